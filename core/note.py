@@ -20,8 +20,8 @@ class Note:
 
     def words(self, length: Callable[[float], str] = "{:.4g}".format) -> str:
         """Return the text with its lengths formatted by `length`; a remark on one shape begins with "A: " or "B: "."""
-        told = self.text.format(*map(length, self.lengths)) if self.lengths else self.text
-        return f"{self.about}: {told}" if self.about else told
+        text = self.text.format(*map(length, self.lengths)) if self.lengths else self.text
+        return f"{self.about}: {text}" if self.about else text
 
     def __str__(self) -> str:
         return self.words()

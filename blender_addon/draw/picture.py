@@ -150,22 +150,22 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     turns = np.radians(np.arange(0.0, 360.0, 7.5) - 60.0)
     rises = np.radians([18.0, 26.0, 34.0, -18.0, -34.0])
     turn, rise = (grid.ravel() for grid in np.meshgrid(turns, rises))
-    ways = np.stack([np.cos(turn) * np.cos(rise), np.sin(turn) * np.cos(rise), np.sin(rise)], axis=1)
-    along, depth = np.abs(ways @ contact.normal), np.abs(ways @ between)
+    directions = np.stack([np.cos(turn) * np.cos(rise), np.sin(turn) * np.cos(rise), np.sin(rise)], axis=1)
+    along, depth = np.abs(directions @ contact.normal), np.abs(directions @ between)
     harm = np.abs(along - 0.3) + 0.7 * np.maximum(depth - 0.25, 0.0) + 0.15 * np.abs(np.abs(rise) - rises[1])
     harm += FROM_BELOW * (rise < 0.0)
-    harm += 0.12 * ways[:, 1]  # all else equal from the front, which in Blender is -Y
+    harm += 0.12 * directions[:, 1]  # all else equal from the front, which in Blender is -Y
     for shape, hull in zip((inspection.shape_a, inspection.shape_b), hulls, strict=True):
         if shape is hull and len(hull.normals):  # a face seen from straight in front hides the shape
-            harm += 0.8 * np.maximum((ways @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
+            harm += 0.8 * np.maximum((directions @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
     points = np.concatenate(shown)
     best, most = None, -1.0
-    for way in ways[np.argsort(np.round(harm, 6), kind="stable")]:
-        turned, eye, distance = _step_back(way, points, aspect, 0.5 * smaller)
-        share = _seen_from(eye, inspection, shown)
-        if share > most:
-            best, most = (turned, eye, distance), share
-        if share >= ENOUGH:
+    for direction in directions[np.argsort(np.round(harm, 6), kind="stable")]:
+        turned, eye, distance = _step_back(direction, points, aspect, 0.5 * smaller)
+        fraction = _seen_from(eye, inspection, shown)
+        if fraction > most:
+            best, most = (turned, eye, distance), fraction
+        if fraction >= ENOUGH:
             break
     assert best is not None
     return _lens(*best, points, aspect)
@@ -229,11 +229,13 @@ def _seen_from(eye: FloatArray, inspection: Subject, shown: list[FloatArray]) ->
         return 1.0
     # The part of each line of sight from the eye (0) to the corner (1) that is in the larger hull.
     start = (eye - larger.center) @ larger.normals.T - larger.offsets
-    way = (corners - (eye - larger.center)) @ larger.normals.T
+    slope = (corners - (eye - larger.center)) @ larger.normals.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = -start / way
-    enter = np.where(way < 0.0, crossing, np.where((way == 0.0) & (start > 0.0), np.inf, 0.0)).max(axis=1, initial=0.0)
-    leave = np.where(way > 0.0, crossing, 1.0).min(axis=1, initial=1.0)
+        crossing = -start / slope
+    enter = np.where(slope < 0.0, crossing, np.where((slope == 0.0) & (start > 0.0), np.inf, 0.0)).max(
+        axis=1, initial=0.0
+    )
+    leave = np.where(slope > 0.0, crossing, 1.0).min(axis=1, initial=1.0)
     return float((leave - enter < 1e-6).mean())
 
 
@@ -321,8 +323,8 @@ def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int
     Raise GpuUnavailable without an OpenGL driver.
     """
     aspect, points = width / height, volumes.segments.reshape(-1, 3)
-    way = np.array([0.5, -0.75, 0.45])
-    turned, eye, distance = _step_back(way / np.linalg.norm(way), points, aspect, 1e-6)
+    direction = np.array([0.5, -0.75, 0.45])
+    turned, eye, distance = _step_back(direction / np.linalg.norm(direction), points, aspect, 1e-6)
     view, projection = _lens(turned, eye, distance, points, aspect)
     size = (width, height)
     _render(

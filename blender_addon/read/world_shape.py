@@ -131,7 +131,7 @@ class WorldShape:
     @cached_property
     def _facets(self) -> SolidFacets:
         """A compound parent as a mesh."""
-        return solid_facets(f"'{self.object.name}'", self.solid)
+        return solid_facets(self.solid)
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Make the shape, with all that takes long. Raises ValueError, and Cancelled."""

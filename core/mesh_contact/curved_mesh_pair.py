@@ -23,8 +23,10 @@ from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
 from ..meshes.mesh import Mesh
+from ..meshes.mesh_distance import mesh_distance
 from ..meshes.solid_facets import pieces_of
 from ..meshes.triangle_pairs import crossing_triangles
+from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import report_progress, subrange
 from ..result import Contact, Relation, Status
@@ -48,11 +50,10 @@ class CurvedPair:
         self.solid, self.pieces, self.pair = solid, pieces_of(solid), pair
         self.of_a = pair.facets[0].curved > 0
         self.mesh = pair.b if self.of_a else pair.a
-        self.slack = pair.facets[0 if self.of_a else 1].slack
-        small, large = sorted((solid.extent, mesh.extent))
+        self.slacks = pair.facets[0].slack, pair.facets[1].slack
         magnitude = max(solid.magnitude, mesh.magnitude)
-        self.tolerance = promised(0.0, small, magnitude) + CURVED_ROUNDING * EPS * magnitude
-        self.band = max(pair.contact_tolerance * (small or large), self.tolerance)
+        self.tolerance = promised(0.0, min(solid.extent, mesh.extent), magnitude) + CURVED_ROUNDING * EPS * magnitude
+        self.band = max(contact_band(solid, mesh, pair.contact_tolerance), self.tolerance)
 
     def draft(self) -> MeshDraft:
         """Return the results for the solid and the mesh."""
@@ -98,10 +99,9 @@ class CurvedPair:
         pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
         if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
             return None
-        one, other = Compound(self.pieces), Compound(pieces.pieces)
-        if not self.of_a:
-            one, other = other, one
-        found = pair.compound_contact(one, other, subrange(pair.progress, 0.3, 0.9))
+        parts = Compound(self.pieces), Compound(pieces.pieces)
+        a, b = parts if self.of_a else parts[::-1]
+        found = pair.compound_contact(a, b, subrange(pair.progress, 0.3, 0.9))
         return None if found.status is Status.UNVERIFIED else found
 
     def _by_pieces(self, near: Nearest) -> MeshDraft | None:
@@ -119,7 +119,7 @@ class CurvedPair:
             # The solid is in several pieces of the mesh, or has several pieces itself.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):
-            room = pair.surface_distance(subrange(pair.progress, 0.95, 1.0)).distance
+            room = mesh_distance(pair.a.mesh, pair.b.mesh, subrange(pair.progress, 0.95, 1.0)).distance
         return MeshDraft(
             relation=relation,
             intersects=True,
@@ -132,25 +132,21 @@ class CurvedPair:
             crossings=crossings,
             curves=tuple(contact_curves(crossings, pair.a.mesh, pair.b.mesh)),
             regions=found.regions,
-            slacks=self._slacks,
+            slacks=self.slacks,
             notes=(*pair.notes, *found.notes),
             compound=found,
         )
-
-    @property
-    def _slacks(self) -> tuple[float, float]:
-        return (self.slack, 0.0) if self.of_a else (0.0, self.slack)
 
     def _by_facets(self, near: Nearest) -> MeshDraft:
         """Return the results for shapes that intersect, from those of the facets."""
         found, letter = self.pair.draft(), "A" if self.of_a else "B"
         note = Note(
-            f"its surface is approximated by {self._facets} facets, at most {{}} inside it", (self.slack,), letter
+            f"its surface is approximated by {self._facets} facets, at most {{}} inside it", (max(self.slacks),), letter
         )
         found = replace(
             found,
             intersects=True,
-            slacks=self._slacks,
+            slacks=self.slacks,
             surface=0.0 if near.signed_distance <= 0.0 and not self._around else found.surface,
             notes=(*found.notes, note),
         )

@@ -56,7 +56,7 @@ def mesh_contact(
             raise ValueError(f"{name} must be None: a {type(solid).__name__} is its own pieces")
         if pieces is not None and isinstance(solid, Mesh) and not callable(pieces):
             check_given(name, solid, pieces)
-    facets = solid_facets("a", a), solid_facets("b", b)
+    facets = solid_facets(a), solid_facets(b)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     size = max(a.extent, b.extent)
     pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, subrange(progress, 0.0, 1.0))

@@ -22,19 +22,20 @@ from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
 from ..meshes.mesh import Mesh
-from ..meshes.mesh_distance import MeshDistance, mesh_distance
+from ..meshes.mesh_distance import mesh_distance
 from ..meshes.separation import SeparationSearch, contact_directions, frame_directions
 from ..meshes.solid_facets import SolidFacets
 from ..meshes.triangle_pairs import crossing_triangles
+from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
-from ..types import FloatArray
+from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
-from .mesh_result import MeshDraft
+from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 
 Pieces = Decomposition | Callable[[], Decomposition]
 """Convex pieces of a mesh, or a function that computes them when they are needed."""
@@ -66,10 +67,10 @@ class MeshPair:
         self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
         self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
         self.progress = progress
-        small, large = sorted((a.extent, b.extent))
         self.magnitude = max(a.magnitude, b.magnitude)
-        self.promise = promised(0.0, small, self.magnitude)
-        self.band = max(contact_tolerance * (small or large), self.promise)
+        self.rounding = MESH_GAP * EPS * self.magnitude
+        self.promise = promised(0.0, min(a.extent, b.extent), self.magnitude)
+        self.band = contact_band(a, b, contact_tolerance)
         self.notes: list[Note] = []
         self.crossings = Crossings.none()
         self.surface = 0.0
@@ -93,7 +94,7 @@ class MeshPair:
             longest = int(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1).argmax())
             on_a = on_b = 0.5 * ends[longest, 0] + 0.5 * ends[longest, 1]
         else:
-            nearest = self.surface_distance(subrange(self.progress, 0.2, 0.3))
+            nearest = mesh_distance(a.mesh, b.mesh, subrange(self.progress, 0.2, 0.3))
             self.surface, proved = nearest.distance, nearest.lower_bound
             on_a, on_b = nearest.point_on_a, nearest.point_on_b
             self.a_in_b, self.b_in_a = b.contains(a.starts), a.contains(b.starts)
@@ -103,7 +104,7 @@ class MeshPair:
             else:
                 apart = on_b - on_a
                 largest = float(np.abs(apart).max())
-                if largest > self._rounding:  # a touch within rounding has no direction
+                if largest > self.rounding:  # a touch within rounding has no direction
                     normal = apart / largest / length_of(apart / largest)
         self.intersects = self.nested or bool(len(crossings))
         near = subrange(self.progress, 0.3, 1.0)
@@ -131,12 +132,49 @@ class MeshPair:
 
     def contact(self, draft: MeshDraft) -> Contact:
         """Return the contact that a draft of this pair describes."""
-        return draft.contact(
-            (self.a.solid, self.b.solid),
-            (self.pieces[0], self.pieces[1]),
-            self.size,
-            self.clearance,
-            self.contact_tolerance,
+        assert draft.points is not None
+        signed_distance = draft.signed_distance
+        if not draft.intersects and signed_distance <= 0.0:
+            signed_distance = LEAST_GAP
+        lower, upper = min(draft.lower, signed_distance), max(draft.upper, signed_distance)
+        normal = positive_zero(np.zeros(3) if draft.normal is None else draft.normal)
+        status = Status.CERTIFIED
+        if draft.intersects and draft.normal is None:
+            status = Status.NO_DEPTH
+        elif upper - lower > BOUNDS_MEET * self.size:
+            status = Status.BRACKET
+        compound = draft.compound
+        same = compound is not None and signed_distance < 0.0 and np.array_equal(compound.normal, normal)
+        return Contact(
+            relation=draft.relation,
+            signed_distance=signed_distance + 0.0,
+            normal=read_only(normal),
+            point_on_a=read_only(np.array(draft.points[0])),
+            point_on_b=read_only(np.array(draft.points[1])),
+            region=None,
+            regions=draft.regions,
+            curves=draft.curves,
+            lower_bound=lower + 0.0,
+            upper_bound=upper + 0.0,
+            ties=compound.ties if compound is not None and same else read_only(normal[None]),
+            method="mesh",
+            iterations=0 if compound is None else compound.iterations,
+            status=status,
+            notes=draft.notes,
+            clearance=self.clearance,
+            contact_tolerance=self.contact_tolerance,
+            certificate=MeshCertificate(
+                crossings=draft.crossings,
+                surface_distance=draft.surface,
+                a_solid=self.a.solid,
+                b_solid=self.b.solid,
+                slack_a=draft.slacks[0],
+                slack_b=draft.slacks[1],
+                compound=compound,
+                compound_of_facets=draft.of_facets,
+                pieces_a=self.pieces[0],
+                pieces_b=self.pieces[1],
+            ),
         )
 
     def apart_relation(self, gap: float, band: float) -> Relation:
@@ -145,20 +183,11 @@ class MeshPair:
             return Relation.TOUCHING
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
 
-    def surface_distance(self, progress: Progress | None) -> MeshDistance:
-        """Return the distance of surfaces that do not cross."""
-        a, b = self.a.mesh, self.b.mesh
-        return mesh_distance(a, b, progress)
-
-    @property
-    def _rounding(self) -> float:
-        return MESH_GAP * EPS * self.magnitude
-
     # Bare surfaces
 
     def _apart(self, relation: Relation, proved: float, normal: FloatArray | None) -> MeshDraft:
         """Return the results for separated surfaces; `proved` is a lower bound of their distance."""
-        upper = self.surface + (self._rounding if not self.intersects else 0.0)
+        upper = self.surface + (self.rounding if not self.intersects else 0.0)
         return self._draft(relation, self.surface, proved, upper, normal)
 
     def _draft(
@@ -214,10 +243,10 @@ class MeshPair:
         self.notes.append(NO_DEPTH)
         return self._draft(relation)
 
-    def _within(self, one: Body, other: Body) -> bool:
-        """Return whether `one` is inside the box of `other` within the contact tolerance."""
-        (low, high), (other_low, other_high) = one.mesh.bounds, other.mesh.bounds
-        return bool((low >= other_low - self.band).all() and (high <= other_high + self.band).all())
+    def _within(self, inner: Body, outer: Body) -> bool:
+        """Return whether `inner` is inside the box of `outer` within the contact tolerance."""
+        (low, high), (outer_low, outer_high) = inner.mesh.bounds, outer.mesh.bounds
+        return bool((low >= outer_low - self.band).all() and (high <= outer_high + self.band).all())
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
         """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
@@ -236,8 +265,8 @@ class MeshPair:
             return False
         if not self.a.solid:
             return True
-        one, other = abs(self.a.mesh.volume), abs(self.b.mesh.volume)
-        return abs(one - other) <= 2.0 * self.band * self.a.mesh.area + CONVEX_COVERED * one
+        volume_a, volume_b = abs(self.a.mesh.volume), abs(self.b.mesh.volume)
+        return abs(volume_a - volume_b) <= 2.0 * self.band * self.a.mesh.area + CONVEX_COVERED * volume_a
 
     # Solids
 
@@ -269,18 +298,18 @@ class MeshPair:
         return pieces.exact or pieces.distance <= 0.25 * self.band
 
     def _compound(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> Contact | None:
-        one, other = (Compound(found.pieces) for found in pieces)
-        if _work(one, other) > _MOST_WORK:
+        a, b = (Compound(found.pieces) for found in pieces)
+        if _work(a, b) > _MOST_WORK:
             self.notes.append(Note("the pieces have too many edges, so the depth is computed from the meshes alone"))
             return None
-        return self.compound_contact(one, other, progress)
+        return self.compound_contact(a, b, progress)
 
-    def compound_contact(self, one: Compound, other: Compound, progress: Progress | None) -> Contact:
+    def compound_contact(self, a: Compound, b: Compound, progress: Progress | None) -> Contact:
         """Return the contact of pieces of A and B with the contact tolerance of the meshes."""
-        small, large = sorted((one.extent, other.extent))
+        small, large = sorted((a.extent, b.extent))
         return compound_contact(
-            one,
-            other,
+            a,
+            b,
             budget=self.budget,
             clearance=self.clearance,
             contact_tolerance=self.band / (small or large) if large > 0.0 else self.contact_tolerance,
@@ -304,16 +333,16 @@ class MeshPair:
         found = self._compound(pieces, subrange(progress, 0.3, 0.7))
         spare = pieces[0].distance + pieces[1].distance
         fit = all(map(self._fit, pieces))
-        rest = subrange(progress, 0.7, 1.0)
+        searching, proving = subrange(progress, 0.7, 0.79), subrange(progress, 0.79, 1.0)
         if found is None:
-            search = SeparationSearch(self.a, self.b, self.budget, subrange(rest, 0.0, 0.3))
-            return self._by_meshes(pieces, None, search, subrange(rest, 0.3, 1.0))
+            search = SeparationSearch(self.a, self.b, self.budget, searching)
+            return self._by_meshes(pieces, None, search, proving)
         exact = pieces[0].exact and pieces[1].exact
         tolerance = certificate_of(found).tolerance
         touch = found.depth <= tolerance + spare and not self.nested
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
-        search = SeparationSearch(self.a, self.b, self.budget, subrange(rest, 0.0, 0.3))
+        search = SeparationSearch(self.a, self.b, self.budget, searching)
         translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(translations[:8], tolerance, spare)
         if fit and touch and search.proved and search.length <= self.band:
@@ -323,15 +352,14 @@ class MeshPair:
             if length <= found.depth + 8.0 * (tolerance + spare) + 64.0 * EPS * self.magnitude:
                 # Pieces that fill a gap, however narrow, block a direction: inexact pieces prove nothing, but the parts
                 # of them inside the meshes do.
-                parts = subrange(rest, 0.3, 1.0)
-                least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
+                least = found.least_depth - spare if exact else self._proved(pieces, proving)[0]
                 if search.length < found.depth - tolerance:
                     return self._shorter(search, least, found)
                 upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
                 chosen = taken / length
                 same = float(chosen @ found.normal) > 1.0 - 1e-9
-                if (NOTCH in found.notes) if exact and same else not self._stays_clear(search, taken):
+                if (NOTCH in found.notes) if exact and same else not search.stays_clear(taken, self._beyond(length)):
                     self.notes.append(NOTCH)
                 return self._draft(
                     self._nested_relation(found.relation),
@@ -356,7 +384,7 @@ class MeshPair:
                 found.normal,
                 found,
             )
-        return self._by_meshes(pieces, found, search, subrange(rest, 0.3, 1.0))
+        return self._by_meshes(pieces, found, search, proving)
 
     def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
         """Return the results for pieces that fit, where a shorter translation than theirs separates the meshes."""
@@ -368,9 +396,6 @@ class MeshPair:
     def _beyond(self, length: float) -> float:
         """Return the length beyond a translation of `length` for which the solids must stay separated."""
         return max(self.band, self.contact_tolerance * length)
-
-    def _stays_clear(self, search: SeparationSearch, translation: FloatArray) -> bool:
-        return search.stays_clear(translation, self._beyond(length_of(translation)))
 
     def _clear(self, search: SeparationSearch) -> FloatArray:
         """Return the translation to report: the best, or one about as short that stays clear beyond."""
@@ -458,21 +483,21 @@ class MeshPair:
             inner.append(inner_pieces(body.mesh, found))
         if not (inner[0] and inner[1]):
             return 0.0
-        one, other = map(Compound, inner)
-        if _work(one, other) > _MOST_WORK:
+        large, small = map(Compound, inner)
+        if _work(large, small) > _MOST_WORK:
             return 0.0
-        if len(one.pieces) > 1 or len(other.pieces) > 1:
+        if len(large.pieces) > 1 or len(small.pieces) > 1:
             # In the frame of the pair, a search that the budget ends gives the same result in every pose.
             frame, bounds = bodies[0][0].frame, self.a.mesh.bounds
             middle = 0.5 * bounds[0] + 0.5 * bounds[1]
-            one, other = (
+            large, small = (
                 Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
             )
         report_progress(progress, 0.5)
         least = compound_contact(
-            one, other, budget=self.budget.part(_INNER_FRACTION), progress=subrange(progress, 0.5, 1.0)
+            large, small, budget=self.budget.part(_INNER_FRACTION), progress=subrange(progress, 0.5, 1.0)
         ).least_depth
-        return max(0.0, least - self._rounding)
+        return max(0.0, least - self.rounding)
 
     def _nested_relation(self, otherwise: Relation) -> Relation:
         """Return the relation of shapes whose surfaces do not meet, with parts of one inside the other."""
@@ -485,11 +510,11 @@ class MeshPair:
         return Relation.PENETRATING
 
 
-def _work(one: Compound, other: Compound) -> int:
+def _work(a: Compound, b: Compound) -> int:
     """Return the number of pairs of edges in a search for the smallest translation."""
-    if len(one.pieces) == len(other.pieces) == 1:
+    if len(a.pieces) == len(b.pieces) == 1:
         return 0
-    edges = [sum(len(piece.edges) for piece in found.pieces if isinstance(piece, Polytope)) for found in (one, other)]
+    edges = [sum(len(piece.edges) for piece in found.pieces if isinstance(piece, Polytope)) for found in (a, b)]
     return edges[0] * edges[1]
 
 

@@ -13,8 +13,8 @@ from ..meshes.decomposition import Decomposition
 from ..note import Note
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
-from ..result import Contact, Proof, Relation, Status
-from ..types import FloatArray, positive_zero, read_only
+from ..result import Contact, Proof, Relation
+from ..types import FloatArray
 
 BOUNDS_MEET = 1e-6
 """Times the size of the larger shape: bounds that differ by no more count as equal."""
@@ -88,57 +88,3 @@ class MeshDraft:
     @property
     def mtv(self) -> FloatArray:
         return np.zeros(3) if self.normal is None else self.depth * self.normal
-
-    def contact(
-        self,
-        solid: tuple[bool, bool],
-        pieces: tuple[Decomposition | None, Decomposition | None],
-        size: float,
-        clearance: float,
-        contact_tolerance: float,
-    ) -> Contact:
-        """Return the contact. `solid` and `pieces` are those of A and B, `size` is that of the larger one."""
-        assert self.points is not None
-        signed_distance = self.signed_distance
-        if not self.intersects and signed_distance <= 0.0:
-            signed_distance = LEAST_GAP
-        lower, upper = min(self.lower, signed_distance), max(self.upper, signed_distance)
-        normal = positive_zero(np.zeros(3) if self.normal is None else self.normal)
-        status = Status.CERTIFIED
-        if self.intersects and self.normal is None:
-            status = Status.NO_DEPTH
-        elif upper - lower > BOUNDS_MEET * size:
-            status = Status.BRACKET
-        compound = self.compound
-        same = compound is not None and signed_distance < 0.0 and np.array_equal(compound.normal, normal)
-        return Contact(
-            relation=self.relation,
-            signed_distance=signed_distance + 0.0,
-            normal=read_only(normal),
-            point_on_a=read_only(np.array(self.points[0])),
-            point_on_b=read_only(np.array(self.points[1])),
-            region=None,
-            regions=self.regions,
-            curves=self.curves,
-            lower_bound=lower + 0.0,
-            upper_bound=upper + 0.0,
-            ties=compound.ties if compound is not None and same else read_only(normal[None]),
-            method="mesh",
-            iterations=0 if compound is None else compound.iterations,
-            status=status,
-            notes=self.notes,
-            clearance=clearance,
-            contact_tolerance=contact_tolerance,
-            certificate=MeshCertificate(
-                crossings=self.crossings,
-                surface_distance=self.surface,
-                a_solid=solid[0],
-                b_solid=solid[1],
-                slack_a=self.slacks[0],
-                slack_b=self.slacks[1],
-                compound=compound,
-                compound_of_facets=self.of_facets,
-                pieces_a=pieces[0],
-                pieces_b=pieces[1],
-            ),
-        )

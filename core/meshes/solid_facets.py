@@ -44,14 +44,10 @@ def pieces_of(solid: Compound | ConvexShape) -> tuple[ConvexShape, ...]:
     return solid.pieces if isinstance(solid, Compound) else (solid,)
 
 
-def solid_facets(name: str, solid: Solid) -> SolidFacets:
-    """Return a solid in space as a mesh. Raises ValueError that begins with `name` when it is none."""
+def solid_facets(solid: Solid) -> SolidFacets:
+    """Return a solid in space as a mesh."""
     if isinstance(solid, Mesh):
         return SolidFacets(solid, None, 0.0)
-    if not isinstance(solid, Compound | Polytope | CurvedShape):
-        raise ValueError(f"{name} must be a Mesh, a Compound or a shape such as Sphere, not {type(solid).__name__}")
-    if solid.dim != 3:
-        raise ValueError(f"{name} must be in space to meet a mesh, but has the dimension {solid.dim}")
     hulls: list[ConvexHull] = []
     slack, curved = 0.0, 0
     for piece in pieces_of(solid):

@@ -110,16 +110,16 @@ def cores_of(
             return "the sections are not known"
         return sections[0], sections[1]
     found: list[Polytope] = []
-    for shape, ways in ((a, proof.directions_a), (b, proof.directions_b)):
+    for shape, directions in ((a, proof.directions_a), (b, proof.directions_b)):
         if isinstance(shape, Polytope):
             found.append(shape)
         elif shape.skeleton is not None:
             found.append(shape.skeleton)
         else:
-            if ways.ndim != 2 or ways.shape[1] != shape.dim or len(ways) == 0:
-                return f"directions of the shape {ways.shape}"
-            off = float(np.abs(np.linalg.norm(ways, axis=1) - 1.0).max())
+            if directions.ndim != 2 or directions.shape[1] != shape.dim or len(directions) == 0:
+                return f"directions of the shape {directions.shape}"
+            off = float(np.abs(np.linalg.norm(directions, axis=1) - 1.0).max())
             if not off <= VERIFY_UNIT * EPS:
                 return f"off by {off:.3g}"
-            found.append(inner_polytope(shape, ways))
+            found.append(inner_polytope(shape, directions))
     return found[0], found[1]

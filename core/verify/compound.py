@@ -48,6 +48,7 @@ from .form import (
     vector,
     vectors,
 )
+from .ties import check_realised
 
 _MOST_SETS = 4_000
 """Sets of translations that are looked at to prove a depth again: some seconds."""
@@ -181,15 +182,9 @@ class _Pair:
                 (contact.point_on_a, contact.point_on_b), (self.a, self.b), self.proof.pieces, strict=True
             )
         )
-        between = contact.point_on_b - contact.point_on_a
-        miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
         return [
             Check("witness points lie on their pieces", off <= 2.0 * self.promised, f"off by {off:.3g}"),
-            Check(
-                "witness points realise the signed distance",
-                miss <= self.promised,
-                f"off by {miss:.3g}, tolerance {self.promised:.3g}",
-            ),
+            check_realised(contact, self.promised),
         ]
 
     def _ties(self) -> Check:
@@ -245,7 +240,7 @@ class _Pair:
         if not apart or NOTCH in contact.notes or contact.depth <= self.band + self.tolerance:
             return [check]
         more = max(self.band, contact.contact_tolerance * contact.depth)
-        free = all(self._separates(contact.mtv + share * more * contact.normal) for share in BEYOND)
+        free = all(self._separates(contact.mtv + fraction * more * contact.normal) for fraction in BEYOND)
         return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}")]
 
     def _upper(self) -> Check:
@@ -260,33 +255,27 @@ class _Pair:
         for tie in contact.ties[:_TIES]:
             shorter = (_SHORTER * target - 16.0 * self.tolerance) * tie
             if self._separates(shorter):
-                way = shorter.tolist()
-                return Check(
-                    name, False, f"bound {-contact.upper_bound:.9g}, but a shorter translation separates: {way}"
-                )
+                words = f"but a shorter translation separates: {shorter.tolist()}"
+                return Check(name, False, f"bound {-contact.upper_bound:.9g}, {words}")
         bodies, same = self._bodies(-contact.upper_bound)
         found = covered(bodies, target, self.tolerance, _MOST_SETS)
         detail = f"bound {-contact.upper_bound:.9g}, proved {found.least:.9g} by {found.sets} sets of translations"
-        if found.counterexample is not None and not self._separates(found.counterexample):
-            found = found._replace(counterexample=None)
-        if found.counterexample is not None:
-            way = found.counterexample[: self.a.dim].tolist()
-            return Check(name, False, f"{detail}, but a shorter translation separates: {way}")
+        if found.counterexample is not None and self._separates(found.counterexample):
+            words = f"but a shorter translation separates: {found.counterexample[: self.a.dim].tolist()}"
+            return Check(name, False, f"{detail}, {words}")
         if found.least >= target:
             note = f"; {same} differences of very many corners are as the search has them" if same else ""
             return Check(name, True, detail + note)
         return Check("not checked: that no shorter translation separates", True, detail)
 
     def _bodies(self, reach: float) -> tuple[list[Planes], int]:
-        a, b = self.a, self.b
         bodies: list[Planes] = []
         same = 0
-        gaps = _box_gaps(a, b)
-        for i, j in np.argwhere(gaps <= reach).tolist():
-            one, other = a.pieces[i], b.pieces[j]
-            body = difference(one, other, self.proof.directions, self.tolerance)
+        for i, j in np.argwhere(_box_gaps(self.a, self.b) <= reach).tolist():
+            a, b = self.a.pieces[i], self.b.pieces[j]
+            body = difference(a, b, self.proof.directions, self.tolerance)
             if body is not None:
-                same += many_differences(one, other)
+                same += many_differences(a, b)
                 bodies.append(body)
         return bodies, same
 
@@ -416,9 +405,9 @@ def _measured(
     Most are shown to be farther by their boxes, or by a plane across `normal`.
     """
     norm = float(np.linalg.norm(normal))
-    way = (normal / norm if norm > 0.0 else normal)[None]
-    top = np.array([float(support_points(piece, way)[0] @ way[0]) for piece in a.pieces])
-    bottom = np.array([float(support_points(piece, -way)[0] @ way[0]) for piece in b.pieces])
+    direction = (normal / norm if norm > 0.0 else normal)[None]
+    top = np.array([float(support_points(piece, direction)[0] @ direction[0]) for piece in a.pieces])
+    bottom = np.array([float(support_points(piece, -direction)[0] @ direction[0]) for piece in b.pieces])
     rounding = VERIFY_UNIT * EPS * (max(a.magnitude, b.magnitude) + a.extent + b.extent)
     far = bottom - top[:, None] - rounding > max(reach, 0.0)
     near = (_box_gaps(a, b) <= max(reach, 0.0)) & ~far

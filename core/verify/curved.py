@@ -11,7 +11,7 @@ import numpy as np
 
 from ..curved.curved_inside import curved_relation, protrusion
 from ..narrow_phase.relation import contact_band
-from ..region.region import Region, RegionKind
+from ..region.region import Region
 from ..result import Contact, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
@@ -22,7 +22,8 @@ from .bounds import proven_bounds
 from .check import Check, Verification
 from .curved_region import check_curved_region
 from .form import check_form
-from .ties import check_normals, check_ties
+from .region import measure
+from .ties import check_normals, check_realised, check_ties
 
 _ARC_STEPS = 2000
 """Straight pieces of a circle when the area of a region is measured a second time: right to 1e-6 of it."""
@@ -37,8 +38,7 @@ def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificati
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
-    width = contact.upper_bound - contact.lower_bound
-    reported = width
+    reported = width = contact.upper_bound - contact.lower_bound
     exponent = extreme_exponent(a, b)
     if exponent:
         # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
@@ -68,15 +68,9 @@ def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
         protrusion(ConvexHull(point[None]), shape, np.inf)
         for shape, point in ((a, contact.point_on_a), (b, contact.point_on_b))
     )
-    between = contact.point_on_b - contact.point_on_a
-    miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
     return [
         Check("witness points lie on their shapes", off <= tolerance, f"off by {off:.3g}"),
-        Check(
-            "witness points realise the signed distance",
-            miss <= tolerance,
-            f"off by {miss:.3g}, tolerance {tolerance:.3g}",
-        ),
+        check_realised(contact, tolerance),
     ]
 
 
@@ -114,9 +108,7 @@ def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
             off = max(off, protrusion(ConvexHull(point[None]), shape, np.inf))
     checks.append(Check("the region is on both shapes", off <= band + tolerance, f"off by {off:.3g}, band {band:.3g}"))
     outline = _outline(region, contact.normal)
-    area, centroid = _measured(outline, contact.normal)
-    steps = np.diff(outline if region.kind is RegionKind.SEGMENT else np.concatenate([outline, outline[:1]]), axis=0)
-    length = float(np.linalg.norm(steps, axis=1).sum())
+    area, length, centroid = measure(outline, region.kind, contact.normal)
     rounding = VERIFY_SLIVER * EPS * float(np.abs(outline).max())
     slack = _AREA * max(region.area, region.length * region.length) + rounding * region.length
     reach = float(np.linalg.norm(centroid - region.centroid))
@@ -138,19 +130,3 @@ def _outline(region: Region, normal: FloatArray) -> FloatArray:
     around = float(np.linalg.norm(region.vertices - np.roll(region.vertices, 1, axis=0), axis=1).sum())
     finer = circle / around if circle < _ARC_FINER * around else _ARC_FINER
     return region.outline(normal, int(_ARC_STEPS * max(1.0, finer)))
-
-
-def _measured(outline: FloatArray, normal: FloatArray) -> tuple[float, FloatArray]:
-    """Return area and centroid of an outline (m, dim)."""
-    if len(outline) < 3:
-        return 0.0, outline.mean(axis=0)
-    origin = outline[0]
-    ways = outline - origin
-    if len(normal) == 2:
-        return 0.0, outline.mean(axis=0)
-    twice = np.cross(ways[1:-1], ways[2:]) @ normal
-    total = float(twice.sum())
-    if total <= 0.0:
-        return 0.0, outline.mean(axis=0)
-    middle = origin + (twice @ (ways[1:-1] + ways[2:])) / (3.0 * total)
-    return 0.5 * total, middle

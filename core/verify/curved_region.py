@@ -23,7 +23,7 @@ from ..tolerance import EPS, REGION_ROUNDING, VERIFY_OUTLINE
 from ..types import FloatArray
 from .bounds import rounding_of
 from .check import Check
-from .region import check_outlines, flat_hull, plane_across
+from .region import check_outlines, flat_hull, plane_across, segment_distances
 
 _TURN = 360
 """Points of a circle."""
@@ -41,8 +41,10 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     band = contact_band(a, b, contact.contact_tolerance)
     width = max(band, 2.0 * rounding_of(a, b))
     features = tuple(
-        shape.core_feature(way, width) if isinstance(shape, CurvedShape) else polytope_feature(shape, way, width)
-        for shape, way in ((a, normal), (b, -normal))
+        shape.core_feature(direction, width)
+        if isinstance(shape, CurvedShape)
+        else polytope_feature(shape, direction, width)
+        for shape, direction in ((a, normal), (b, -normal))
     )
     checks = [_check_features(contact, a, b, features, width)]
     region = contact.region
@@ -76,9 +78,9 @@ def _check_features(
     contact: Contact, a: ConvexShape, b: ConvexShape, found: tuple[FlatFeature, ...], width: float
 ) -> Check:
     wanted: list[Feature] = []
-    for shape, way, feature in ((a, contact.normal, found[0]), (b, -contact.normal, found[1])):
+    for shape, direction, feature in ((a, contact.normal, found[0]), (b, -contact.normal, found[1])):
         core = shape if isinstance(shape, Polytope) else shape.skeleton
-        wanted.append(whole_feature(feature) if core is None else support_feature(core, way, width))
+        wanted.append(whole_feature(feature) if core is None else support_feature(core, direction, width))
     ok = [contact.feature_a, contact.feature_b] == wanted
     detail = f"{contact.feature_a} and {contact.feature_b}, found {wanted[0]} and {wanted[1]}"
     return Check("the features that decided are the support features", ok, detail)
@@ -207,10 +209,10 @@ def _feet(flat: list[FloatArray], radii: list[float]) -> list[FloatArray]:
         if radii[k] == 0.0 or radii[1 - k] > 0.0:
             continue
         for start, end in zip(flat[1 - k], np.roll(flat[1 - k], -1, axis=0), strict=True):
-            way = end - start
-            square = float(way @ way)
+            direction = end - start
+            square = float(direction @ direction)
             if square > 0.0:
-                found.append(start + float((flat[k][0] - start) @ way) / square * way)
+                found.append(start + float((flat[k][0] - start) @ direction) / square * direction)
     return found
 
 
@@ -218,28 +220,23 @@ def _outline(corners: FloatArray, radius: float, towards: list[FloatArray]) -> F
     """Return points (k, 2) of an outline; of a circle also those towards and away from some points."""
     if radius > 0.0:
         turn = 2.0 * np.pi * np.arange(_TURN) / _TURN
-        ways = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        directions = np.stack([np.cos(turn), np.sin(turn)], axis=1)
         extra = np.array([place - corners[0] for place in towards]).reshape(-1, 2)
         lengths = np.hypot(*extra.T)
         extra = extra[lengths > 0.0] / lengths[lengths > 0.0, None]
-        return corners[0] + radius * np.concatenate([ways, extra, -extra])
-    share = np.linspace(0.0, 1.0, _SIDE)[:, None]
-    sides = [
-        (1.0 - share) * start + share * end for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True)
-    ]
+        return corners[0] + radius * np.concatenate([directions, extra, -extra])
+    sides = np.linspace(corners, np.roll(corners, -1, axis=0), _SIDE).reshape(-1, 2)
     feet = [place[None] for place in towards if len(corners) > 1 and float(_beyond(place[None], corners)[0]) <= 0.0]
-    return np.concatenate([*sides, *feet])
+    return np.concatenate([sides, *feet])
 
 
 def _beyond(points: FloatArray, corners: FloatArray, radius: float = 0.0) -> FloatArray:
     """Return how far points (k, 2) are outside of a disk, a polygon (counter-clockwise), a segment or a point."""
     if len(corners) == 1:
         return np.hypot(*(points - corners[0]).T) - radius
-    ways = np.roll(corners, -1, axis=0) - corners
     if len(corners) == 2:
-        square = max(float(ways[0] @ ways[0]), float(np.finfo(np.float64).tiny))
-        share = np.clip((points - corners[0]) @ ways[0] / square, 0.0, 1.0)[:, None]
-        return np.hypot(*(points - corners[0] - share * ways[0]).T)
-    lengths = np.hypot(*ways.T)
-    normals = np.stack([ways[:, 1], -ways[:, 0]], axis=1) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        return segment_distances(points, corners[None])
+    sides = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(*sides.T)
+    normals = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
     return (points @ normals.T - (corners * normals).sum(axis=1)).max(axis=1)

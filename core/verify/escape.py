@@ -18,7 +18,6 @@ import numpy as np
 from ..compounds.compound_depth import _SUBSETS, _weights
 from ..compounds.compound_planes import Planes, difference_planes
 from ..compounds.curved_escape import inner_planes
-from ..progress import Progress, report_progress
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_DUAL, EPS
@@ -64,9 +63,7 @@ def many_differences(a: ConvexShape, b: ConvexShape) -> bool:
     return both and len(a.vertices) * len(b.vertices) > _MOST_CORNERS  # type: ignore[union-attr]
 
 
-def covered(
-    bodies: list[Planes], target: float, tolerance: float, most: int, progress: Progress | None = None
-) -> Covering:
+def covered(bodies: list[Planes], target: float, tolerance: float, most: int) -> Covering:
     """Return what is proved about translations shorter than `target`, which is to be proved; at most `most` sets are
     looked at. `tolerance`: how deep inside a difference translations count as outside."""
     if not bodies:
@@ -78,35 +75,34 @@ def covered(
     sets = np.full((1, 3), -1, dtype=np.intp)
     points, keys = np.zeros((1, 3)), np.zeros(1)
     seen: set[tuple[int, ...]] = {(-1, -1, -1)}
+    size = max(1, _PRODUCTS // (32 * int(counts.max())))
     lost, looked = target, 0
     while len(keys):
-        report_progress(progress, min(1.0, looked / max(1, most)))
         if looked >= most:
             return Covering(min(lost, float(keys.min())), None, looked)
         order = np.argsort(keys, kind="stable")
         now, later = order[:_BATCH], order[_BATCH:]
-        some, at, key = sets[now], points[now], keys[now]
-        sets, points, keys = sets[later], points[later], keys[later]
+        depth, body = _deepest(normals, reaches, starts, points[now])
         looked += len(now)
-        depth, body = _deepest(normals, reaches, starts, at)
         free = depth <= tolerance
         if free.any():
-            k = int(free.argmax())
+            k = now[int(free.argmax())]
             # Not a counter-example where rounding of the bound and of the point differ.
-            if float(np.linalg.norm(at[k])) < target:
-                return Covering(float(key[k]), at[k], looked)
-            lost = min(lost, float(key[free].min()))
-        some, key, body = some[~free], key[~free], body[~free]
-        for n in range(0, len(some), max(1, _PRODUCTS // (32 * int(counts.max())))):
-            step = slice(n, n + max(1, _PRODUCTS // (32 * int(counts.max()))))
-            made = _children(normals, reaches, starts, counts, some[step], key[step], body[step], target)
-            lost = min(lost, made.lost)
-            fresh = [k for k, name in enumerate(map(tuple, made.sets.tolist())) if name not in seen]
-            fresh = list({tuple(made.sets[k].tolist()): k for k in fresh}.values())
-            seen.update(tuple(made.sets[k].tolist()) for k in fresh)
-            sets = np.concatenate((sets, made.sets[fresh]))
-            points = np.concatenate((points, made.points[fresh]))
-            keys = np.concatenate((keys, made.keys[fresh]))
+            if float(np.linalg.norm(points[k])) < target:
+                return Covering(float(keys[k]), points[k], looked)
+            lost = min(lost, float(keys[now[free]].min()))
+        left, bounds, body = sets[now[~free]], keys[now[~free]], body[~free]
+        sets, points, keys = sets[later], points[later], keys[later]
+        for n in range(0, len(left), size):
+            step = slice(n, n + size)
+            part = _children(normals, reaches, starts, counts, left[step], bounds[step], body[step], target)
+            lost = min(lost, part.lost)
+            found = {key: k for k, key in enumerate(map(tuple, part.sets.tolist())) if key not in seen}
+            seen.update(found)
+            fresh = list(found.values())
+            sets = np.concatenate((sets, part.sets[fresh]))
+            points = np.concatenate((points, part.points[fresh]))
+            keys = np.concatenate((keys, part.keys[fresh]))
     return Covering(lost, None, looked)
 
 

@@ -62,10 +62,10 @@ def _coincident(a: Side, b: Side, limit: float) -> list[Check]:
     if a.body.solid != b.body.solid:
         return [Check(_FITS, False, "coincident, but only one is a solid")]
     if a.body.solid and isinstance(a.solid, Mesh) and isinstance(b.solid, Mesh):
-        one, other = abs(a.body.mesh.volume), abs(b.body.mesh.volume)
-        room = 4.0 * limit * max(a.body.mesh.area, b.body.mesh.area) + CONVEX_COVERED * one
-        if abs(one - other) > room:
-            return [Check(_FITS, False, f"coincident, but the volumes are {one:.9g} and {other:.9g}")]
+        volume_a, volume_b = abs(a.body.mesh.volume), abs(b.body.mesh.volume)
+        room = 4.0 * limit * max(a.body.mesh.area, b.body.mesh.area) + CONVEX_COVERED * volume_a
+        if abs(volume_a - volume_b) > room:
+            return [Check(_FITS, False, f"coincident, but the volumes are {volume_a:.9g} and {volume_b:.9g}")]
     return [*_held(Relation.COINCIDENT, a, b, limit), *_held(Relation.COINCIDENT, b, a, limit)]
 
 
@@ -74,15 +74,15 @@ def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Ch
     mesh = inner.body.mesh
     points = np.concatenate([mesh.points[np.unique(mesh.triangles)], mesh.points[mesh.triangles].mean(axis=1)])
     most = _MOST_CURVED if outer.curved else max(1, _MOST // len(outer.body.mesh.triangles))
-    some = points[np.unique(np.linspace(0, len(points) - 1, min(most, len(points))).astype(np.intp))]
+    chosen = points[np.unique(np.linspace(0, len(points) - 1, min(most, len(points))).astype(np.intp))]
     off = 0.0
-    for point in some:
+    for point in chosen:
         off = max(off, off_solid(point, outer))
         if off > limit:
             return [Check(_FITS, False, f"{relation}, but a point sticks out by {off:.3g}, limit {limit:.3g}")]
-    checks = [Check(_FITS, True, f"{relation}: {len(some)} points stick out by {off:.3g}")]
-    if len(some) < len(points):
-        words = f"{len(some)} of {len(points)} points were looked at"
+    checks = [Check(_FITS, True, f"{relation}: {len(chosen)} points stick out by {off:.3g}")]
+    if len(chosen) < len(points):
+        words = f"{len(chosen)} of {len(points)} points were looked at"
         checks.append(Check("not checked: that no other point sticks out", True, words))
     return checks
 

@@ -25,6 +25,7 @@ from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
+from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
@@ -35,7 +36,9 @@ from ..types import FloatArray
 from .check import Check, Verification
 from .compound import check_compound
 from .form import Test, are_pairs, contact_tests, field_faults, first, is_array, is_length, is_number, of_kind, optional
-from .inside import Side, check_inside, distances, off_surface, parts_inside, turns
+from .inside import Side, check_inside, distances, off_solid, off_surface, parts_inside, turns
+from .region import segment_distances
+from .ties import check_realised
 
 _MOST_PAIRS = 400_000
 """Pairs of triangles that are all measured where no plane proves a distance."""
@@ -47,7 +50,7 @@ _CHUNK = 20_000
 
 def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
     """Check a contact of a mesh and any other solid."""
-    facets = solid_facets("a", a), solid_facets("b", b)
+    facets = solid_facets(a), solid_facets(b)
     form = (
         first("the contact is well-formed", _faults(contact)),
         first(
@@ -105,13 +108,15 @@ class _Pair:
         self.contact, self.proof, self.solids, self.facets = contact, contact.certificate, solids, facets
         self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
+        self.sides = tuple(map(Side, solids, (self.a, self.b), (found.curved > 0 for found in facets)))
         a, b = solids
-        small, large = sorted(x.extent for x in solids)
-        self.magnitude = max(a.magnitude, b.magnitude)
-        self.promise = promised(contact.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
+        magnitude = max(a.magnitude, b.magnitude)
+        self.promise = (
+            promised(contact.signed_distance, min(a.extent, b.extent), magnitude) + MESH_GAP * EPS * magnitude
+        )
         if self.curved:
-            self.promise += CURVED_ROUNDING * EPS * self.magnitude
-        self.band = max(contact.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
+            self.promise += CURVED_ROUNDING * EPS * magnitude
+        self.band = contact_band(a, b, contact.contact_tolerance)
         self.fit = all(found is not None and found.exact for found in (self.proof.pieces_a, self.proof.pieces_b))
 
     def checks(self) -> list[Check]:
@@ -201,7 +206,7 @@ class _Pair:
         off = 0.0
         for segment in open_ones[:most]:
             for point in (segment[0], 0.5 * segment[0] + 0.5 * segment[1], segment[1]):
-                off = max(off, float(_off_steps(point, steps).min()))
+                off = max(off, float(segment_distances(point, steps).min()))
         checks.append(Check(name, off <= 4.0 * self.promise, f"{len(open_ones)} of others, off by {off:.3g}"))
         if len(open_ones) > most:
             words = f"{most} of {len(open_ones)} were measured"
@@ -223,15 +228,7 @@ class _Pair:
         return Check("they intersect where they cross or one is inside", same, f"reported {self.contact.intersects}")
 
     def _witness(self) -> Check:
-        off = 0.0
-        points = (self.contact.point_on_a, self.contact.point_on_b)
-        for point, body, solid, facets in zip(points, (self.a, self.b), self.solids, self.facets, strict=True):
-            if facets.curved:
-                assert not isinstance(solid, Mesh)
-                spot = ConvexHull(point[None])
-                off = max(off, min(convex_contact(spot, piece).signed_distance for piece in pieces_of(solid)))
-            elif not (body.solid and abs(turns(point, body.mesh)) > 0.5):
-                off = max(off, off_surface(point, body.mesh))
+        off = max(map(off_solid, (self.contact.point_on_a, self.contact.point_on_b), self.sides))
         limit = 2.0 * self.promise + self._spare() + self._tolerance
         return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
 
@@ -250,10 +247,7 @@ class _Pair:
         error = abs(float(np.linalg.norm(contact.normal)) - 1.0)
         checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
         if contact.signed_distance > 0.0 or (self._of_pieces and contact.depth > 0.0):
-            between = contact.point_on_b - contact.point_on_a
-            miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
-            limit = 2.0 * self.promise + self._tolerance
-            checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
+            checks.append(check_realised(contact, 2.0 * self.promise + self._tolerance))
         return checks
 
     def _relation(self) -> list[Check]:
@@ -270,12 +264,11 @@ class _Pair:
             possible -= {Relation.TOUCHING}
         ok = contact.relation in possible
         checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]
-        one, other = (
-            Side(solid, body, facets.curved > 0)
-            for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
-        )
         limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [*checks, *check_inside(contact, len(self.proof.crossings) > 0, one, other, self.band, limit)]
+        return [
+            *checks,
+            *check_inside(contact, len(self.proof.crossings) > 0, self.sides[0], self.sides[1], self.band, limit),
+        ]
 
     def _surface_distance(self) -> Check:
         contact = self.contact
@@ -334,8 +327,8 @@ class _Pair:
         name = "a plane or all pairs of triangles prove the lower bound"
         a, b = self.a.mesh, self.b.mesh
         if reach > 0.0:
-            way = across / reach
-            gap = -_farthest(self.solids[1], b, -way) - _farthest(self.solids[0], a, way)
+            direction = across / reach
+            gap = -_farthest(self.solids[1], b, -direction) - _farthest(self.solids[0], a, direction)
             if gap >= contact.lower_bound - self.promise:
                 return [*checks, Check(name, True, f"bound {contact.lower_bound:.9g}, plane {gap:.9g}")]
         if self.curved:
@@ -362,13 +355,13 @@ class _Pair:
             return [
                 Check("not checked: the contact of the pieces", True, "none was reported, as for pieces of many edges")
             ]
-        one, other = (
+        compound_a, compound_b = (
             Compound(pieces_of(solid) if facets.curved and not self.proof.compound_of_facets else pieces.pieces)  # type: ignore
             for solid, facets, pieces in zip(
                 self.solids, self.facets, (self.proof.pieces_a, self.proof.pieces_b), strict=True
             )
         )
-        found = check_compound(self.proof.compound, one, other)
+        found = check_compound(self.proof.compound, compound_a, compound_b)
         words = "; ".join(f"{check.name}: {check.detail}" for check in found.failures)
         if not found.failures:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
@@ -438,15 +431,17 @@ class _Pair:
         if NOTCH in contact.notes or contact.depth <= self.band + self.promise:
             return []
         more = max(self.band, contact.contact_tolerance * contact.depth)
-        return [share * more * self._way() for share in BEYOND]
+        return [fraction * more * contact.normal for fraction in BEYOND]
 
     def _translation(self) -> list[Check]:
         """The translation must separate the meshes, and so must moving on in the same direction."""
-        contact, way = self.contact, self._way()
+        contact = self.contact
         if contact.lower_bound == -np.inf:
             return []
         # What it ends in may be narrower than rounding.
-        apart = any(are_disjoint(self.a, self.b.translated(contact.mtv + more * way)) for more in (0.0, self.promise))
+        apart = any(
+            are_disjoint(self.a, self.b.translated(contact.mtv + more * contact.normal)) for more in (0.0, self.promise)
+        )
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
         free = all(are_disjoint(self.a, self.b.translated(contact.mtv + more)) for more in self._beyond())
         if not self.curved:
@@ -487,9 +482,6 @@ class _Pair:
                 least, most = min(least, found.lower_bound), min(most, found.upper_bound)
         return least, most
 
-    def _way(self) -> FloatArray:
-        return self.contact.normal
-
 
 def _volume(mesh: Mesh) -> float:
     """Return the volume inside a closed mesh: parts turned against the others count as hollows only inside of these."""
@@ -505,35 +497,21 @@ def _volume(mesh: Mesh) -> float:
     return wanted
 
 
-def _farthest(solid: Solid, facets: Mesh, way: FloatArray) -> float:
+def _farthest(solid: Solid, facets: Mesh, direction: FloatArray) -> float:
     """Return how far a solid reaches along a unit vector; its facets where it is no curved one."""
     if isinstance(solid, Mesh):
-        return float((facets.points[np.unique(facets.triangles)] @ way).max())
-    return max(float(support_points(piece, way[None])[0] @ way) for piece in pieces_of(solid))
+        return float((facets.points[np.unique(facets.triangles)] @ direction).max())
+    return max(float(support_points(piece, direction[None])[0] @ direction) for piece in pieces_of(solid))
 
 
-def _off_steps(point: FloatArray, steps: FloatArray) -> FloatArray:
-    """Return how far a point is from segments (k, 2, 3), of which some are points."""
-    way, off = steps[:, 1] - steps[:, 0], point - steps[:, 0]
-    square = (way * way).sum(axis=1)
-    share = np.clip((off * way).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
-    off = off - share[:, None] * way
-    return np.sqrt((off * off).sum(axis=1))
-
-
-def _same_region(one: object, other: object) -> bool:
-    """Return whether two regions are the same in all that they hold."""
-    if one is other:
+def _same_region(a: object, b: object) -> bool:
+    """Return whether two regions have the same fields."""
+    if a is b:
         return True
-    if not (isinstance(one, MergedRegion) and isinstance(other, MergedRegion)):
+    if not (isinstance(a, MergedRegion) and isinstance(b, MergedRegion)):
         return False
-    return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        if isinstance(getattr(other, field.name), np.ndarray)
-        else getattr(one, field.name) is getattr(other, field.name)
-        or getattr(one, field.name) == getattr(other, field.name)
-        for field in fields(MergedRegion)
-    )
+    values = ((getattr(a, field.name), getattr(b, field.name)) for field in fields(MergedRegion))
+    return all(x is y or (np.array_equal(x, y) if isinstance(y, np.ndarray) else x == y) for x, y in values)
 
 
 def _least_and_most(a: Mesh, b: Mesh) -> tuple[float, float]:

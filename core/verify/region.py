@@ -75,7 +75,7 @@ def check_region(
     return [
         *checks,
         *_check_place(contact, region, a, b, tolerance, band),
-        *_check_measures(contact, region, tolerance, exponent, area),
+        *_check_measures(region, contact.normal, tolerance, exponent, area),
         check_outlines(contact, region, a, b, band, rounding, grain, frame),
         _check_names(contact, region, a, b, band, tolerance, rounding + grain, frame),
     ]
@@ -110,9 +110,9 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
             continue
         away = shape.vertices[alone] - shape.vertices[named[0]]
         if feature.kind is FeatureKind.EDGE:
-            way = shape.vertices[named[1]] - shape.vertices[named[0]]
-            way = way / max(float(np.linalg.norm(way)), np.finfo(np.float64).tiny)
-            away = away - (away @ way)[:, None] * way
+            along = shape.vertices[named[1]] - shape.vertices[named[0]]
+            along = along / max(float(np.linalg.norm(along)), np.finfo(np.float64).tiny)
+            away = away - (away @ along)[:, None] * along
         off = float(np.linalg.norm(away, axis=1).max(initial=0.0))
         if off > width + rounding:
             return Check(_SUPPORTED, False, f"{name}: the support feature is {off:.3g} wider than {feature}")
@@ -165,8 +165,10 @@ def _check_place(
     ]
 
 
-def _check_measures(contact: Contact, region: Region, tolerance: float, exponent: int, reported: float) -> list[Check]:
-    area, length, centroid = _measure(region, contact.normal)
+def _check_measures(
+    region: Region, normal: FloatArray, tolerance: float, exponent: int, reported: float
+) -> list[Check]:
+    area, length, centroid = measure(region.vertices, region.kind, normal)
     longest = float(np.abs(region.vertices - region.vertices[0]).max())
     with np.errstate(over="ignore"):
         world, slack = np.ldexp([area, VERIFY_REGION * area + tolerance * longest], 2 * exponent).tolist()
@@ -191,11 +193,11 @@ def _check_measures(contact: Contact, region: Region, tolerance: float, exponent
     ]
 
 
-def _measure(region: Region, normal: FloatArray) -> tuple[float, float, FloatArray]:
-    """Return the area, the length (of a polygon: of its outline) and the centroid of a region's vertices."""
-    first = region.vertices[0]
-    v = region.vertices - first
-    if region.kind is not RegionKind.POLYGON:
+def measure(outline: FloatArray, kind: RegionKind, normal: FloatArray) -> tuple[float, float, FloatArray]:
+    """Return area, length (of a polygon: of its outline) and centroid of a region from its outline (m, dim)."""
+    first = outline[0]
+    v = outline - first
+    if kind is not RegionKind.POLYGON:
         return 0.0, float(np.linalg.norm(v[-1])), first + 0.5 * v[-1]
     following = np.roll(v, -1, axis=0)
     length = float(np.linalg.norm(following - v, axis=1).sum())
@@ -280,9 +282,9 @@ def flat_hull(points: FloatArray) -> FloatArray:
     if len(ordered) < 3:
         return np.array(ordered)
     loop: list[tuple[float, float]] = []
-    for way in (ordered, ordered[::-1]):
+    for half in (ordered, ordered[::-1]):
         chain: list[tuple[float, float]] = []
-        for x, y in way:
+        for x, y in half:
             while len(chain) > 1:
                 (px, py), (qx, qy) = chain[-2:]
                 if (qx - px) * (y - qy) - (qy - py) * (x - qx) > 0.0:
@@ -403,7 +405,7 @@ def _check_names(
         there = [k for k, feature in enumerate(features) if feature.kind is not FeatureKind.FACE]
         if there:
             ends = np.array([(features[k].vertices[0], features[k].vertices[-1]) for k in there])
-            off, low = _beside_edges(points[there], plane[ends]), float(below[ends].max())
+            off, low = float(segment_distances(points[there], plane[ends]).max()), float(below[ends].max())
             if off > allowed or low > width:
                 return Check(_NAMED, False, f"{off:.3g} beside or {low:.3g} below an edge or vertex of {name}")
     return Check(_NAMED, True, f"{len(points)} vertices")
@@ -417,9 +419,8 @@ def _beside_face(points: FloatArray, corners: FloatArray) -> float:
     return float((intervals(directions, points)[1] - intervals(directions, corners)[1]).max())
 
 
-def _beside_edges(points: FloatArray, ends: FloatArray) -> float:
-    """The farthest of points (k, 2) from its segment (k, 2, 2), whose ends can be one point."""
-    away, way = points - ends[:, 0], ends[:, 1] - ends[:, 0]
-    squared = np.maximum((way * way).sum(axis=1), np.finfo(np.float64).tiny)
-    away = away - np.clip((away * way).sum(axis=1) / squared, 0.0, 1.0)[:, None] * way
-    return float(np.hypot(away[:, 0], away[:, 1]).max())
+def segment_distances(points: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return the distances (k,) of points (k, dim) from segments (k, 2, dim), whose ends can be one point."""
+    away, along = points - ends[:, 0], ends[:, 1] - ends[:, 0]
+    squared = np.maximum((along * along).sum(axis=1), np.finfo(np.float64).tiny)
+    return np.linalg.norm(away - np.clip((away * along).sum(axis=1) / squared, 0.0, 1.0)[:, None] * along, axis=1)

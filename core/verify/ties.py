@@ -51,6 +51,14 @@ def check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
     ]
 
 
+def check_realised(contact: Contact, tolerance: float) -> Check:
+    """Return whether `point_on_b - point_on_a` is `signed_distance * normal`."""
+    off = contact.point_on_b - contact.point_on_a - contact.signed_distance * contact.normal
+    miss = float(np.linalg.norm(off))
+    name = "witness points realise the signed distance"
+    return Check(name, miss <= tolerance, f"off by {miss:.3g}, tolerance {tolerance:.3g}")
+
+
 def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     """Return the checks of `tie_kind` and of what `ties` lacks. `tolerance` is the promised one."""
     ties, dim = contact.ties, a.dim
@@ -76,27 +84,27 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
     if axis is not None and len(axis) == 0:
         return Check(_KIND, False, "a circle, but all directions are as good")
     # Four ties of each circle: the first and third are mirrored at the axis.
-    way = axis[1] if axis is not None else None
-    if way is None:
+    direction = axis[1] if axis is not None else None
+    if direction is None:
         if len(ties) != 4:
             return Check(_KIND, False, f"{len(ties)} ties of a circle")
-        way = np.cross(ties[0], ties[1])
-        way = way / max(float(np.linalg.norm(way)), float(np.finfo(np.float64).tiny))
-    sideways = _sideways(ties, way)
+        direction = np.cross(ties[0], ties[1])
+        direction = direction / max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
+    sideways = _sideways(ties, direction)
     level = ties[sideways > CURVED_AXIS]
     if not len(level) or len(level) % 4:
         return Check(_KIND, False, f"{len(level)} ties of circles")
     worst = 0.0
     for start in range(0, len(level), 4):
         four = level[start : start + 4]
-        along = four @ way
-        off = float(np.ptp(along)) + float(np.abs(four.sum(axis=0) - along.sum() * way).max())
+        along = four @ direction
+        off = float(np.ptp(along)) + float(np.abs(four.sum(axis=0) - along.sum() * direction).max())
         if off > _VERIFY_TIE_ANGLE:
             return Check(_KIND, False, f"four ties are off a circle by {off:.3g}")
-        out = four[0] - along[0] * way
+        out = four[0] - along[0] * direction
         turn = 2.0 * np.pi * np.arange(_AROUND)[:, None] / _AROUND
-        ways = along[0] * way + np.cos(turn) * out + np.sin(turn) * np.cross(way, out)
-        worst = max(worst, _worst(contact, a, b, ways / np.linalg.norm(ways, axis=1)[:, None]))
+        directions = along[0] * direction + np.cos(turn) * out + np.sin(turn) * np.cross(direction, out)
+        worst = max(worst, _worst(contact, a, b, directions / np.linalg.norm(directions, axis=1)[:, None]))
     return Check(_KIND, worst <= tolerance, f"circle, off by {worst:.3g}")
 
 
@@ -115,16 +123,18 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     normals = [sign * core.normals for sign, core in ((1.0, cores[0]), (-1.0, cores[1])) if core.rank == core.dim]
     if not normals:
         return [Check(name, True, "the cores are flat")]
-    ways = np.concatenate(normals)
-    good = ways[np.abs(overlap_along(a, b, ways) + contact.signed_distance) <= _VERIFY_TIE_CLEAR * tolerance]
+    directions = np.concatenate(normals)
+    good = directions[
+        np.abs(overlap_along(a, b, directions) + contact.signed_distance) <= _VERIFY_TIE_CLEAR * tolerance
+    ]
     missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - _VERIFY_TIE_ANGLE).sum()) if len(good) else 0
     checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not reported")]
     return [*checks, Check(name, True, "only facets were looked at, not pairs of edges")]
 
 
-def _sideways(ties: FloatArray, way: FloatArray) -> FloatArray:
-    return np.linalg.norm(ties - (ties @ way)[:, None] * way, axis=1)
+def _sideways(ties: FloatArray, direction: FloatArray) -> FloatArray:
+    return np.linalg.norm(ties - (ties @ direction)[:, None] * direction, axis=1)
 
 
-def _worst(contact: Contact, a: ConvexShape, b: ConvexShape, ways: FloatArray) -> float:
-    return float(np.abs(overlap_along(a, b, ways) + contact.signed_distance).max())
+def _worst(contact: Contact, a: ConvexShape, b: ConvexShape, directions: FloatArray) -> float:
+    return float(np.abs(overlap_along(a, b, directions) + contact.signed_distance).max())
