@@ -120,7 +120,8 @@ class _Table:
                     self._at_frame.setdefault(frame, []).append(number)
                     if key is not None:
                         if key[:2] not in deciding:
-                            deciding[key[:2]] = _watched(finding, letter)
+                            parts = (getattr(finding, f"{name}_{letter}") for name in ("object", "source"))
+                            deciding[key[:2]] = watched(*parts)
                         for uid in deciding[key[:2]]:
                             self._hanging.setdefault(uid, set()).add(number)
                 self.things[number].rows.append(k)
@@ -272,17 +273,12 @@ class _Table:
         return totals
 
 
-def _watched(finding: Finding, letter: str) -> set[int]:
-    """Return the `session_uid` of what decides about one side."""
-    owner, source = getattr(finding, f"object_{letter}"), getattr(finding, f"source_{letter}")
-    return watched(owner, source if source is not None else owner)
-
-
-def watched(owner: bpy.types.Object, source: bpy.types.Object) -> set[int]:
+def watched(owner: bpy.types.Object, source: bpy.types.Object | None) -> set[int]:
     """Return the `session_uid` of the objects and collections that decide where a thing is and what it is made of.
 
-    owner: the object, or what makes the instance; source: what is instanced.
+    owner: the object, or what makes the instance; source: what is instanced, None of an object.
     """
+    source = source or owner
     objects = [owner, source, *collision_shape.parts(owner), *collision_shape.parts(source)]
     collections: list[bpy.types.Collection] = []
     if owner.instance_type == "COLLECTION" and owner.instance_collection is not None:
@@ -374,11 +370,11 @@ def _compare(context: bpy.types.Context, table: _Table, things: Iterable[int], s
     spent = 0.0
     while (objects or instances) and spent < seconds:
         if objects:
-            some, objects = objects[:size], objects[size:]
+            chunk, objects = objects[:size], objects[size:]
         else:  # all together, for each time all of the scene's are walked
-            some, instances = instances, []
-        states = states_of(context.evaluated_depsgraph_get(), some)
-        for key in some:
+            chunk, instances = instances, []
+        states = states_of(context.evaluated_depsgraph_get(), chunk)
+        for key in chunk:
             state = states.get(key)
             table.take(key, "" if state is None else state.made)
         spent = time.monotonic() - begin

@@ -114,18 +114,6 @@ def error(context: bpy.types.Context) -> str:
     return _errors.get(context.scene.session_uid, "")
 
 
-def inspect(context: bpy.types.Context, keys: Keys, settings: Settings) -> Inspection:
-    """Inspect A and B as they are now, store the result as the scene's and return it.
-
-    When nothing has changed since the last time, the result of then is returned. Raises ReadError.
-    """
-    inspection = prepare_inspection(context.scene, context.evaluated_depsgraph_get(), keys, settings)
-    if isinstance(inspection, Work):
-        inspection = inspection()
-    store(context.scene, inspection)
-    return inspection
-
-
 def prepare_inspection(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings
 ) -> Inspection | Work:

@@ -184,12 +184,10 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
         filled = 100.0 * solid / content if content > 0.0 else 0.0
         sketch.lines.append((name, f"fills {filled:.0f} % of its volume"))
     if len(volumes) == 2:
-        one, other = volumes.take([0]), volumes.take([1])
-        if one.overlaps(other)[0]:
-            sketch.lines.append(("Volumes", messages.VOLUMES_OVERLAP))
-        else:
-            gap = given.units.length(float(one.gap(other)[0]))
-            sketch.lines.append(("Volumes", messages.volumes_apart(gap)))
+        a, b = volumes.take([0]), volumes.take([1])
+        gap = given.units.length(float(a.gap(b)[0]))
+        words = messages.VOLUMES_OVERLAP if a.overlaps(b)[0] else messages.volumes_apart(gap)
+        sketch.lines.append(("Volumes", words))
 
 
 def _triangles(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
@@ -214,14 +212,14 @@ def _triangles(sketch: _Sketch, given: VolumesInput, progress: Progress | None) 
         leaf = np.flatnonzero(tree.is_leaf)
         remaining = leaf[np.isin(tree.items[tree.first[leaf]], left)]
         sketch.draw(tree.volumes.take(remaining), np.full(len(remaining), LEFT))
-    _tell_pairs(sketch, found, "triangles")
+    _list_pairs(sketch, found, "triangles")
 
 
 def _scene(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
     tree = sketch.tree(_around(sketch, given.points), subrange(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
     sketch.lines.append(("Scene", f"{counted(len(given.names), 'object')}, {_shape_of(tree)}"))
-    _tell_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "objects")
+    _list_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "objects")
 
 
 def _around(sketch: _Sketch, clouds: list[FloatArray]) -> Volumes:
@@ -234,7 +232,7 @@ def _shape_of(tree: Bvh) -> str:
     return f"{counted(tree.depth, 'level')}, balance {100.0 * tree.balance:.0f} %"
 
 
-def _tell_pairs(sketch: _Sketch, found: TreePairs, what: str) -> None:
+def _list_pairs(sketch: _Sketch, found: TreePairs, what: str) -> None:
     sketch.lines.append((f"Pairs of {what} left", f"{len(found.pairs):,} of {found.possible:,}"))
     sketch.lines.append(("Volume Tests", f"{found.tests:,}"))
 

@@ -161,14 +161,6 @@ def _picker(name: str, description: str) -> object:
     )
 
 
-def _source() -> object:
-    return PointerProperty(type=bpy.types.Object, options={"HIDDEN"})
-
-
-def _instance() -> object:
-    return StringProperty(options={"HIDDEN"})
-
-
 def _toggle(name: str, description: str, default: bool = True) -> object:
     return BoolProperty(name=name, description=description, default=default, update=_display_changed)
 
@@ -183,10 +175,10 @@ def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
 class ContactLensSettings(bpy.types.PropertyGroup):
     object_a: _picker("A", "Object that stays, the active object when Inspect Contact was run")  # type: ignore
     object_b: _picker("B", "Object that Separate moves, the other selected object")  # type: ignore
-    source_a: _source()  # type: ignore[valid-type]
-    source_b: _source()  # type: ignore[valid-type]
-    instance_a: _instance()  # type: ignore[valid-type]
-    instance_b: _instance()  # type: ignore[valid-type]
+    source_a: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
+    source_b: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
+    instance_a: StringProperty(options={"HIDDEN"})  # type: ignore[valid-type]
+    instance_b: StringProperty(options={"HIDDEN"})  # type: ignore[valid-type]
     method: method({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     clearance: clearance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]

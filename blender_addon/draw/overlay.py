@@ -17,9 +17,10 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.types import FloatArray
+from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
 from ..data import preferences
-from .overlay_geometry import Layer, Style, Subject, layers, origin
+from .overlay_geometry import Layer, Style, layers, origin
 from .overlay_labels import Annotations, Box, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
@@ -40,10 +41,10 @@ class Part(Flag):
 
 
 def draw(
-    inspection: Subject,
+    inspection: Inspection,
     style: Style,
-    view_matrix: FloatArray,
-    projection_matrix: FloatArray,
+    view: FloatArray,
+    projection: FloatArray,
     size: tuple[int, int],
     length: Callable[[float], str],
     part: Part = Part.ALL,
@@ -52,15 +53,15 @@ def draw(
 ) -> None:
     """Draw the contact into the active framebuffer, over what is there; its depth decides what is in front.
 
-    view_matrix, projection_matrix: (4, 4) world to view and view to clip space. size: width and height in pixels.
+    view, projection: (4, 4) world to view and view to clip space, float64. size: width and height in pixels.
     length: writes a length in the scene's units. clear: the part of the view that nothing covers, see `annotate`.
     stale: the result may no longer hold, so it is faded and its label says so.
     """
-    view = np.array(view_matrix, dtype=np.float64)
-    projection = np.array(projection_matrix, dtype=np.float64)
     with state_restored():
         if Part.WORLD in part:
-            _draw_world(inspection, style, view, projection, size, STALE_OPACITY if stale else 1.0)
+            on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
+            opacity = STALE_OPACITY if stale else 1.0
+            _draw_layers(on_gpu, origin(inspection), view, projection, size, opacity)
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = annotate(inspection, style, view, projection, size, measure, length, clear, stale)
@@ -75,20 +76,12 @@ def measure(text: str, size: float) -> tuple[float, float]:
 
 
 def draw_volumes(
-    volumes: VolumesView, style: Style, view_matrix: FloatArray, projection_matrix: FloatArray, size: tuple[int, int]
+    volumes: VolumesView, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int]
 ) -> None:
     """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
     with state_restored():
         on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
-        view, projection = np.array(view_matrix, dtype=np.float64), np.array(projection_matrix, dtype=np.float64)
         _draw_layers(on_gpu, middle(volumes), view, projection, size, 1.0)
-
-
-def _draw_world(
-    inspection: Subject, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int], opacity: float
-) -> None:
-    on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
-    _draw_layers(on_gpu, origin(inspection), view, projection, size, opacity)
 
 
 def _draw_layers(

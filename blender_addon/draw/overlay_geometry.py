@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.meshes.solid_facets import Solid
 from ...core.result import Contact
 from ...core.types import FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color, Look
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
+
+if TYPE_CHECKING:
+    from ..check.inspection import Inspection
 
 
 @dataclass(frozen=True)
@@ -44,21 +46,6 @@ class Sizes:
 SIZES = Sizes()
 _MOST_CORNERS = 64
 """Of a patch of a compound: what has more is round."""
-
-
-class Subject(Protocol):
-    """What is read of an inspection."""
-
-    @property
-    def contact(self) -> Contact: ...
-    @property
-    def shape_a(self) -> Solid: ...
-    @property
-    def shape_b(self) -> Solid: ...
-    @property
-    def name_a(self) -> str: ...
-    @property
-    def name_b(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -91,7 +78,7 @@ class Layer:
     """Whether the rim is drawn behind geometry too."""
 
 
-def origin(inspection: Subject) -> FloatArray:
+def origin(inspection: Inspection) -> FloatArray:
     """Return (3,) the contact centre. Glyphs are relative to it, so that float32 does far from the world's origin."""
     return inspection.contact.center
 
@@ -100,12 +87,12 @@ def origin(inspection: Subject) -> FloatArray:
 class _Drawn:
     """A result and a style, as the layers need them; points relative to the contact centre."""
 
-    subject: Subject
+    inspection: Inspection
     style: Style
 
     @property
     def contact(self) -> Contact:
-        return self.subject.contact
+        return self.inspection.contact
 
     @property
     def look(self) -> Look:
@@ -155,8 +142,8 @@ def _region(drawn: _Drawn) -> Iterator[Layer]:
 
 def _hulls(drawn: _Drawn) -> Iterator[Layer]:
     # B is dashed, A is not: the two differ without the colours too.
-    subject, look, dash = drawn.subject, drawn.look, SIZES.dash_period * drawn.style.scale
-    sides = (("hull a", subject.shape_a, look.color_a, 0.0), ("hull b", subject.shape_b, look.color_b, dash))
+    pair, look, dash = drawn.inspection, drawn.look, SIZES.dash_period * drawn.style.scale
+    sides = (("hull a", pair.shape_a, look.color_a, 0.0), ("hull b", pair.shape_b, look.color_b, dash))
     for name, shape, color, period in sides:
         edges = shape_edges(shape, drawn.contact.center, color, SIZES.hull * drawn.line, period)
         yield Layer(name, edges, 0.4, 0.6 * drawn.halo)
@@ -217,7 +204,7 @@ _LAYERS: tuple[tuple[str, Callable[[_Drawn], Iterator[Layer]]], ...] = (
 """In the order in which they are drawn, each with its toggle."""
 
 
-def layers(inspection: Subject, style: Style) -> list[Layer]:
+def layers(inspection: Inspection, style: Style) -> list[Layer]:
     """Return what stays in the world, relative to `origin(inspection)`, in the order in which it is drawn.
 
     The vector and the region are always inside the shapes, so they are nearly as strong behind geometry as in front;

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,10 @@ from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color
 from ..read.shape_outline import stand_in
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
-from .overlay_geometry import Style, Subject, origin
+from .overlay_geometry import Style, origin
+
+if TYPE_CHECKING:
+    from ..check.inspection import Inspection
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top in pixels."""
@@ -119,7 +123,7 @@ _RINGS = np.array([1.0, 1.8, 3.0, 5.0])
 _TURNS = np.arange(24) * np.pi / 12.0
 
 
-def vector_label(inspection: Subject, length: Callable[[float], str]) -> str:
+def vector_label(inspection: Inspection, length: Callable[[float], str]) -> str:
     """Return the words at the vector: how deep, how far apart, or that the two touch."""
     contact = inspection.contact
     if contact.relation is Relation.TOUCHING:
@@ -230,7 +234,7 @@ def _flat(pixel: Sequence[float] | FloatArray) -> FloatArray:
 
 
 def annotate(
-    inspection: Subject,
+    inspection: Inspection,
     style: Style,
     view_matrix: FloatArray,
     projection_matrix: FloatArray,
@@ -260,7 +264,7 @@ def annotate(
 
 
 def _annotate_vector(
-    sheet: _Sheet, inspection: Subject, matrix: FloatArray, size: tuple[int, int], step: float, words: str
+    sheet: _Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int], step: float, words: str
 ) -> None:
     """Add the vector's label, and where the vector is too short to see a ring and a chevron in its direction."""
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
@@ -309,7 +313,7 @@ def _annotate_vector(
             sheet.glyphs.append(strokes(_flat(start), _flat(middle + reach), color, 0.6 * line))
 
 
-def _annotate_names(sheet: _Sheet, inspection: Subject, matrix: FloatArray, size: tuple[int, int]) -> None:
+def _annotate_names(sheet: _Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int]) -> None:
     """Add which hull is A and which is B, at the ends that are farthest from each other."""
     look = sheet.style.look
     drawn = []

@@ -143,7 +143,6 @@ _BATCHES_KEPT = 4
 _shader: gpu.types.GPUShader | None = None
 _format: gpu.types.GPUVertFormat | None = None
 _batches: OrderedDict[Hashable, list[tuple[Layer, gpu.types.GPUBatch]]] = OrderedDict()
-_builds = 0
 
 
 def _compiled() -> gpu.types.GPUShader:
@@ -192,33 +191,19 @@ def _upload(glyphs: GlyphArray) -> gpu.types.GPUBatch:
 
 def layers_on_gpu(signature: Hashable, build: Callable[[], list[Layer]]) -> list[tuple[Layer, gpu.types.GPUBatch]]:
     """The layers kept under `signature`, each with its batch; built and uploaded when there are none yet."""
-    global _builds
-    kept = _batches.get(signature)
-    if kept is None:
-        _builds += 1
-        kept = _batches[signature] = [(layer, _upload(layer.glyphs)) for layer in build()]
+    if signature not in _batches:
+        _batches[signature] = [(layer, _upload(layer.glyphs)) for layer in build()]
         while len(_batches) > _BATCHES_KEPT:
             _batches.popitem(last=False)
     _batches.move_to_end(signature)
-    return kept
-
-
-def builds() -> int:
-    """How often batches were built since the add-on was enabled."""
-    return _builds
-
-
-def kept() -> int:
-    """How many pictures have batches on the GPU."""
-    return len(_batches)
+    return _batches[signature]
 
 
 def free() -> None:
     """Let go of everything on the GPU."""
-    global _shader, _format, _builds
+    global _shader, _format
     _batches.clear()
     _shader = _format = None
-    _builds = 0
 
 
 @contextmanager

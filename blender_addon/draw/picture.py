@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from ...core.types import FloatArray
 from ..check import session
+from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
 from ..read.shape_outline import stand_in
 from ..report import messages
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
-from .overlay_geometry import Subject, origin
+from .overlay_geometry import origin
 
 BACKGROUND = (0.035, 0.036, 0.04)
 LENS_HALF_ANGLE = np.radians(18.0)
@@ -119,7 +120,7 @@ def _render_a_speck() -> None:
 # --- where to look from ---------------------------------------------------------------------------------------------
 
 
-def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
+def camera(inspection: Inspection, aspect: float) -> tuple[FloatArray, FloatArray]:
     """View and projection matrix (4, 4) that show the contact well in a picture `aspect` times as wide as high.
 
     The vector is seen from its side, the region at a slant, and neither object stands in front of the other. The eye
@@ -213,7 +214,7 @@ def _step_back(
     return turned, target + distance * toward_viewer, distance
 
 
-def _seen_from(eye: FloatArray, inspection: Subject, shown: list[FloatArray]) -> float:
+def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray]) -> float:
     """The share of the smaller hull's corners outside of the larger one that the larger one does not hide from the
     eye (3,). 1 when there are none: what is inside is seen through the wall from anywhere.
     """

@@ -40,13 +40,10 @@ def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:
         shape = shape.hull
     if isinstance(shape, Polytope):
         return shape
-    known = _stand_ins.get(shape)
-    if known is None:
-        if isinstance(shape, Mesh):
-            known = _stand_ins[shape] = ConvexHull(shape.points)
-            return known
-        known = _stand_ins[shape] = ConvexHull(np.concatenate([shape.supports(_spread()), *wires(shape)]))
-    return known
+    if shape not in _stand_ins:
+        points = [shape.points] if isinstance(shape, Mesh) else [shape.supports(_spread()), *wires(shape)]
+        _stand_ins[shape] = ConvexHull(np.concatenate(points))
+    return _stand_ins[shape]
 
 
 def surface_points(shape: ConvexShape) -> FloatArray:
@@ -74,13 +71,12 @@ def surface_points(shape: ConvexShape) -> FloatArray:
 def wires(shape: ConvexShape) -> list[FloatArray]:
     """Return lines (k, 3) that show a curved shape: rings, and lines along its side."""
     if isinstance(shape, Cylinder | Cone):
-        one, other = across(shape.axis)
-        rings = [_ring(shape.start, one, other, shape.rim)]
-        top = np.tile(shape.end, (STEPS + 1, 1))
-        if isinstance(shape, Cylinder):
-            top = _ring(shape.end, one, other, shape.rim)
-            rings.append(top)
-        return [*rings, *_lines(rings[0], top)]
+        u, v = across(shape.axis)
+        bottom = _ring(shape.start, u, v, shape.rim)
+        if isinstance(shape, Cone):
+            return [bottom, *_lines(bottom, np.tile(shape.end, (STEPS + 1, 1)))]
+        top = _ring(shape.end, u, v, shape.rim)
+        return [bottom, top, *_lines(bottom, top)]
     if isinstance(shape, Ellipsoid):
         axes = shape.axes * shape.semi[:, None]
         return [_ring(shape.middle, axes[i], axes[j], 1.0) for i, j in ((0, 1), (1, 2), (2, 0))]
@@ -92,13 +88,13 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
         if shape.skeleton.rank == 1:
             axis = corners[1] - corners[0]
             axis = axis / np.linalg.norm(axis)
-            one, other = across(axis)
-            bottom, top = (_ring(corner, one, other, shape.radius) for corner in corners)
+            u, v = across(axis)
+            bottom, top = (_ring(corner, u, v, shape.radius) for corner in corners)
             half = STEPS // 2 + 1
             caps = [
                 _ring(corner, side, sign * axis, shape.radius)[:half]
                 for corner, sign in ((corners[0], -1.0), (corners[1], 1.0))
-                for side in (one, other)
+                for side in (u, v)
             ]
             return [bottom, top, *caps, *_lines(bottom, top, 4)]
     if isinstance(shape, Polytope):
@@ -121,27 +117,26 @@ def bent_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
     face = np.tile(np.arange(len(mesh.triangles)), 3)
     order = np.lexsort((sides[:, 1], sides[:, 0]))
     sides, face = sides[order], face[order]
-    new = np.concatenate([[True], (sides[1:] != sides[:-1]).any(axis=1)])
-    first = np.flatnonzero(new)
+    first = np.flatnonzero(np.diff(sides, axis=0, prepend=-1).any(axis=1))
     count = np.diff(np.append(first, len(sides)))
     flat = np.full(len(first), -1.0)  # an edge of one triangle, or of three and more, is always drawn
     wide = np.zeros(len(first))
     two = np.flatnonzero(count == 2)
-    one, other = face[first[two]], face[first[two] + 1]
-    flat[two] = np.abs(np.einsum("ij,ij->i", normals[one], normals[other]))
+    left, right = face[first[two]], face[first[two] + 1]
+    flat[two] = np.abs(np.einsum("ij,ij->i", normals[left], normals[right]))
     chosen = np.flatnonzero(flat < BENT)
     chosen = chosen[np.argsort(flat[chosen], kind="stable")][:MOST_EDGES]
     edges: FloatArray = mesh.points[sides[first]]
     vectors = edges[:, 1] - edges[:, 0]
     squares = np.maximum(np.einsum("ij,ij->i", vectors, vectors), np.finfo(float).tiny)
-    wide[two] = 0.5 * np.minimum(lengths[one], lengths[other]) / squares[two]
+    wide[two] = 0.5 * np.minimum(lengths[left], lengths[right]) / squares[two]
     wide[flat < SHARP] = 0.0
     return edges[chosen], wide[chosen]
 
 
-def _ring(middle: FloatArray, one: FloatArray, other: FloatArray, radius: float) -> FloatArray:
+def _ring(middle: FloatArray, u: FloatArray, v: FloatArray, radius: float) -> FloatArray:
     turn = np.linspace(0.0, 2.0 * np.pi, STEPS + 1)[:, None]
-    return middle + radius * (np.cos(turn) * one + np.sin(turn) * other)
+    return middle + radius * (np.cos(turn) * u + np.sin(turn) * v)
 
 
 def _lines(bottom: FloatArray, top: FloatArray, count: int = SIDES) -> list[FloatArray]:

@@ -74,8 +74,8 @@ def bounds(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Float
         low, high = np.full(3, np.inf, dtype=np.float32), np.full(3, -np.inf, dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(local), _PART_IN_SINGLE):
-                some = local[begin : begin + _PART_IN_SINGLE].T
-                placed = np.matmul(single, some, out=part[:, : some.shape[1]])
+                chunk = local[begin : begin + _PART_IN_SINGLE].T
+                placed = np.matmul(single, chunk, out=part[:, : chunk.shape[1]])
                 low, high = np.minimum(low, placed.min(axis=1)), np.maximum(high, placed.max(axis=1))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):  # beyond single precision
             return _exact_bounds(local, linear, translation)
@@ -151,9 +151,9 @@ def _moved(points: NDArray[np.float32], linear: FloatArray, translation: FloatAr
     affine = np.column_stack([linear, translation])
     part = np.ones((4, _PART))
     for begin in range(0, len(points), _PART):
-        some = points[begin : begin + _PART].T
-        part[:3, : some.shape[1]] = some
-        np.matmul(affine, part[:, : some.shape[1]], out=moved[:, begin : begin + _PART])
+        chunk = points[begin : begin + _PART].T
+        part[:3, : chunk.shape[1]] = chunk
+        np.matmul(affine, part[:, : chunk.shape[1]], out=moved[:, begin : begin + _PART])
     return moved.T
 
 
@@ -267,14 +267,11 @@ def makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bo
     """Return whether the object makes instances, which are not part of its mesh."""
     if obj.instance_type == "NONE" and not any(modifier.type == "NODES" for modifier in obj.modifiers):
         return False
-    # All the way through: Blender leaks the iterator of a loop that is left early.
-    return (
-        sum(
-            instance.is_instance
-            and instance.parent is not None
-            and instance.parent.original == obj
-            and mesh_of(instance) != ()
-            for instance in depsgraph.object_instances
-        )
-        > 0
-    )
+    made = [
+        instance.is_instance
+        and instance.parent is not None
+        and instance.parent.original == obj
+        and mesh_of(instance) != ()
+        for instance in depsgraph.object_instances  # all of them: Blender leaks the iterator of a loop left early
+    ]
+    return any(made)

@@ -178,7 +178,9 @@ def _follow(context: bpy.types.Context) -> None:
         if clock() - entry.begun > ASYNC_TIMEOUT_S:
             if background.has_windows():
                 background.wait_for(flow)
-            if entry.is_asked and not _is_still_about(scene, depsgraph, entry.work):
+            settings = properties.settings_of(scene).as_settings()
+            is_current = entry.work is not None and entry.work.settings == settings
+            if entry.is_asked and not (is_current and _is_as_read(scene, depsgraph, entry.work)):
                 flow.drop()
                 session.note_seconds(scene, clock() - entry.begun)
                 entry.flow, entry.is_postponed = None, True
@@ -249,13 +251,12 @@ def _contact_of(scene: bpy.types.Scene) -> object:
     return None if last is None else last.contact
 
 
-def _is_still_about(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, work: Work | None) -> bool:
-    """Return whether the work is about the scene's pair as it is now: Blender tags unchanged objects, too."""
-    settings = properties.settings_of(scene).as_settings()
-    if work is None or work.keys != properties.pair_keys(scene) or work.settings != settings:
+def _is_as_read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, read: Inspection | Work | None) -> bool:
+    """Return whether the scene's pair is as it was read: Blender tags unchanged objects, too."""
+    if read is None or read.keys != properties.pair_keys(scene):
         return False
     try:
-        return not is_outdated(depsgraph, work)
+        return not is_outdated(depsgraph, read)
     except ReadError:
         return False
 
@@ -270,11 +271,9 @@ def _leave(uid: int) -> None:
 def _drop_deleted(scene: bpy.types.Scene) -> None:
     """Empty a picker whose object was deleted: the picker alone keeps the object in the file."""
     settings = properties.settings_of(scene)
-    a, b = properties.pair(scene)
-    if settings.object_a is not None and a is None:
-        settings.object_a = None
-    if settings.object_b is not None and b is None:
-        settings.object_b = None
+    for letter, obj in zip("ab", properties.pair(scene), strict=True):
+        if obj is None and getattr(settings, f"object_{letter}") is not None:
+            setattr(settings, f"object_{letter}", None)
 
 
 def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -320,7 +319,8 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
     """Inspect the scene's pair, at once or soon, if it was moved or edited. Return whether it was."""
     moved, edited = _changed(scene, depsgraph)
     if edited:
-        if not background.has_windows() and _as_before(scene, depsgraph):
+        is_marked = session.marked(scene)
+        if not (background.has_windows() or is_marked) and _is_as_read(scene, depsgraph, session.stored(scene)):
             return True  # tagged, but the same: without a window no timer looks at it
         # Before anything else: whatever happens from here on, the old answer is not shown as the present one.
         session.mark_stale(scene, messages.about(edited, messages.EDITED))
@@ -366,19 +366,8 @@ def _sources(scene: bpy.types.Scene) -> dict[int, str]:
     for letter in "ab":
         owner, source = (getattr(settings, f"{name}_{letter}") for name in ("object", "source"))
         if owner is not None and getattr(settings, f"instance_{letter}"):
-            sources |= dict.fromkeys(changes.watched(owner, source or owner) - {owner.session_uid}, owner.name)
+            sources |= dict.fromkeys(changes.watched(owner, source) - {owner.session_uid}, owner.name)
     return sources
-
-
-def _as_before(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Return whether the scene's pair is still what its result is about."""
-    last = session.stored(scene)
-    if last is None or last.keys != properties.pair_keys(scene) or session.marked(scene):
-        return False
-    try:
-        return not is_outdated(depsgraph, last)
-    except ReadError:
-        return False
 
 
 @persistent

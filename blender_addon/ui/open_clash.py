@@ -45,11 +45,6 @@ def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
     return ""
 
 
-def is_pair_of_objects(clash: ContactLensFinding) -> bool:
-    """Return whether the pair are two objects, not instances, that can be inspected and moved."""
-    return len(objects_of(clash)) == 2 and not clash.instance_a and not clash.instance_b
-
-
 _pending: tuple[int, Flow] | None = None
 """The inspection that runs beside Blender, and the `session_uid` of its scene."""
 
@@ -149,8 +144,8 @@ def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
 def _dependencies(clash: ContactLensFinding) -> frozenset[int]:
     """Return the `session_uid` of what the pair depends on beside its own objects."""
     owners = objects_of(clash)
-    sources = (clash.source_a or owners[0], clash.source_b or owners[1])
-    return frozenset(set().union(*map(changes.watched, owners, sources)) - {owner.session_uid for owner in owners})
+    watched = map(changes.watched, owners, (clash.source_a, clash.source_b))
+    return frozenset(set().union(*watched) - {owner.session_uid for owner in owners})
 
 
 def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:

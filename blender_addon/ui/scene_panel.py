@@ -58,7 +58,8 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         where.label(text=names, icon="FILE_REFRESH" if reason else RELATION_ICONS.get(item.relation, "QUESTION"))
         right = split.row(align=True)
         right.alignment = "RIGHT"
-        right.label(text=_in_place_of_number(reason) if reason else _number(data, item, units))
+        unknown = "comparing" if reason == messages.COMPARING else "changed"
+        right.label(text=unknown if reason else _number(data, item, units))
         right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -225,11 +226,6 @@ class CONTACT_LENS_PT_scene_ignore(Tab, bpy.types.Panel):
         ignored = json.loads(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
             panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
-
-
-def _in_place_of_number(reason: str) -> str:
-    """Return what the row of a clash says when its number may no longer be true."""
-    return "comparing" if reason == messages.COMPARING else "changed"
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:

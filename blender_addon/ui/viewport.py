@@ -17,7 +17,6 @@ from ..data.units import UnitFormat
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.overlay import Part
-from ..draw.overlay_geometry import Subject
 from ..draw.overlay_labels import Box
 from ..draw.overlay_shader import free
 from ..report import messages
@@ -73,10 +72,8 @@ def _draw_current(context: Any, part: Part) -> None:
     isolated = isolation.current(context)
     is_ghosted = is_world and isolated is not None and scene.contact_lens_check.ghost
     volumes = follow_volumes.current(scene) if is_world else None
-    subject: Subject | None = None
-    if scene.contact_lens.show_overlay:
-        subject = session.current(context)
-    if not is_ghosted and volumes is None and subject is None:
+    inspection = session.current(context) if scene.contact_lens.show_overlay else None
+    if not is_ghosted and volumes is None and inspection is None:
         return
     # In quad view every quarter comes here with its own region and region data.
     view, projection = (
@@ -89,10 +86,10 @@ def _draw_current(context: Any, part: Part) -> None:
         draw_isolated(isolated, style, background_of(context), view, projection, size, steps)
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
-    if subject is not None:
+    if inspection is not None:
         stale = bool(follow_pair.outdated(context))
         clear = _unobstructed(context.area, context.region) if Part.LABELS in part else None
-        overlay.draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
+        overlay.draw(inspection, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
 
 
 def register() -> None:
