@@ -18,9 +18,9 @@ from itertools import combinations
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import group_chunks
 from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import FloatArray, IntArray
-from .volumes import group_chunks
 
 SPHERE_ROUNDING = 8.0
 """Times EPS: relative rounding of a distance, a root of three squares, and a little more: spheres are wider by it."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..progress import Progress, report_progress
+from ..runs import group_chunks
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, KDOP_GAP, KDOP_SUM
 from ..types import BoolArray, FloatArray, IntArray
@@ -26,7 +27,6 @@ from .volumes import (
     as_starts,
     box_surface_areas,
     box_volumes,
-    group_chunks,
 )
 
 _POINTS = 16_384

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_array
 from ..progress import Progress, report_progress, subrange
+from ..runs import ranges
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .kdop import KDops, measured_kdops
 from .kdop_polytope import default_k, kdop_directions
-from .volumes import ranges
 
 Method = Literal["climb", "recompute"]
 

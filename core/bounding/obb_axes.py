@@ -94,13 +94,8 @@ def _score_of(found: tuple[FloatArray, float]) -> float:
 
 def _largest_facets(shape: Polytope) -> IntArray:
     """Return the indices of up to _LARGEST of the largest facets of a solid."""
-    sizes = np.array([len(loop) for loop in shape.facets])
-    starts = np.cumsum(sizes) - sizes
-    ids = np.concatenate(shape.facets)
-    following = np.arange(1, len(ids) + 1)
-    following[starts + sizes - 1] = starts
-    corners = shape._centred[ids] / max(shape.extent, 1e-300)
-    areas = np.add.reduceat(np.cross(corners, corners[following]), starts)
+    sides, corners = shape._sides, shape._centred / max(shape.extent, 1e-300)
+    areas = np.add.reduceat(np.cross(corners[sides.start], corners[sides.end]), sides.first)
     order: IntArray = np.argsort(-np.abs((areas * shape.normals).sum(axis=1)), kind="stable")
     return order[:_LARGEST]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..runs import group_chunks
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
 from .obb_axes import box_score, complete_frames
-from .volumes import group_chunks
 
 OBB_ROUNDING = 16.0
 """Times EPS and the sum of the sides: oriented boxes are wider by this, and it bounds the error of their separating

@@ -7,7 +7,7 @@ Source: S3.1, S3.2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -206,20 +206,3 @@ def box_surface_areas(sides: FloatArray) -> FloatArray:
         return 2.0 * (
             sides[0] + sides[1] if len(sides) == 2 else sides[0] * (sides[1] + sides[2]) + sides[1] * sides[2]
         )
-
-
-def group_chunks(starts: IntArray, count: int, limit: int) -> Iterator[tuple[slice, slice]]:
-    """Yield slices of groups and of their items, of `count` items in all: at most `limit` items, or one group."""
-    ends = np.append(starts[1:], count)
-    begin = 0
-    while begin < len(starts):
-        end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + limit, side="right")))
-        yield slice(begin, end), slice(int(starts[begin]), int(ends[end - 1]))
-        begin = end
-
-
-def ranges(first: IntArray, count: IntArray) -> IntArray:
-    """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
-    ends = np.cumsum(count)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - count), count)

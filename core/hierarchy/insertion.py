@@ -17,8 +17,8 @@ from math import gcd
 
 import numpy as np
 
-from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress, subrange
+from ..runs import ranges
 from ..types import FloatArray, IntArray
 from .nodes import Layout, scaled_boxes
 

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from ..arguments import as_indices, as_whole_number
-from ..bounding.volumes import Volumes, ranges
+from ..bounding.volumes import Volumes
+from ..runs import ranges
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
 

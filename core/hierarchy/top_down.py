@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress
+from ..runs import ranges
 from ..types import BoolArray, FloatArray, IntArray
 from .nodes import Layout, half_surfaces
 

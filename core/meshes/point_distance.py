@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, as_points, validate_magnitude
-from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress
+from ..runs import ranges
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh_distance import BoxGaps, node_bounds, some_items

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
-from ..bounding.volumes import ranges
 from ..hierarchy.bvh import Bvh
 from ..progress import Progress, report_progress, subrange
+from ..runs import ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .surface import Surface, validate_mesh

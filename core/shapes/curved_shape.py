@@ -154,15 +154,3 @@ def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
         np.array([1.0 + sign * x * x * down, sign * mixed, -sign * x]),
         np.array([mixed, sign + y * y * down, -y]),
     )
-
-
-def validate_convex_shapes(a: object, b: object) -> None:
-    """Raise ValueError unless `a` and `b` are convex shapes of the same dimension."""
-    # `Polytope` first: isinstance of an abstract class takes ten times as long.
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
-            raise ValueError(f"{name} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}")
-    if a.dim != b.dim:  # type: ignore[attr-defined]
-        raise ValueError(
-            f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}"  # type: ignore[attr-defined]
-        )

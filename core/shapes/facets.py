@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import next_in_loops, ranges
 from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal
 from .pair_keys import unique_keys, within
@@ -282,13 +283,9 @@ class _Merger:
         if not loops:
             return []
         sizes = np.array([len(loop) for loop in loops])
-        first = np.cumsum(sizes) - sizes
-        side = np.arange(int(sizes.sum()))
         facet = np.repeat(np.arange(len(loops)), sizes)
-        back = side - 1
-        back[first] += sizes
-        ahead = side + 1
-        ahead[first + sizes - 1] -= sizes
+        ahead = next_in_loops(sizes)
+        back = np.argsort(ahead)
         p = self.x[:, np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])]
         direction, to = p[:, ahead] - p[:, back], p - p[:, back]
         normal = np.array([region.normal for region in self.regions]).T[:, facet]
@@ -327,8 +324,7 @@ class _Merger:
                 found.append(keys)
                 facet, corner = np.divmod(keys, count)
                 many = degree[corner]
-                last = np.cumsum(many)
-                to = end[np.arange(last[-1]) - np.repeat(last - many - first[corner], many)]
+                to = end[ranges(first[corner], many)]
                 beyond = unique_keys(np.repeat(facet, many) * count + to)
                 beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
                 facet, corner = np.divmod(beyond, count)

@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from ..runs import chunks, ranges
 from ..types import FloatArray, IntArray, read_only
 
 _BITS = {2: 16, 3: 12}
@@ -59,7 +60,7 @@ def curve_order(rows: FloatArray) -> IntArray:
             return order
         run = np.repeat(np.arange(len(begin)), size)
         starts = np.cumsum(size) - size
-        place = np.arange(len(run)) + (begin - starts)[run]
+        place = ranges(begin, size)
         points = rows[:, order[place]]
         low, high = np.minimum.reduceat(points, starts, axis=1), np.maximum.reduceat(points, starts, axis=1)
         wide = (high - low).max(axis=0)
@@ -96,8 +97,7 @@ def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | f
     spread = _spread(dim)
     memory = np.empty((3, min(count, _POINTS)), dtype=np.intp)
     room = np.empty(min(count, _POINTS))
-    for begin in range(0, count, _POINTS):
-        part = slice(begin, begin + _POINTS)
+    for part in chunks(count, _POINTS):
         code = codes[part]
         morton, state, index = memory[:, : len(code)]
         away = room[: len(code)]
@@ -118,8 +118,8 @@ def turn(codes: IntArray, dim: int, bits: int) -> None:
     Only whole digits are converted: `bits` must be a multiple of DIGITS[dim].
     """
     memory = np.empty((3, min(len(codes), _POINTS)), dtype=np.intp)
-    for begin in range(0, len(codes), _POINTS):
-        code = codes[begin : begin + _POINTS]
+    for part in chunks(len(codes), _POINTS):
+        code = codes[part]
         morton, state, index = memory[:, : len(code)]
         morton[:] = code
         _turn(morton, dim, bits, code, state, index)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks, next_in_loops
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
 from ..types import FloatArray, IntArray
 from . import facets
@@ -83,19 +83,14 @@ class ConvexHull(Polytope):
         return made
 
     @cached_property
-    def _sides(self) -> _Sides:
-        sizes = np.array([len(loop) for loop in self.facets])
-        first = np.cumsum(sizes) - sizes
-        facet = np.repeat(np.arange(len(sizes)), sizes)
-        start = np.concatenate(self.facets)
-        following = np.arange(1, len(start) + 1)
-        following[first + sizes - 1] = first
-        end = start[following]
+    def _beyond(self) -> IntArray:
+        """(s,) the corner of the adjacent facet that follows each side of a facet of a solid."""
+        sides = self._sides
         # A side and its twin, which runs in the opposite direction, are at the same position of both orders.
-        twin = np.empty_like(facet)
+        twin = np.empty_like(sides.facet)
         count = len(self.vertices)
-        twin[(start * count + end).argsort()] = (end * count + start).argsort()
-        return _Sides(facet, first, start, end, end[following[twin]])
+        twin[(sides.start * count + sides.end).argsort()] = (sides.end * count + sides.start).argsort()
+        return sides.end[next_in_loops(sides.sizes)[twin]]
 
 
 _PARTS = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets", "vertex_ids")
@@ -106,21 +101,6 @@ def _fill(hull: ConvexHull, parts: dict[str, object]) -> None:
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
         object.__setattr__(hull, name, value)
-
-
-class _Sides(NamedTuple):
-    """The sides of all facets, one facet after the other."""
-
-    facet: IntArray
-    """(s,) the facet of each side."""
-    first: IntArray
-    """(f,) the first side of each facet."""
-    start: IntArray
-    """(s,) the corner each side begins with."""
-    end: IntArray
-    """(s,) the corner it ends with."""
-    beyond: IntArray
-    """(s,) the next corner of the adjacent facet."""
 
 
 def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, object] | None:
@@ -145,7 +125,7 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
     lowest, highest = intervals(normals, centred)
     along = normals[sides.facet]
     bent = highest - np.minimum.reduceat((along * centred[sides.start]).sum(axis=1), sides.first)
-    depth = highest[sides.facet] - (along * centred[sides.beyond]).sum(axis=1)
+    depth = highest[sides.facet] - (along * centred[hull._beyond]).sum(axis=1)
     if (
         bent.max() > 2.0 * HULL_MERGE * unit  # a corner protrudes, or a facet is no longer flat
         or depth.min() <= 2.0 * HULL_MERGE * unit  # two facets have become one
@@ -301,9 +281,7 @@ def _offsets(
     facet, point = reaching
     np.maximum.at(offsets, facet, ((points[point] - center) * scale * normals[facet]).sum(axis=1))
     outside = (points[maybe_outside] - center) * scale
-    step = max(1, PRODUCTS // len(normals))
-    for begin in range(0, len(maybe_outside), step):
-        products = normals @ outside[begin : begin + step].T
+    for chunk in chunks(len(maybe_outside), PRODUCTS // len(normals), progress):
+        products = normals @ outside[chunk].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
-        report_progress(progress, begin, len(maybe_outside))
     return offsets / scale

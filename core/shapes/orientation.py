@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import chunks
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray
 
@@ -23,9 +24,8 @@ Each of a dozen steps has an error of a few EPS**2."""
 SignArray = NDArray[np.int8]
 
 _SPLIT = 2.0**27 + 1.0
-_WHOLE_BITS = (
-    30  # integers of this many bits: their determinant is below 2**96, computed to a fraction in twice 53 bits
-)
+_WHOLE_BITS = 30
+"""Integers of this many bits: their determinant is below 2**96, computed to a fraction in twice 53 bits."""
 _BATCH = 4096
 
 
@@ -95,8 +95,7 @@ def determinants(u: FloatArray, v: FloatArray, w: FloatArray) -> tuple[FloatArra
 def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
     """Return det(q - p, r - p, s - p), accurate to almost all digits unless it is zero or nearly so."""
     values = np.empty(p.shape[1])
-    for begin in range(0, len(values), _BATCH):
-        part = slice(begin, begin + _BATCH)
+    for part in chunks(len(values), _BATCH):
         rows = _rows((p[:, part], q[:, part], r[:, part], s[:, part]))
         values[part] = _determinant(rows)[0].high
     return values
@@ -110,8 +109,8 @@ def _decide_signs(values: FloatArray, errors: FloatArray, corners: tuple[FloatAr
     if len(unclear):
         # The more accurate values replace the rounded ones.
         values = values.copy()
-        for begin in range(0, len(unclear), _BATCH):
-            chunk = unclear[begin : begin + _BATCH]
+        for part in chunks(len(unclear), _BATCH):
+            chunk = unclear[part]
             signs[chunk], values[chunk] = _exact_signs(tuple(corner.take(chunk, axis=1) for corner in corners))
     return Signs(signs, values, len(unclear))
 

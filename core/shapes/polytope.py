@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_direction
+from ..runs import chunks, next_in_loops, ranges
 from ..tolerance import EPS, SAME_AXIS
 from ..types import FloatArray, IntArray, read_only
 from .shape import Shape, as_shape
@@ -47,6 +48,21 @@ class EdgeTable(NamedTuple):
     """(m,) the first facet of each edge; (0,) when there are none."""
     second: IntArray
     """(m,) the second facet of each edge; (0,) when there are none."""
+
+
+class Sides(NamedTuple):
+    """The sides of all facets, one facet after the other."""
+
+    facet: IntArray
+    """(s,) the facet of each side."""
+    first: IntArray
+    """(f,) the first side of each facet."""
+    sizes: IntArray
+    """(f,) the number of sides of each facet."""
+    start: IntArray
+    """(s,) the corner each side begins with."""
+    end: IntArray
+    """(s,) the corner it ends with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +200,13 @@ class Polytope(Shape):
         return read_only(np.ascontiguousarray(self.vertices - self.center))
 
     @cached_property
+    def _sides(self) -> Sides:
+        sizes = np.fromiter(map(len, self.facets), dtype=np.intp, count=len(self.facets))
+        start = np.concatenate(self.facets)
+        facet = np.repeat(np.arange(len(sizes)), sizes)
+        return Sides(facet, np.cumsum(sizes) - sizes, sizes, start, start[next_in_loops(sizes)])
+
+    @cached_property
     def edge_directions(self) -> FloatArray:
         """(m, dim) unit vectors along `edges`, from the first vertex to the second; zero where both are one point."""
         direction = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
@@ -275,8 +298,8 @@ class Polytope(Shape):
         Inside a polytope that fills its space that is the signed distance, outside a lower bound of it.
         """
         local = points - self.center
-        step = max(1, PRODUCTS // len(self.normals))
-        parts = [(local[k : k + step] @ self.normals.T - self.offsets).max(axis=1) for k in range(0, len(local), step)]
+        rows = chunks(len(local), PRODUCTS // len(self.normals))
+        parts = [(local[chunk] @ self.normals.T - self.offsets).max(axis=1) for chunk in rows]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def core_distances(self, points: FloatArray) -> FloatArray:
@@ -294,11 +317,10 @@ class Polytope(Shape):
             return np.linalg.norm(points - self.vertices[0], axis=1)
         if self.dim == 3 and self.facets:
             return self._from_facets(points)
-        step = max(1, PRODUCTS // len(self.edges))
         start, end = self.vertices[self.edges[:, 0]], self.vertices[self.edges[:, 1]]
         parts = [
-            _from_segments(points[k : k + step, None], start, end, self.edge_directions).min(axis=1)
-            for k in range(0, len(points), step)
+            _from_segments(points[chunk, None], start, end, self.edge_directions).min(axis=1)
+            for chunk in chunks(len(points), PRODUCTS // len(self.edges))
         ]
         return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -308,36 +330,31 @@ class Polytope(Shape):
         The vector from the nearest point is a sum of the normals of the facets there, times numbers >= 0, so the point
         is above one of these.
         """
-        counts = np.fromiter(map(len, self.facets), dtype=np.intp, count=len(self.facets))
-        first = np.cumsum(counts) - counts
-        corner = np.concatenate(self.facets)
-        next_place = np.arange(1, len(corner) + 1)
-        next_place[first + counts - 1] = first
-        start, end = self.vertices[corner], self.vertices[corner[next_place]]
+        of_facet, first, counts, starts, ends = self._sides
+        start, end = self.vertices[starts], self.vertices[ends]
         directions = end - start
         directions /= np.linalg.norm(directions, axis=1)[:, None]
-        outward = np.cross(directions, np.repeat(self.normals, counts, axis=0))
+        outward = np.cross(directions, self.normals[of_facet])
         # By rounding, a point on a facet may be below it, and above an adjacent one.
         slack = _FACET_BELOW * EPS * (self.magnitude + np.abs(points - self.center).max(axis=1, initial=0.0))
         distances = np.empty(len(points))
-        step = max(1, PRODUCTS // len(corner))
-        for k in range(0, len(points), step):
-            local = points[k : k + step] - self.center
+        for chunk in chunks(len(points), PRODUCTS // len(start)):
+            local = points[chunk] - self.center
             heights = local @ self.normals.T - self.offsets
             highest = heights.max(axis=1)
-            point, facet = np.nonzero(heights >= np.minimum(highest, -slack[k : k + step])[:, None])
+            point, facet = np.nonzero(heights >= np.minimum(highest, -slack[chunk])[:, None])
             # The sides of all these facets.
             sides = counts[facet]
             begin = np.cumsum(sides) - sides
-            side = np.arange(int(sides.sum())) + np.repeat(first[facet] - begin, sides)
-            spots = points[k : k + step][np.repeat(point, sides)]
+            side = ranges(first[facet], sides)
+            spots = points[chunk][np.repeat(point, sides)]
             nearest = np.minimum.reduceat(_from_segments(spots, start[side], end[side], directions[side]), begin)
             # A point is above a facet when it is on the inner side of each of its sides.
             beyond = np.maximum.reduceat(((spots - start[side]) * outward[side]).sum(axis=1), begin)
             height = np.maximum(heights[point, facet], 0.0)
             nearest = np.where(beyond <= 0.0, np.minimum(nearest, height), nearest)
             of_point = np.searchsorted(point, np.arange(len(local)))
-            distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), highest)
+            distances[chunk] = np.maximum(np.minimum.reduceat(nearest, of_point), highest)
         return distances
 
     @cached_property

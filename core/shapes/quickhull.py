@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks, ranges
 from ..tolerance import HULL_SLIVER
 from ..types import BoolArray, FloatArray, IntArray
 from .hilbert_curve import curve_order
@@ -111,7 +112,7 @@ class Solid:
     @property
     def left_out(self) -> IntArray:
         """Points that were left out although they may protrude by rounding."""
-        return np.concatenate(self._left_out) if self._left_out else np.empty(0, dtype=np.intp)
+        return np.concatenate(self._left_out)
 
     def _outside_ball(self) -> IntArray:
         """Return the points outside a ball that fits into the current polyhedron: a cheap first filter."""
@@ -159,10 +160,8 @@ class Solid:
             self.planes[3, : self.count, None],
         )
         parts = []
-        step = max(1, PRODUCTS // self.count)
-        for start in range(0, len(ids), step):
-            report_progress(progress, start, len(ids))
-            part = ids[start : start + step]
+        for chunk in chunks(len(ids), PRODUCTS // self.count, progress):
+            part = ids[chunk]
             heights = normals @ self.x.take(part, axis=1)
             heights -= offsets
             # Few points are outside, and max is far cheaper than argmax.
@@ -230,10 +229,9 @@ class Solid:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Assign points whose facet was removed to the facet around the inserted point that they are farthest above."""
         many = rings[taker]
-        end = np.cumsum(many)
-        begin = end - many
+        begin = np.cumsum(many) - many
         point = np.repeat(np.arange(len(ids)), many)
-        facet = new[np.arange(end[-1]) - np.repeat(begin - first[taker], many)]
+        facet = new[ranges(first[taker], many)]
         points = ids[point]
         heights = self._volumes(points, facet) if exactly else self._heights(points, facet)
         height = np.maximum.reduceat(heights, begin)
@@ -400,10 +398,8 @@ class Solid:
                            w[0] * normals[1] - w[1] * normals[0]]) for w in direction]  # fmt: skip
         limit = self.grid.straight
         beside = []
-        step = max(1, PRODUCTS // self.count)
-        for begin in range(0, len(near), step):
-            report_progress(progress, begin, len(near))
-            ids = near[begin : begin + step]
+        for chunk in chunks(len(near), PRODUCTS // self.count, progress):
+            ids = near[chunk]
             q = self.x[:, ids]
             over = np.abs(normals.T @ q - offsets[:, None]) <= limit
             for s in range(3):
@@ -429,10 +425,9 @@ class Solid:
 
         nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
         order = curve_order(self.x[:, ids])
-        step = min(max(1, _TABLE // (16 * self.count)), _NEIGHBOURS)
-        for begin in range(0, len(ids), step):
+        for part in chunks(len(ids), min(_TABLE // (16 * self.count), _NEIGHBOURS)):
             # Edges farther than this from the middle of a few neighbours are nearest to none of them.
-            chunk = order[begin : begin + step]
+            chunk = order[part]
             q = self.x[:, ids[chunk]]
             middle = q.mean(axis=1, keepdims=True)
             away = np.sqrt(squares(middle, slice(None))[:, 0])
@@ -455,9 +450,8 @@ class Solid:
         owner = np.where(volume >= volume_across, facet, across)
         volume = np.maximum(volume, volume_across)
         unseen = np.flatnonzero(volume <= 0.0)
-        step = max(1, PRODUCTS // (16 * self.count))
-        for begin in range(0, len(unseen), step):
-            part = unseen[begin : begin + step]
+        for chunk in chunks(len(unseen), PRODUCTS // (16 * self.count)):
+            part = unseen[chunk]
             heights = self.x[:, ids[part]].T @ self.planes[:3, : self.count] - self.planes[3, : self.count]
             row, facet = np.nonzero(heights >= -self.grid.filter)
             found = self._volumes(ids[part[row]], facet)
@@ -474,14 +468,13 @@ def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:
     count = len(directions)
     best = np.full(count, -np.inf)
     found = np.zeros(count, dtype=np.intp)
-    step = PRODUCTS // count
-    for start in range(0, x.shape[1], step):
-        heights = directions @ x[:, start : start + step]
+    for chunk in chunks(x.shape[1], PRODUCTS // count):
+        heights = directions @ x[:, chunk]
         top = heights.argmax(axis=1)
         height = heights[np.arange(count), top]
         better = height > best
         best[better] = height[better]
-        found[better] = top[better] + start
+        found[better] = top[better] + chunk.start
     return np.unique(found)
 
 

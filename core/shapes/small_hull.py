@@ -34,7 +34,7 @@ class SmallHull:
         self.corners: list[tuple[int, int, int]] = [(a, b, c), (a, d, b), (b, d, c), (c, d, a)]
         self.beside: list[list[int]] = [[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]]
         self.planes = [self._plane(*triangle) for triangle in self.corners]
-        self._outside: list[list[tuple[float, int]] | None] = [None] * 4
+        self._outside: list[list[tuple[float, int]]] = [[], [], [], []]
         self._alive = [True] * 4
 
     def add(self, points: IntArray) -> None:
@@ -49,11 +49,7 @@ class SmallHull:
         ids = points.tolist()
         self._read(ids)
         for facet, top, point in zip(owner.tolist(), height.tolist(), ids, strict=True):
-            outside = self._outside[facet]
-            if outside is None:
-                self._outside[facet] = [(top, point)]
-            else:
-                outside.append((top, point))
+            self._outside[facet].append((top, point))
         self._grow()
 
     def _read(self, ids: list[int]) -> None:
@@ -81,7 +77,7 @@ class SmallHull:
         self.corners = [self.corners[k] for k in order]
         self.planes = [self.planes[k] for k in order]
         self.beside = [[position[g] for g in self.beside[k]] for k in order]
-        self._outside = [None] * len(order)
+        self._outside = [[] for _ in order]
         self._alive = [True] * len(order)
 
     def _insert(self, point: int, facet: int) -> range:
@@ -120,14 +116,12 @@ class SmallHull:
             beside[k][1] = following
             beside[following][2] = k
         new = range(first, len(corners))
-        self._outside += [None] * len(rim)
+        self._outside += [[] for _ in rim]
         self._alive += [True] * len(rim)
         points: list[int] = []
         for f in visible:
             self._alive[f] = False
-            outside = self._outside[f]
-            if outside:
-                points += [q for _, q in outside if q != point]
+            points += [q for _, q in self._outside[f] if q != point]
         self._assign(points, new)
         return new
 
@@ -145,11 +139,7 @@ class SmallHull:
                     best = height
                     owner = f
             if best > drop:
-                outside = self._outside[owner]
-                if outside is None:
-                    self._outside[owner] = [(best, q)]
-                else:
-                    outside.append((best, q))
+                self._outside[owner].append((best, q))
             elif best >= bound and rows[q] not in [rows[corner] for corner in self.corners[owner]]:
                 self.left_out.append(q)
 
