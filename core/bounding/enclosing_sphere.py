@@ -18,9 +18,10 @@ from itertools import combinations
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..runs import group_chunks
+from ..runs import group_chunks, ranges
 from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import FloatArray, IntArray
+from ..vectors import cross
 
 SPHERE_ROUNDING = 8.0
 """Times EPS: relative rounding of a distance, a root of three squares, and a little more: spheres are wider by it."""
@@ -95,7 +96,7 @@ class _Groups:
         """Return the groups with these indices, and the indices of their items."""
         sizes = self.sizes[groups]
         starts = np.cumsum(sizes) - sizes
-        items = np.arange(int(sizes.sum())) + np.repeat(self.starts[groups] - starts, sizes)
+        items = ranges(self.starts[groups], sizes)
         return _Groups(self.rows[:, items], None if self.radii is None else self.radii[items], starts, sizes), items
 
 
@@ -242,16 +243,11 @@ def _dual_point(ends: FloatArray, values: FloatArray) -> FloatArray:
         if len(ends) == 1:
             by, square = ends[0] * values[0], (ends[0] * ends[0]).sum(axis=0)
         elif len(ends) == 2:
-            normal = _cross(ends[0], ends[1])
-            by = _cross(ends[1], normal) * values[0] + _cross(normal, ends[0]) * values[1]
+            normal = cross(ends[0], ends[1])
+            by = cross(ends[1], normal) * values[0] + cross(normal, ends[0]) * values[1]
             square = (normal * normal).sum(axis=0)
         else:
-            normal = _cross(ends[0], ends[1])
-            by = _cross(ends[1], ends[2]) * values[0] + _cross(ends[2], ends[0]) * values[1] + normal * values[2]
+            normal = cross(ends[0], ends[1])
+            by = cross(ends[1], ends[2]) * values[0] + cross(ends[2], ends[0]) * values[1] + normal * values[2]
             square = (normal * ends[2]).sum(axis=0)
         return by / square
-
-
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the cross products of columns (3, n)."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..progress import Progress, report_progress
-from ..runs import group_chunks
+from ..progress import Progress, report_progress, subrange
+from ..runs import chunks, group_chunks
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, KDOP_GAP, KDOP_SUM
 from ..types import BoolArray, FloatArray, IntArray
@@ -226,9 +226,9 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress
     report_progress(progress, 0.0)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
-        for begin in range(0, len(triangles), _TRIANGLES):
-            report_progress(progress, j + begin / len(triangles), len(directions))
-            part = slice(begin, begin + _TRIANGLES)
+        for part in chunks(
+            len(triangles), _TRIANGLES, subrange(progress, j / len(directions), (j + 1) / len(directions))
+        ):
             least = below.take(corners[:, part], mode="clip")
             most = least if above is below else above.take(corners[:, part], mode="clip")
             np.minimum.reduce(least, axis=0, out=low[j, part])

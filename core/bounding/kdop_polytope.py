@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..runs import chunks
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray, read_only
 
@@ -71,9 +72,7 @@ def kdop_corners(directions: FloatArray, low: FloatArray, high: FloatArray) -> F
 def kdop_volumes(directions: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the volumes (n,), or areas, of k-DOPs with bounds (h, n)."""
     result = np.empty(low.shape[1])
-    step = max(1, _CELLS // (2 * len(directions)) ** 2)
-    for begin in range(0, len(result), step):
-        chunk = slice(begin, begin + step)
+    for chunk in chunks(len(result), _CELLS // (2 * len(directions)) ** 2):
         result[chunk] = _volumes(directions, low[:, chunk], high[:, chunk])
     return result
 

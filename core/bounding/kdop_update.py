@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_array
 from ..progress import Progress, report_progress, subrange
-from ..runs import ranges
+from ..runs import chunks, ranges
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
@@ -125,13 +125,12 @@ def update_kdops(
     if method == "recompute":
         return HullKDops(_recompute(graph, matrices, offsets, directions, progress), graph, read_only(extremes))
     low, high = np.empty((2, len(directions), len(matrices)))
-    step = _CLIMBERS // extremes.shape[1]
-    for begin in range(0, len(matrices), step):
-        chunk = slice(begin, min(begin + step, len(matrices)))
-        start, total = graph.starts[begin], len(matrices)
-        part_progress = subrange(progress, begin / total, chunk.stop / total)
+    total = len(matrices)
+    for chunk in chunks(total, _CLIMBERS // extremes.shape[1]):
+        start = graph.starts[chunk.start]
+        part_progress = subrange(progress, chunk.start / total, chunk.stop / total)
         low[:, chunk], high[:, chunk], climbed = _climb(
-            graph.part(begin, chunk.stop),
+            graph.part(chunk.start, chunk.stop),
             matrices[chunk],
             offsets[chunk],
             directions,

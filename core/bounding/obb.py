@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import dot
 from .obb_axes import best_axes
-from .obb_fit import OBB_ROUNDING, boxes_along, fit_boxes, frames_of_three, sum_of_products
+from .obb_fit import OBB_ROUNDING, boxes_along, fit_boxes, frames_of_three
 from .volumes import Volumes, as_index, as_margin, as_points, as_starts, box_surface_areas, box_volumes
 
 _OBB_PARALLEL = 1e-3
@@ -60,8 +62,7 @@ class OrientedBoxes(Volumes):
         """
         self._validate_partner(other)
         result = np.empty(len(self), dtype=np.bool_)
-        for begin in range(0, len(self), _CHUNK):
-            chunk = slice(begin, begin + _CHUNK)
+        for chunk in chunks(len(self), _CHUNK):
             pair = _Pairs.of(self, other, chunk)
             together = pair.face_gaps() <= 0.0
             if self.dim == 3:
@@ -74,8 +75,7 @@ class OrientedBoxes(Volumes):
         """Return (n,) a lower bound of the distance of the contents: the widest gap across faces or edges, or 0."""
         self._validate_partner(other)
         result = np.empty(len(self))
-        for begin in range(0, len(self), _CHUNK):
-            chunk = slice(begin, begin + _CHUNK)
+        for chunk in chunks(len(self), _CHUNK):
             pair = _Pairs.of(self, other, chunk)
             gap = pair.face_gaps()
             if self.dim == 3:
@@ -147,13 +147,8 @@ class _Pairs:
     def of(cls, first: OrientedBoxes, second: OrientedBoxes, chunk: slice) -> _Pairs:
         axes, other = np.ascontiguousarray(first.axes[chunk].T), np.ascontiguousarray(second.axes[chunk].T)
         offset = np.ascontiguousarray((second.center[chunk] - first.center[chunk]).T)
-        dim = len(offset)
-        turn = np.empty((dim, dim, offset.shape[1]))
-        along = np.empty_like(offset)
-        for i in range(dim):  # axes[c, i]: component c of axis i
-            along[i] = sum_of_products(axes[:, i], offset)
-            for j in range(dim):
-                turn[i, j] = sum_of_products(axes[:, i], other[:, j])
+        turn = dot(axes[:, :, None], other[:, None])  # axes[c, i]: component c of axis i
+        along = dot(axes, offset[:, None])
         a, b = np.ascontiguousarray(first.half[chunk].T), np.ascontiguousarray(second.half[chunk].T)
         slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(offset).sum(axis=0)) + _STEPS
         return cls(a, b, turn, along, slack)
@@ -163,14 +158,10 @@ class _Pairs:
 
     def face_gaps(self) -> FloatArray:
         """Return the widest gap (m,) across the faces, negative where they overlap in all."""
-        dim = len(self.a)
         size = np.abs(self.turn)
-        gap = np.full(self.a.shape[1], -np.inf)
-        for i in range(dim):
-            np.maximum(gap, np.abs(self.offset[i]) - (self.a[i] + sum_of_products(self.b, size[i])), out=gap)
-            along = np.abs(sum_of_products(self.offset, self.turn[:, i]))
-            np.maximum(gap, along - (self.b[i] + sum_of_products(self.a, size[:, i])), out=gap)
-        return gap - self.slack
+        gaps_a = np.abs(self.offset) - (self.a + dot(self.b[:, None], size.swapaxes(0, 1)))
+        gaps_b = np.abs(dot(self.offset[:, None], self.turn)) - (self.b + dot(self.a[:, None], size))
+        return np.maximum(gaps_a, gaps_b).max(axis=0) - self.slack
 
     def edge_gaps(self, divided: bool) -> FloatArray:
         """Return the widest gap (m,) across two edges: as a distance, or, for its sign, times the sine between them."""
@@ -204,10 +195,10 @@ def bounding_obbs(points: FloatArray, starts: IntArray, progress: Progress | Non
     # A larger group costs as much as a hundred points more.
     total = len(points) + 100 * len(many)
     report_progress(progress, 0.0)
-    for begin in range(0, len(few), _CHUNK):
-        part = few[begin : begin + _CHUNK]
+    for chunk in chunks(len(few), _CHUNK):
+        part = few[chunk]
         frames[part] = frames_of_three(points, starts[part], sizes[part])
-        report_progress(progress, begin + len(part), total)
+        report_progress(progress, chunk.stop, total)
     done = int(sizes[few].sum())
     for group in many.tolist():
         own = int(sizes[group]) + 100

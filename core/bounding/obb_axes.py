@@ -17,8 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks
 from ..shapes.polytope import Polytope, intervals
 from ..types import FloatArray, IntArray
+from ..vectors import cross
 from .volumes import box_surface_areas
 
 _OBB_FLAT = 1e-10
@@ -194,9 +196,7 @@ def _rectangle_sides(points: FloatArray, along: FloatArray, progress: Progress |
     around = np.arange(-step, step + 1)
     sides = np.empty((2, len(along)))
     columns = np.ascontiguousarray(ring.T)
-    for begin in range(0, len(along), _CHUNK // step):
-        report_progress(progress, begin, len(along))
-        part = slice(begin, begin + _CHUNK // step)
+    for part in chunks(len(along), _CHUNK // step, progress):
         for k, direction in enumerate((along[part], along[part] @ np.array([[0.0, 1.0], [-1.0, 0.0]]))):
             sampled = direction @ columns[:, ::step]
             reach = np.zeros(len(direction))
@@ -210,12 +210,7 @@ def _rectangle_sides(points: FloatArray, along: FloatArray, progress: Progress |
 
 def _right_handed(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return right-handed frames (c, 3, 3) of two perpendicular unit vectors (c, 3) each."""
-    frames = np.empty((len(first), 3, 3))
-    frames[:, 0], frames[:, 1] = first, second
-    a, b = first.T, second.T
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        frames[:, 2, i] = a[j] * b[k] - a[k] * b[j]
-    return frames
+    return np.stack([first, second, cross(first.T, second.T).T], axis=1)
 
 
 def _best_of(frames: FloatArray, points: FloatArray) -> tuple[FloatArray, float]:
@@ -229,17 +224,13 @@ def _scores(frames: FloatArray, points: FloatArray) -> FloatArray:
     """Return the scores (c,) of the boxes of points (n, dim) along the axes of frames (c, dim, dim)."""
     dim = points.shape[1]
     low, high = intervals(frames.reshape(-1, dim), points)
-    sides = (high - low).reshape(-1, dim).T
-    return box_score(sides)
+    return box_score((high - low).reshape(-1, dim).T)
 
 
 def box_score(sides: FloatArray) -> FloatArray:
     """Return the scores (c,) of boxes with sides (dim, c), less is better: the volume plus a little of the surface."""
     with np.errstate(under="ignore"):
-        result: FloatArray = np.multiply.reduce(sides, axis=0) + _OBB_FLAT * box_surface_areas(sides) * sides.sum(
-            axis=0
-        )
-    return result
+        return np.multiply.reduce(sides, axis=0) + _OBB_FLAT * box_surface_areas(sides) * sides.sum(axis=0)
 
 
 def complete_frames(along: FloatArray, beside: FloatArray | None = None) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 from ..runs import group_chunks
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
+from ..vectors import dot
 from .obb_axes import box_score, complete_frames
 
 OBB_ROUNDING = 16.0
@@ -73,22 +74,13 @@ class _Items:
 
         From the local origin, or from points (dim, g).
         """
-        dim = len(self.center)
         rows = self.center if from_ is None else self.center - np.repeat(from_, self.sizes, axis=1)
-        low, high = np.empty((dim, len(self.starts))), np.empty((dim, len(self.starts)))
-        for k in range(dim):
-            axis = np.repeat(np.ascontiguousarray(frames[:, k].T), self.sizes, axis=1)
-            middle = sum_of_products(axis, rows)
-            if self.arms is None:
-                np.minimum.reduceat(middle, self.starts, out=low[k])
-                np.maximum.reduceat(middle, self.starts, out=high[k])
-                continue
-            reach = np.abs(sum_of_products(axis, self.arms[:, 0]))
-            for arm in range(1, dim):
-                reach += np.abs(sum_of_products(axis, self.arms[:, arm]))
-            np.minimum.reduceat(middle - reach, self.starts, out=low[k])
-            np.maximum.reduceat(middle + reach, self.starts, out=high[k])
-        return low, high
+        axes = np.repeat(frames.transpose(2, 1, 0), self.sizes, axis=2)
+        least = most = dot(axes, rows[:, None])
+        if self.arms is not None:
+            reach = sum(np.abs(dot(axes, self.arms[:, arm, None])) for arm in range(len(rows)))
+            least, most = least - reach, most + reach
+        return np.minimum.reduceat(least, self.starts, axis=1), np.maximum.reduceat(most, self.starts, axis=1)
 
     def sides(self, frames: FloatArray) -> FloatArray:
         """Return the sides (dim, g) of boxes along frames (g, dim, dim)."""
@@ -97,23 +89,19 @@ class _Items:
 
     def principal(self) -> FloatArray:
         """Return the principal axes (g, dim, dim) of the items' points or corners."""
-        dim = len(self.center)
         mean = np.add.reduceat(self.center, self.starts, axis=1) / self.sizes
         away = self.center - np.repeat(mean, self.sizes, axis=1)
-        covariance = np.empty((len(self.starts), dim, dim))
-        for i in range(dim):
-            for j in range(i + 1):
-                value = away[i] * away[j]
-                if self.arms is not None:
-                    value += (self.arms[i] * self.arms[j]).sum(axis=0)
-                covariance[:, i, j] = covariance[:, j, i] = np.add.reduceat(value, self.starts)
+        products = away[:, None] * away
+        if self.arms is not None:
+            products += (self.arms[:, None] * self.arms).sum(axis=2)
+        covariance = np.add.reduceat(products, self.starts, axis=2).transpose(2, 0, 1)
         return np.ascontiguousarray(np.linalg.eigh(covariance)[1].transpose(0, 2, 1))
 
     def boxes(self, frames: FloatArray, origin: FloatArray, exponent: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return centres (g, dim), world frame, and half sides (g, dim) of boxes along frames around the items."""
         low, high = self.spans(frames)
         middle = 0.5 * low + 0.5 * high
-        local = sum_of_products(np.ascontiguousarray(frames.transpose(1, 2, 0)), middle[:, None])
+        local = dot(np.ascontiguousarray(frames.transpose(1, 2, 0)), middle[:, None])
         with np.errstate(under="ignore"):
             center = origin + np.ldexp(local, exponent)
             # The centre is rounded: the half sides are measured from where it is.
@@ -154,11 +142,3 @@ def fit_boxes(
         frames[groups] = best
         center[groups], half[groups] = items.boxes(best, origin, exponent)
     return center, frames, half
-
-
-def sum_of_products(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the sum over the first axis of a * b, in the order of the terms."""
-    result: FloatArray = a[0] * b[0]
-    for x, y in zip(a[1:], b[1:], strict=True):
-        result = result + x * y
-    return result

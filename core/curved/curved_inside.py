@@ -25,6 +25,7 @@ from ..shapes.ellipsoid import Ellipsoid, secular_root
 from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
 from ..types import FloatArray
+from ..vectors import spiral_directions
 
 _MOST = 300_000
 """Total number of cells, after which the search ends."""
@@ -186,8 +187,4 @@ def spread(dim: int, count: int) -> FloatArray:
     if dim == 2:
         turn = 2.0 * np.pi * np.arange(count) / count
         return np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    # A spiral by the golden angle.
-    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
-    reach = np.sqrt(1.0 - z * z)
-    return np.concatenate([np.stack([reach * np.cos(turn), reach * np.sin(turn), z], axis=1), np.eye(3), -np.eye(3)])
+    return np.concatenate([spiral_directions(count), np.eye(3), -np.eye(3)])

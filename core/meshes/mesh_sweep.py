@@ -18,9 +18,9 @@ from ..bounding.kdop import KDops
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross
 from .mesh import Mesh
 from .surface import translated_tree
-from .vectors import cross
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together

@@ -13,9 +13,9 @@ from ..progress import Progress, report_progress
 from ..runs import ranges
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..vectors import cross, dot
 from .mesh_distance import BoxGaps, node_bounds, some_items
 from .surface import Surface, validate_mesh
-from .vectors import cross, dot
 
 _SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""

@@ -19,7 +19,8 @@ from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
-from .vectors import WholeVector, cross, dot, exact_cross, exact_difference, exact_dot, whole_vectors
+from ..vectors import cross, dot
+from .vectors import WholeVector, exact_cross, exact_difference, exact_dot, whole_vectors
 
 _TRIANGLE_ROUNDING = 32.0
 """Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectors in space: many of them as rows (3, n) of floats, or one of exact numbers; corners of triangles; scales."""
+"""Vectors of exact numbers, corners of triangles in rows, and scales."""
 
 from __future__ import annotations
 
@@ -13,24 +13,6 @@ from ..types import FloatArray, IntArray
 
 _Number = TypeVar("_Number", int, Fraction)
 WholeVector = tuple[int, int, int]
-
-
-def dot(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the scalar products of vectors in rows (3, ...)."""
-    result: FloatArray = u[0] * v[0]
-    result += u[1] * v[1]
-    result += u[2] * v[2]
-    return result
-
-
-def cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the vector products of vectors in rows (3, ...)."""
-    x = u[1] * v[2] - u[2] * v[1]
-    result = np.empty((3, *x.shape))
-    result[0] = x
-    np.subtract(u[2] * v[0], u[0] * v[2], out=result[1])
-    np.subtract(u[0] * v[1], u[1] * v[0], out=result[2])
-    return result
 
 
 def exact_difference(

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..types import FloatArray
-from .hull_grid import HullGrid, dots, squares_of
+from ..vectors import dot, squared_lengths
+from .hull_grid import HullGrid
 from .polygon_hull import flat_hull
 
 _HULL_MAYBE_FLAT = 8.0
@@ -29,15 +30,15 @@ def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
     x = grid.x
     dim = x.shape[0]
     nothing = np.zeros(dim)
-    a = int(squares_of(x).argmax())
+    a = int(squared_lengths(x).argmax())
     from_a = x - x[:, a : a + 1]
-    squares = squares_of(from_a)
+    squares = squared_lengths(from_a)
     b = int(squares.argmax())
     length = float(np.sqrt(squares[b]))
     if length <= grid.rank:
         return LowerRank(0, (a, a), nothing)
     along = from_a[:, b] / length
-    position = dots(along, from_a)
+    position = dot(along, from_a)
     if dim == 2:
         aside = along[0] * from_a[1] - along[1] * from_a[0]
         if aside.max() - aside.min() <= grid.rank:
@@ -45,7 +46,7 @@ def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
         c = int(np.abs(aside).argmax())
         return (a, b, c)
     across = from_a - along[:, None] * position
-    squares = squares_of(across)
+    squares = squared_lengths(across)
     c = int(squares.argmax())
     width = float(np.sqrt(squares[c]))
     if width <= grid.rank:
@@ -54,13 +55,13 @@ def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
     if unit is None:
         return LowerRank(1, (int(position.argmin()), int(position.argmax())), nothing)
     normal = np.array(unit)
-    height = dots(normal, from_a)
+    height = dot(normal, from_a)
     d = int(np.abs(height).argmax())
     spread = float(height.max() - height.min())
     if spread > grid.rank and spread <= _HULL_MAYBE_FLAT * grid.rank:
         # Noise in the three corners tilts their plane: the outline of the points gives a better one.
         better = flat_hull(grid, normal)[1]
-        height = dots(better, from_a)
+        height = dot(better, from_a)
         if float(height.max() - height.min()) < spread:
             normal, spread = better, float(height.max() - height.min())
     side = grid.exact.side(a, b, c, d)

@@ -12,6 +12,7 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..runs import next_in_loops, ranges
 from ..types import FloatArray, IntArray
+from ..vectors import cross, dot, squared_lengths
 from .hull_grid import HullGrid, polygon_normal
 from .pair_keys import unique_keys, within
 from .polygon_hull import bends
@@ -117,8 +118,7 @@ class _Merger:
         used = np.unique(triangles)
         self.points: dict[int, list[float]] = dict(zip(used.tolist(), grid.x[:, used].T.tolist(), strict=True))
         first, second, third = (grid.x[:, triangles[:, s]] for s in range(3))
-        u, v = second - first, third - first
-        area = (u[1] * v[2] - u[2] * v[1]) ** 2 + (u[2] * v[0] - u[0] * v[2]) ** 2 + (u[0] * v[1] - u[1] * v[0]) ** 2
+        area = squared_lengths(cross(second - first, third - first))
         seeds = np.flatnonzero(flat.any(axis=1))
         # Large triangles first: their planes are the surest.
         self.seeds: list[int] = seeds[(-area[seeds]).argsort(kind="stable")].tolist()
@@ -289,12 +289,8 @@ class _Merger:
         p = self.x[:, np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])]
         direction, to = p[:, ahead] - p[:, back], p - p[:, back]
         normal = np.array([region.normal for region in self.regions]).T[:, facet]
-        out = (
-            normal[0] * (to[1] * direction[2] - to[2] * direction[1])
-            + normal[1] * (to[2] * direction[0] - to[0] * direction[2])
-            + normal[2] * (to[0] * direction[1] - to[1] * direction[0])
-        )
-        length = np.sqrt((direction * direction).sum(axis=0))
+        out = dot(normal, cross(to, direction))
+        length = np.sqrt(squared_lengths(direction))
         return np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
 
     def reaching(self, facets: Facets) -> tuple[IntArray, IntArray]:
@@ -335,8 +331,7 @@ class _Merger:
 
     def _above(self, normals: FloatArray, facet: IntArray, corner: IntArray) -> FloatArray:
         """Return the height of corners along the normals of facets, pair by pair."""
-        normal, p = normals.take(facet, axis=0), self.x.take(corner, axis=1)
-        return normal[:, 0] * p[0] + normal[:, 1] * p[1] + normal[:, 2] * p[2]
+        return dot(normals.take(facet, axis=0).T, self.x.take(corner, axis=1))
 
     def misses(self, facets: Facets) -> bool:
         """Return whether removed corners protrude too far together, and mark those to be kept."""

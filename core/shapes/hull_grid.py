@@ -14,6 +14,7 @@ import numpy as np
 
 from ..tolerance import EPS, HULL_DROP, HULL_MERGE, HULL_RANK, HULL_STRAIGHT
 from ..types import FloatArray
+from ..vectors import squared_lengths
 
 _HULL_FILTER = 32.0
 """Times EPS R (R: farthest point from the middle of the box): a point this far from a facet plane in float64 is surely
@@ -40,26 +41,13 @@ class HullGrid:
         self.exact = ExactSides(self.x)
         with np.errstate(over="ignore"):  # infinite: points that coincide but for the last digits
             unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
-        self.radius = float(np.sqrt(squares_of(self.x).max()))
+        self.radius = float(np.sqrt(squared_lengths(self.x).max()))
         self.filter = _HULL_FILTER * EPS * self.radius
         self.drop = HULL_DROP * unit
         self.straight = HULL_STRAIGHT * unit
         self.merge = HULL_MERGE * unit
         self.buried = _HULL_BURIED * unit
         self.rank = HULL_RANK * unit
-
-
-def squares_of(v: FloatArray) -> FloatArray:
-    """Return the squared length of each column."""
-    return dots(v, v)
-
-
-def dots(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the dot product of a vector, or of each column, with each column."""
-    result: FloatArray = u[0] * v[0]
-    for k in range(1, len(v)):
-        result += u[k] * v[k]
-    return result
 
 
 class ExactSides:

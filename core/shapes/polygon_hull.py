@@ -14,7 +14,8 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
-from .hull_grid import HullGrid, polygon_normal, squares_of
+from ..vectors import squared_lengths
+from .hull_grid import HullGrid, polygon_normal
 
 _HULL_TURN = 4.0
 """Times EPS and the two products it is the difference of: a turn of a polygon's outline less than this is decided by
@@ -68,7 +69,7 @@ def polygon_hull(grid: HullGrid, x: FloatArray, progress: Progress | None = None
         if len(loop) >= 3:
             start = x[:, loop]
             direction = np.roll(start, -1, axis=1) - start
-            length = np.sqrt(squares_of(direction))
+            length = np.sqrt(squared_lengths(direction))
             normal = np.stack([direction[1], -direction[0]]) / length
             height = normal.T @ x - (normal * start).sum(axis=0)[:, None]
             side = height.argmax(axis=0)
@@ -124,11 +125,11 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
     p = x[:, loop]
     before, after = np.roll(p, 1, axis=1), np.roll(p, -1, axis=1)
     direction, to = after - before, p - before
-    if ((direction[0] * to[1] - direction[1] * to[0]) ** 2 > width * width * squares_of(direction)).all():
+    if ((direction[0] * to[1] - direction[1] * to[0]) ** 2 > width * width * squared_lengths(direction)).all():
         return loop
     # The vertex farthest from any inner point is a corner, and so is the one farthest from that.
-    first = int(squares_of(p - p.mean(axis=1, keepdims=True)).argmax())
-    second = int(squares_of(p - p[:, first : first + 1]).argmax())
+    first = int(squared_lengths(p - p.mean(axis=1, keepdims=True)).argmax())
+    second = int(squared_lengths(p - p[:, first : first + 1]).argmax())
     cycle = loop[first:] + loop[:first]
     split = (second - first) % len(loop)
     corners = bends(x, cycle[: split + 1], width)[:-1] + bends(x, cycle[split:] + cycle[:1], width)[:-1]

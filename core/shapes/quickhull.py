@@ -23,8 +23,9 @@ from ..progress import Progress, report_progress, subrange
 from ..runs import chunks, ranges
 from ..tolerance import HULL_SLIVER
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross, dot, spiral_directions, squared_lengths
 from .hilbert_curve import curve_order
-from .hull_grid import HullGrid, dots, squares_of
+from .hull_grid import HullGrid
 from .orientation import signs_of_volumes
 from .pair_keys import unique_keys, within
 from .polytope import PRODUCTS
@@ -121,7 +122,7 @@ class Solid:
         radius = float((offsets - middle @ normals).min()) - self.grid.filter
         if radius <= 0.0:
             return np.arange(self.x.shape[1])
-        squares = squares_of(self.x - middle[:, None])
+        squares = squared_lengths(self.x - middle[:, None])
         return np.flatnonzero(squares > radius * radius * (1.0 - _HULL_SIEVE))
 
     def _set_planes(self, facets: IntArray) -> None:
@@ -129,18 +130,12 @@ class Solid:
         p0, p1, p2 = x[:, corners[:, 0]], x[:, corners[:, 1]], x[:, corners[:, 2]]
         u, v, w = p1 - p0, p2 - p1, p0 - p2
         # The error of a cross product is relative to its factors: use the two shorter sides.
-        lengths = np.stack([squares_of(u), squares_of(v), squares_of(w)])
+        lengths = np.stack([squared_lengths(u), squared_lengths(v), squared_lengths(w)])
         longest = lengths.argmax(axis=0)
         first = np.where(longest == 0, v, np.where(longest == 1, w, u))
         second = np.where(longest == 0, w, np.where(longest == 1, u, v))
-        normal = np.stack(
-            [
-                first[1] * second[2] - first[2] * second[1],
-                first[2] * second[0] - first[0] * second[2],
-                first[0] * second[1] - first[1] * second[0],
-            ]
-        )
-        squares = squares_of(normal)
+        normal = cross(first, second)
+        squares = squared_lengths(normal)
         product = lengths.prod(axis=0) / lengths.max(axis=0)
         thin = np.flatnonzero(squares < _SLIVER * product)
         normal /= np.sqrt(np.where(squares > 0.0, squares, 1.0))
@@ -151,7 +146,7 @@ class Solid:
         self.planes[:3, facets] = normal
         # The corner opposite the longest side is nearest to all three.
         near = np.where(longest == 0, p2, np.where(longest == 1, p0, p1))
-        self.planes[3, facets] = dots(normal, near)
+        self.planes[3, facets] = dot(normal, near)
 
     def _locate(self, ids: IntArray, progress: Progress | None) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the points that are outside, each with the facet it is farthest above and its height."""
@@ -394,8 +389,7 @@ class Solid:
         corners = self.corners[: self.count]
         p = [self.x[:, corners[:, s]] for s in range(3)]
         direction = [p[(s + 1) % 3] - p[s] for s in range(3)]
-        aside = [np.stack([w[1] * normals[2] - w[2] * normals[1], w[2] * normals[0] - w[0] * normals[2],
-                           w[0] * normals[1] - w[1] * normals[0]]) for w in direction]  # fmt: skip
+        aside = [cross(side, normals) for side in direction]
         limit = self.grid.straight
         beside = []
         for chunk in chunks(len(near), PRODUCTS // self.count, progress):
@@ -416,12 +410,12 @@ class Solid:
         # Every edge is a side of two facets: one of them is enough.
         once = np.flatnonzero((self.corners[: self.count] < np.roll(self.corners[: self.count], -1, axis=1)).T.ravel())
         start, direction = start[:, once], direction[:, once]
-        square = squares_of(direction)
+        square = squared_lengths(direction)
 
         def squares(q: FloatArray, chosen: slice | IntArray) -> FloatArray:
             to = q[:, None, :] - start[:, chosen, None]
             fraction = np.clip((to * direction[:, chosen, None]).sum(axis=0) / square[chosen, None], 0.0, 1.0)
-            return squares_of(to - fraction * direction[:, chosen, None])
+            return squared_lengths(to - fraction * direction[:, chosen, None])
 
         nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
         order = curve_order(self.x[:, ids])
@@ -431,7 +425,7 @@ class Solid:
             q = self.x[:, ids[chunk]]
             middle = q.mean(axis=1, keepdims=True)
             away = np.sqrt(squares(middle, slice(None))[:, 0])
-            reach = float(away.min()) + 2.0 * math.sqrt(float(squares_of(q - middle).max()))
+            reach = float(away.min()) + 2.0 * math.sqrt(float(squared_lengths(q - middle).max()))
             close = np.flatnonzero(away <= reach * (1.0 + _HULL_SIEVE))
             found = squares(q, close)
             least = found.argmin(axis=0)
@@ -478,13 +472,5 @@ def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:
     return np.unique(found)
 
 
-def _directions(count: int) -> FloatArray:
-    """Return directions spread over the sphere (a Fibonacci spiral), none along an axis or a diagonal."""
-    k = np.arange(count)
-    z = 1.0 - (2.0 * k + 1.0) / count
-    angle = 0.3 + k * (np.pi * (3.0 - np.sqrt(5.0)))
-    r = np.sqrt(1.0 - z * z)
-    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
-
-
-_DIRECTIONS = _directions(64)
+_DIRECTIONS = spiral_directions(64, 0.3)
+"""None of them is along an axis or a diagonal."""

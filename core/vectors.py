@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Products of vectors in rows (dim, ...), one column a vector: sums run along contiguous memory, and the same vectors
+give the same bits alone and among others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .types import FloatArray
+
+
+def dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the scalar products of vectors in rows (dim, ...), which are broadcast."""
+    result: FloatArray = u[0] * v[0]
+    for x, y in zip(u[1:], v[1:], strict=True):
+        result += x * y
+    return result
+
+
+def squared_lengths(u: FloatArray) -> FloatArray:
+    """Return the squared lengths of vectors in rows (dim, ...)."""
+    return dot(u, u)
+
+
+def cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the vector products of vectors in rows (3, ...)."""
+    x = u[1] * v[2] - u[2] * v[1]
+    result = np.empty((3, *x.shape))
+    result[0] = x
+    np.subtract(u[2] * v[0], u[0] * v[2], out=result[1])
+    np.subtract(u[0] * v[1], u[1] * v[0], out=result[2])
+    return result
+
+
+def spiral_directions(count: int, turn: float = 0.0) -> FloatArray:
+    """Return unit vectors (count, 3) spread evenly over the sphere: a spiral by the golden angle, `turn` radians on."""
+    k = np.arange(count)
+    z = 1.0 - (2.0 * k + 1.0) / count
+    angle = turn + k * (np.pi * (3.0 - np.sqrt(5.0)))
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
