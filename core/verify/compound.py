@@ -35,6 +35,8 @@ from .check import Check, Verification
 from .escape import covered, difference, many_differences
 from .form import (
     MEASURES,
+    Test,
+    absent_fields,
     are_indices,
     are_pairs,
     contact_tests,
@@ -63,7 +65,7 @@ _ARCS = 1e-4
 def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
     """Check a contact of two compounds."""
     form = [
-        first("the contact is well-formed", field_faults(contact, contact_tests(a.dim))),
+        first("the contact is well-formed", _faults(contact, a.dim)),
         first("the certificate is well-formed", _certificate_faults(contact.certificate, a, b)),
         first("the regions are well-formed", _regions_faults(contact, a, b)),
     ]
@@ -74,6 +76,11 @@ def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
     if exponent:
         contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
     return Verification((*form, *_Pair(contact, a, b, exponent != 0).checks()), width)
+
+
+def _faults(c: Contact, dim: int) -> Iterator[str]:
+    tests: dict[str, Test] = {"curves": lambda curves: isinstance(curves, tuple) and not curves}
+    yield from field_faults(c, contact_tests(dim) | absent_fields("compound") | tests)
 
 
 def _certificate_faults(proof: object, a: Compound, b: Compound) -> Iterator[str]:

@@ -26,6 +26,10 @@ from .check import Check
 
 _METHODS = ("secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
 _CURVED = ", curved"
+_STATUSES = {
+    "compound": (Status.CERTIFIED, Status.UNVERIFIED, Status.STALLED, Status.BUDGET, Status.BRACKET),
+    "mesh": (Status.CERTIFIED, Status.NO_DEPTH, Status.BRACKET),
+}
 _CORNERS = {FeatureKind.VERTEX: (1, 1), FeatureKind.EDGE: (2, 2), FeatureKind.FACE: (3, np.inf)}
 
 
@@ -71,6 +75,16 @@ def contact_tests(dim: int) -> dict[str, Test]:
     }
 
 
+def absent_fields(method: str) -> dict[str, Test]:
+    """Return the tests of the fields that contacts of compounds and meshes do not have, and of their `method`."""
+    return {
+        "region feature_a feature_b cross_check": lambda value: value is None,
+        "tie_kind": lambda kind: kind is TieKind.FINITE,
+        "method": lambda name: isinstance(name, str) and name == method,
+        "status": lambda status: isinstance(status, Status) and status in _STATUSES[method],
+    }
+
+
 def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
     tests = contact_tests(a.dim) | {
         "feature_a": lambda feature: is_feature(feature, a),
@@ -78,9 +92,13 @@ def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]
         "method": lambda method: isinstance(method, str) and method.removesuffix(_CURVED) in _METHODS,
         "tie_kind": of_kind(TieKind),
         "cross_check": optional(is_length),
+        "regions curves": lambda parts: isinstance(parts, tuple) and not parts,
     }
     yield from field_faults(c, tests)
-    if c.method.endswith(_CURVED) == (isinstance(a, Polytope) and isinstance(b, Polytope)):
+    polytopes = isinstance(a, Polytope) and isinstance(b, Polytope)
+    if polytopes and c.tie_kind is not TieKind.FINITE:
+        yield f"tie_kind is {c.tie_kind!r}, which does not exist for polytopes"
+    if c.method.endswith(_CURVED) == polytopes:
         yield f"method is {c.method!r}, which does not exist for such shapes"
 
 

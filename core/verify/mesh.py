@@ -35,7 +35,19 @@ from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY
 from ..types import FloatArray
 from .check import Check, Verification
 from .compound import check_compound
-from .form import Test, are_pairs, contact_tests, field_faults, first, is_array, is_length, is_number, of_kind, optional
+from .form import (
+    Test,
+    absent_fields,
+    are_pairs,
+    contact_tests,
+    field_faults,
+    first,
+    is_array,
+    is_length,
+    is_number,
+    of_kind,
+    optional,
+)
 from .inside import Side, check_inside, distances, off_solid, off_surface, parts_inside, turns
 from .region import segment_distances
 from .ties import check_realised
@@ -68,7 +80,7 @@ def _faults(c: Contact) -> Iterator[str]:
         "curves": lambda curves: isinstance(curves, tuple) and all(map(_is_curve, curves)),
         "regions": of_kind(tuple),
     }
-    yield from field_faults(c, contact_tests(3) | tests)
+    yield from field_faults(c, contact_tests(3) | absent_fields("mesh") | tests)
     if not c.normal.any() and abs(c.signed_distance) > LEAST_GAP:
         yield f"normal is {c.normal!r}"
     if not np.array_equal(c.ties[0], c.normal):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Contact, ConvexHull, Relation, contact, verify
+from contact_lens.core.result import TieKind
 from contact_lens.core.shapes.feature import Feature, FeatureKind
 
 from .generators import CUBE, rotation, rotation_about
@@ -143,6 +144,9 @@ LIES: dict[str, tuple[Lie, str]] = {
     "a distance beyond any float": (field(signed_distance=2**2000), CONTACT),
     "no ties": (field(ties=lambda c: c.ties[:0]), CONTACT),
     "no such vertex": (field(feature_a=WRONG), CONTACT),
+    "regions that only compounds have": (field(regions=(None,)), CONTACT),
+    "curves that only meshes have": (field(curves=None), CONTACT),
+    "ties on a circle": (field(tie_kind=TieKind.CIRCLE), CONTACT),
     "unknown method": (field(method="magic"), CONTACT),
     "steps below zero": (field(iterations=-5), CONTACT),
     "cross-check below zero": (field(cross_check=-1.0), CONTACT),

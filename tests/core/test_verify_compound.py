@@ -23,6 +23,7 @@ from contact_lens.core import (
 from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.compound_planes import Planes
+from contact_lens.core.result import TieKind
 from contact_lens.core.verify.escape import covered
 
 from .assertions import changed
@@ -158,9 +159,15 @@ def lies(c):
     for name in ("normal", "point_on_a", "point_on_b", "ties"):
         for bad in (None, [1, 2, 3], np.full(len(c.normal) + 2, np.nan)):
             yield FORM, {name: bad}
-    for name in ("relation", "status", "iterations", "clearance", "contact_tolerance"):
+    for name in ("relation", "status", "iterations", "clearance", "contact_tolerance", "method", "curves"):
         for bad in (None, -1, "x", (0, 99)):
             yield FORM, {name: bad}
+    inner = contact(Sphere((0, 0, 0), 1), Sphere((1, 0, 0), 1))
+    for name in ("region", "feature_a", "feature_b"):
+        yield FORM, {name: getattr(inner, name)}
+    yield FORM, {"cross_check": 0.0}
+    yield FORM, {"tie_kind": TieKind.CIRCLE}
+    yield FORM, {"status": Status.NO_DEPTH}
     for name in ("overlap", "tolerance", "directions", "pairs", "contact", "pieces"):
         for bad in (None, "x", -1, float("nan"), np.full(len(c.normal) + 2, np.nan), (0, 99)):
             yield CERTIFICATE, {name: bad}

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_lens.core import Mesh, Relation, contact, verify
+from contact_lens.core import Box, Compound, Mesh, Relation, Status, contact, mesh_pieces, verify
+from contact_lens.core.result import PiecesCertificate
 
 from .assertions import changed
 from .generators import rotation
@@ -79,7 +80,7 @@ def lies(c):
     for name in ("signed_distance", "lower_bound", "upper_bound", "point_on_a", "crossings", "curves"):
         for bad in (None, "x", np.zeros(2), float("nan")):
             yield "well-formed", {name: bad}
-    for name in ("relation", "normal", "compound", "pieces_a", "regions", "clearance"):
+    for name in ("relation", "normal", "compound", "pieces_a", "regions", "clearance", "region", "feature_a", "method"):
         yield "well-formed", {name: "x"}
 
 
@@ -174,3 +175,34 @@ def test_a_slit_narrower_than_the_band_is_a_way_out():
     assert not told.certificate.pieces_a.exact
     assert abs(told.depth - 0.3) <= 1e-5
     assert verify(told, *pair).ok, str(verify(told, *pair))
+
+
+def test_a_contact_with_the_depth_of_pieces_is_that_of_both_contacts_it_is_made_of():
+    points, triangles = block([2, 2, 2])
+    a, b = Mesh(points, triangles[:-1]), Box([2, 0, 0], [2, 2, 2])
+    surfaces, pieces = contact(a, b), mesh_pieces(a)
+    assert surfaces.status is Status.NO_DEPTH
+    surfaces = changed(surfaces, pieces_a=pieces)
+    solids = Compound(pieces.pieces), Compound([b])
+    of_pieces = contact(*solids)
+    names = ("signed_distance", "normal", "lower_bound", "upper_bound", "ties", "iterations")
+    proof = PiecesCertificate(surfaces, of_pieces, solids)
+    fields = {name: getattr(of_pieces, name) for name in names} | {"status": Status.OF_PIECES, "certificate": proof}
+    c = replace(surfaces, **fields)
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+    far = Compound([b.translated([0.5, 0, 0])])
+    lies = [
+        {"signed_distance": 2.0 * c.signed_distance},
+        {"normal": -c.normal},
+        {"upper_bound": c.lower_bound},
+        {"relation": Relation.SEPARATED},
+        {"point_on_a": c.point_on_a + 1.0},
+        {"curves": ()},
+        {"status": Status.CERTIFIED},
+        {"certificate": PiecesCertificate(None, of_pieces, solids)},
+        {"certificate": PiecesCertificate(surfaces, c, solids)},
+        {"certificate": PiecesCertificate(surfaces, of_pieces, None)},
+        {"certificate": PiecesCertificate(surfaces, contact(solids[0], far), (solids[0], far))},
+    ]
+    for lie in lies:
+        assert not verify(replace(c, **lie), a, b).ok, lie
