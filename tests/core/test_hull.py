@@ -562,8 +562,8 @@ def test_exact_decisions_about_a_nearly_flat_disc_grow_in_step_with_its_corners(
 
 def test_points_beside_a_nearly_flat_disc_are_measured_from_few_of_its_edges(monkeypatch):
     measured: list[int] = []
-    squares_of = quickhull.squares_of
-    monkeypatch.setattr(quickhull, "squares_of", lambda v: measured.append(v[0].size) or squares_of(v))
+    squared_lengths = quickhull.squared_lengths
+    monkeypatch.setattr(quickhull, "squared_lengths", lambda v: measured.append(v[0].size) or squared_lengths(v))
     points = np.concatenate([prism(4000)[:4000], [[0.0, 0.0, 1e-11 - 0.5]]]) @ rotation(np.random.default_rng(55)).T
     assert len(ConvexHull(points).vertices) == 4001
     assert sum(measured) < 600 * 4000  # 2,600 times where each is measured from every edge
