@@ -538,6 +538,13 @@ def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> Non
         assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 1
     before, _, text = log.read_text(encoding="utf-8").partition("\n")
     assert (before, len(json.loads(text)["checks"])) == ("what was before", 1)
+    log.write_text("what was before\n")
+    appending = os.open(log, os.O_WRONLY | os.O_APPEND)  # as a shell opens it: it stands at the beginning
+    try:
+        assert run(part, file, "--json", f"/dev/fd/{appending}") == 1
+    finally:
+        os.close(appending)
+    assert log.read_text(encoding="utf-8") == f"what was before\n{text}"
     content = file.read_bytes()
     with file.open("r+b") as open_file:
         assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 2

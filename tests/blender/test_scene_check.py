@@ -482,6 +482,15 @@ def test_an_approval_is_bounded_by_the_depth_it_was_given_at(ignored: bool) -> N
     assert checked_at(b, 0.9) == ("CHANGED", True)
 
 
+def test_a_clash_that_is_set_to_changed_and_was_never_approved_is_active_again() -> None:
+    row_of_cubes()
+    check()
+    finding_of("A", "B").status = "CHANGED"
+    check()
+    finding = finding_of("A", "B")
+    assert (finding.status, finding.approval, finding.row()["approved_at"]) == ("ACTIVE", "", None)
+
+
 def test_an_approved_gap_or_touch_is_bounded_too() -> None:
     b = approved_at(2.01, clearance=0.02)
     assert checked_at(b, 2.00995)[0] == "APPROVED", "0.5 % closer"

@@ -321,6 +321,11 @@ def test_an_invalid_driver_is_unchecked_though_scripts_are_run(part: Part, tmp_p
     words = f"'A' has a driver on location[1] that has an invalid expression ('{expression}')"
     scene = save_scene(tmp_path / "scene.blend")
     assert unchecked(part, scene, "driver", "--enable-autoexec") == {"A": words}
+    bpy.data.objects["A"].animation_data.drivers[0].mute = True
+    bpy.ops.contact_lens.check_scene()
+    skipped = json.loads(bpy.context.scene.contact_lens_check.summary)["skipped"]
+    fresh()  # Blender as a module does not end while an invalid driver is in memory
+    assert skipped == [], "a muted driver drives nothing"
 
 
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
