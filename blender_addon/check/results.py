@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 import bpy
+import numpy as np
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -25,12 +26,13 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..data.objects import frame_of
+from ..data.objects import frame_of, instance_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput, SceneObject
 from ..report import messages
 from . import changes
+from .inspection import Inspection
 from .scene import Outcome, Verdict, pair_of
 
 STATUSES = (
@@ -65,6 +67,8 @@ RELATIONS = (
     "within_clearance",
 )
 """In the order of their weight."""
+SAME = 1e-6
+"""Relative: numbers of one contact, found with many others or alone, differ by no more."""
 OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
 
@@ -166,6 +170,9 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if "center" not in row:  # files saved earlier do not have it
             points = zip(row["point_on_a"], row["point_on_b"], strict=True)
             row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]
+        scale = UnitFormat.of_scene(cast(bpy.types.Scene, self.id_data)).scale_length
+        if row["notes"] and row.get("scale_length", scale) != scale:  # the lengths in them are text
+            row["notes"] = [messages.NOTES_OUT_OF_DATE]
         row["status"] = self.status.lower()
         row["apart"] = self.is_apart
         for letter in "ab":
@@ -181,7 +188,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if not number:
             return {"name": owner.name, "object": owner.name}
         name = (source or owner).name
-        return {"name": f"{name} [{number}] of {owner.name}", "object": name, "instancer": owner.name}
+        return {"name": instance_name(name, number, owner.name), "object": name, "instancer": owner.name}
 
     def key(self, letter: str) -> Key | None:
         """Which thing one side is; None when it is gone."""
@@ -398,7 +405,7 @@ def store(
     for clash, row in zip([*outcome.clashes, *outcome.approved], rows, strict=True):
         pair = pair_of(objects, clash)
         status = next_status(known.get(pair), clash.verdict)
-        entry: dict[str, Any] = {"status": status, **_numbers(row), "state_frame": json.dumps(frame)}
+        entry: dict[str, Any] = {"status": status, **_numbers(row, given), "state_frame": json.dumps(frame)}
         if status in ("APPROVED", "CHANGED"):
             entry["approval"] = _as_text(given.approved[pair].signed_distance)
         for letter, k in (("a", clash.a), ("b", clash.b)):
@@ -440,7 +447,7 @@ def update(
         approval, verdict = _approval(finding), outcome.clashes[0].verdict
         if verdict is not None or finding.status == "RESOLVED":
             finding.status = next_status(finding.status, verdict)
-        for name, value in _numbers({**rows[0], "frame": frame}).items():
+        for name, value in _numbers({**rows[0], "frame": frame}, given).items():
             setattr(finding, name, value)
         if approval is not None and finding.status in ("APPROVED", "CHANGED"):
             finding.approval = _as_text(approval.signed_distance)
@@ -450,25 +457,35 @@ def update(
     changes.renew(cast(bpy.types.Scene, finding.id_data), states)
 
 
-def set_verified(finding: ContactLensFinding, relation: str, is_verified: bool) -> None:
-    """Note in a finding that its pair was inspected, if with the same relation, and whether that passed its checks."""
-    row = json.loads(finding.data)
-    if row["relation"] == relation and row["verified"] != is_verified:
-        finding.data = json.dumps({**row, "verified": is_verified}, ensure_ascii=False)
+def set_verified(finding: ContactLensFinding, inspection: Inspection) -> None:
+    """Note in a finding whether an inspection of its pair passed its checks, if both are of the same contact."""
+    row, contact = finding.row(), inspection.contact
+    states = [_text_of_state(obj.state) for obj in inspection.objects]
+    numbers = (contact.signed_distance if contact.has_depth else 0.0, contact.area, *contact.center)
+    is_same = (
+        states == [finding.state_a, finding.state_b]
+        and (row["relation"], row["signed_distance"] is not None) == (str(contact.relation), contact.has_depth)
+        and np.allclose(
+            (row["signed_distance"] or 0.0, row["area"], *row["center"]), numbers, SAME, inspection.resolution
+        )
+    )
+    if is_same and row["verified"] != inspection.verification.ok:
+        data = {**json.loads(finding.data), "verified": inspection.verification.ok}
+        finding.data = json.dumps(data, ensure_ascii=False)
 
 
 def _text_of_state(state: State) -> str:
     return ":".join(state)
 
 
-def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+def _numbers(row: dict[str, Any], given: CheckInput) -> dict[str, Any]:
     """Return what a finding stores of a row of a check."""
     return {
         "relation": row["relation"],
         "signed_distance": row["signed_distance"] or 0.0,
         "has_depth": row["has_depth"],
         "area": row["area"],
-        "data": json.dumps(row, ensure_ascii=False),
+        "data": json.dumps({**row, "scale_length": given.units.scale_length}, ensure_ascii=False),
     }
 
 
@@ -632,6 +649,7 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
         changes.settle(bpy.context)
     for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
         row["out_of_date"] = why_out_of_date(scene, k, finding) or None
+        row.pop("scale_length", None)
     outdated = sum(row["out_of_date"] is not None for row in rows)
     return [{**record, "units": UnitFormat.of_scene(scene).record(), "out_of_date": outdated, "findings": rows}]
 

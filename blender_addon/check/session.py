@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..data.objects import matrix_numbers
-from ..data.properties import pair, pair_keys, settings_of
+from ..data.objects import instance_name, matrix_numbers
+from ..data.properties import pair, pair_keys, settings_of, shaped_pair
 from ..data.records import Settings
 from ..data.units import UnitFormat
 from ..read import collision_shape
@@ -139,8 +139,9 @@ def current(context: bpy.types.Context) -> Inspection | None:
     if inspection is None or pair_keys(scene) != inspection.keys:
         return None
     names = [
-        obj.name if picked is None or obj.key[2] else picked.name
-        for obj, picked in zip(inspection.objects, pair(scene), strict=True)
+        instance_name(source.name, obj.key[2], maker.name) if obj.key[2] else maker.name
+        for obj, maker, source in zip(inspection.objects, pair(scene), shaped_pair(scene), strict=True)
+        if maker is not None and source is not None
     ]
     units = UnitFormat.of_scene(scene)
     if (*names, units) != (inspection.name_a, inspection.name_b, inspection.units):

@@ -41,6 +41,11 @@ def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy
     return obj if any(objects.get(obj.name) == obj for objects in collections) else None
 
 
+def instance_name(source: str, number: str, maker: str) -> str:
+    """Return what an instance is called: after the object that is instanced and the one that makes it."""
+    return f"{source} [{number}] of {maker}"
+
+
 def frame_of(scene: bpy.types.Scene) -> float:
     """Return the current frame of a scene: an int, unless it is between two frames."""
     frame = float(scene.frame_current_final)

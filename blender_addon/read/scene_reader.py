@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
-from ..data.objects import TYPES_WITH_SURFACE, matrix_numbers, unsupported_reason
+from ..data.objects import TYPES_WITH_SURFACE, instance_name, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
 from ..report import messages
 from . import collision_shape
@@ -232,7 +232,7 @@ class SceneReader:
             group = maker.session_uid, _without_own(number)
             if only is not None and group not in only:
                 continue
-            name = f"{source.name} [{number}] of {maker.name}"
+            name = instance_name(source.name, number, maker.name)
             try:
                 geometry = self._geometry(source, shown)
                 linear, translation = read.world_matrix(name, instance)

@@ -564,6 +564,7 @@ APPROVED_EARLIER = "Approved in an earlier version, which did not store the dept
 CROSSING = "an intersection without depth"
 NOT_IN_SCENE = "no longer in the scene"
 OUT_OF_DATE = "out of date"
+NOTES_OUT_OF_DATE = "The unit scale has changed, so the notes are out of date: check the scene again"
 
 
 def outdated(reason: str) -> str:

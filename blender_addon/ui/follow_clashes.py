@@ -64,7 +64,9 @@ def _wake_comparing() -> None:
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if changes.note(scene, depsgraph):
+    # Objects may be in several scenes, of which Blender reports only the one that it has evaluated.
+    concerned = [changes.note(each, depsgraph) for each in bpy.data.scenes]
+    if any(concerned):
         handlers.redraw()
 
 

@@ -301,7 +301,14 @@ def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not properties.picked(scene) or depsgraph.mode != "VIEWPORT":
+    if depsgraph.mode != "VIEWPORT":
+        return
+    for other in bpy.data.scenes:  # the objects may be in several
+        if other != scene and session.stored(other) is not None:
+            edited = _changed(other, depsgraph)[1]
+            if edited and (background.has_windows() or not _as_before(other, depsgraph)):
+                request(other, reason=messages.about(edited, messages.EDITED))
+    if not properties.picked(scene):
         return
     if _follow_change(scene, depsgraph):
         return

@@ -120,7 +120,7 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
     isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
     contact = inspection.contact
     if (active := scene_results.active_clash(scene)) is not None:
-        scene_results.set_verified(active, str(contact.relation), inspection.verification.ok)
+        scene_results.set_verified(active, inspection)
     if np.abs(contact.center - center).max() > ELSEWHERE * size:
         frame(context, contact.center, abs(contact.signed_distance), size)
     handlers.redraw()

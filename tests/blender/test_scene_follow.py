@@ -365,10 +365,62 @@ def test_a_finding_of_another_frame_is_not_written_over(part: Part) -> None:
     a.keyframe_insert("location", frame=10)
     bpy.context.scene.frame_set(1)
     check()
+    assert go_to(part, "BC").row()["verified"]
     bpy.context.scene.frame_set(10)
     finding = go_to(part, "AB")
     assert finding.row()["depth"] == pytest.approx(0.5)
     assert finding.row()["frame"] == 1
+    assert finding.row()["verified"] is None, "what was verified is the contact of another frame"
+
+
+def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_another(part: Part) -> None:
+    a, b, *_ = row_of_cubes()
+    check()
+    inspect(a, b)
+    session, scene = part("blender_addon.check.session"), bpy.context.scene
+    other = bpy.data.scenes.new("Other")
+    for obj in (a, b):
+        other.collection.objects.link(obj)
+    with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
+        other.view_layers[0].update()
+        squeeze(b, 1.0)
+        bpy.context.view_layer.update()
+        assert not session.stale_reason(SimpleNamespace(scene=scene)), "nothing has changed"
+        squeeze(b, 0.5)
+        bpy.context.view_layer.update()
+    assert session.stale_reason(bpy.context) == "'B' has changed"
+    assert out_of_date(part)["AB"] == "'B' has changed"
+
+
+def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today(part: Part) -> None:
+    a, *_ = row_of_cubes()
+    a.contact_lens_shape = "SPHERE"
+    a.location.x = 0.5
+    check()
+    scene = bpy.context.scene
+    notes = part("blender_addon.check.results").document_of
+    found = [row["notes"] for row in notes(scene)[0]["findings"]]
+    assert any(" m" in note for of_row in found for note in of_row)
+    scene.unit_settings.scale_length = 0.001
+    outdated = [part("blender_addon.report.messages").NOTES_OUT_OF_DATE]
+    assert [row["notes"] for row in notes(scene)[0]["findings"]] == [of_row and outdated for of_row in found]
+    check()
+    assert any(" 0.00073205 m" in note for row in notes(scene)[0]["findings"] for note in row["notes"])
+
+
+def test_an_instance_that_is_inspected_has_its_names_of_today(part: Part) -> None:
+    one, _two = two_instances()
+    check()
+    assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
+    session = part("blender_addon.check.session")
+    before = session.current(bpy.context)
+    source = one.instance_collection.objects[0]
+    old = one.name, source.name
+    one.name, source.name = "Maker", "Thing"
+    after = session.current(bpy.context)
+    row = settings().findings[0].row()
+    assert [after.name_a, after.name_b] == [row["a"]["name"], row["b"]["name"]] != [before.name_a, before.name_b]
+    assert not any(name in f"{after.name_a}{after.name_b}" for name in old)
 
 
 def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone(part: Part) -> None:
