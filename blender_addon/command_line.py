@@ -293,14 +293,14 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
 def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rules:
     """What the file says, but for what the command line says. Raises UsageError."""
     changes: dict[str, Any] = {}
-    if options.visible or options.selected or options.collections or options.object:
+    if options.visible or options.selected or options.collections or options.object is not None:
         changes = {"scope": "visible", "collection_a": None, "collection_b": None, "object": None}
         if options.selected:
             changes["scope"] = "selected"
         if options.collections:
             changes["scope"] = "collections"
             changes["collection_a"], changes["collection_b"] = options.collections
-        if options.object:
+        if options.object is not None:
             changes.update(scope="one", object=options.object)
     if options.clearance is not None:
         changes["clearance"] = units.in_blender_units(options.clearance)

@@ -67,7 +67,7 @@ class SceneObject:
     @cached_property
     def shape_key(self) -> tuple[object, ...]:
         """Equal keys: the same shape in the same place, called the same."""
-        return self.key, self.name, self.choice, self._made, self.pose
+        return self.key, self.name, *(part.name for part in all_parts(self)), self.choice, self._made, self.pose
 
     @property
     def pose(self) -> bytes:

@@ -55,8 +55,10 @@ def clashes(number: int) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Return a fraction as text; a little is not shown as nothing."""
-    return "less than 0.1 %" if 0.0 < fraction < 0.001 else f"{100.0 * fraction:.1f} %"
+    """Return a fraction as text; a little is not shown as nothing, nor nearly all as all."""
+    if 0.0 < fraction < 0.001:
+        return "less than 0.1 %"
+    return "more than 99.9 %" if 0.999 < fraction < 1.0 else f"{100.0 * fraction:.1f} %"
 
 
 def about(name: str, reason: str) -> str:
@@ -332,7 +334,7 @@ def library(path: str, is_missing: bool, is_there: bool) -> str:
 
 def missing_file(path: str) -> str:
     """A reason."""
-    return f"uses the file '{path}', which does not exist"
+    return f"uses the file '{path}', which does not exist" if path else "has no file"
 
 
 def bad_driver(place: str, reason: str, others: int) -> str:
@@ -350,6 +352,8 @@ def invalid_expression(expression: str) -> str:
 
 def missing_cache(path: str, user: str, is_there: bool = False) -> str:
     """A reason."""
+    if not path:
+        return f"has no cache file ({user})"
     return f"uses the cache '{path}' ({user}), which {'cannot be read' if is_there else 'does not exist'}"
 
 
@@ -464,10 +468,10 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
 
 
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
-    reason = decomposition.reason or decomposition.message
+    reason, number = decomposition.reason or decomposition.message, len(decomposition.pieces)
     return (
-        f"'{name}' is approximated by {counted(len(decomposition.pieces), 'convex piece')} ({reason}): its surface is "
-        f"within {units.length(decomposition.distance)} of them, but filled hollows may be deeper"
+        f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within "
+        f"{units.length(decomposition.distance)} of {'it' if number == 1 else 'them'}, but filled hollows may be deeper"
     )
 
 
@@ -608,7 +612,7 @@ def changed_clashes(number: int) -> str:
 
 
 def clashes_out_of_date(number: int, total: int) -> str:
-    return f"{number:,} of {clashes(total)} out of date: their objects have changed. Check the scene again."
+    return f"{number:,} of {clashes(total)} {'is' if number == 1 else 'are'} out of date: check the scene again"
 
 
 def comparing_clashes(number: int) -> str:
@@ -625,8 +629,12 @@ def not_visible(check: Mapping[str, Any]) -> str:
     return f"Not visible and left out: {', '.join(counts)}" if counts else ""
 
 
-def more_in_report(number: int, reason: str) -> str:
-    return f"{number:,} more {reason}: save a report to see all"
+def more_unchecked(number: int) -> str:
+    return f"{number:,} more {'was' if number == 1 else 'were'} not checked: save a report to see all"
+
+
+def more_differences(number: int) -> str:
+    return f"{counted(number, 'more setting differs', 'more settings differ')} in renders"
 
 
 def differs_in_renders(entry: Mapping[str, Any]) -> str:
@@ -652,8 +660,8 @@ def hidden_counts(check: Mapping[str, Any]) -> list[str]:
     found = []
     if counts and counts["hidden"]:
         reason = "not rendered" if check["settings"]["visibility"] == "render" else "hidden"
-        rendered = f" ({counts['rendered']:,} of them rendered)" if counts["rendered"] else ""
-        found.append(f"{counts['hidden']:,} {reason}{rendered}")
+        rendered = "rendered" if counts["hidden"] == 1 else f"{counts['rendered']:,} of them rendered"
+        found.append(f"{counts['hidden']:,} {reason}{f' ({rendered})' if counts['rendered'] else ''}")
     if counts and counts["excluded"]:
         found.append(f"{counts['excluded']:,} excluded")
     return found
@@ -720,7 +728,7 @@ VOLUMES_OVERLAP = "overlap: the objects may collide"
 
 
 def pictures_of_first(number: int) -> str:
-    return f"Pictures of the first {number} pairs"
+    return f"Pictures of the first {number:,} pairs" if number > 1 else "A picture of the first pair"
 
 
 def no_pictures(reason: str, are_some_taken: bool = False) -> str:
@@ -732,7 +740,7 @@ def volumes_failed(error: Exception) -> str:
 
 
 def volumes_drawn(number: int, total: int) -> str:
-    return f"{number:,} of {total:,} volumes are drawn"
+    return f"{number:,} of {total:,} volumes {'is' if number == 1 else 'are'} drawn"
 
 
 def volumes_apart(gap: str) -> str:

@@ -316,7 +316,7 @@ def one_line(inspection: Inspection) -> str:
     line = f"{inspection.name_a} and {inspection.name_b}: {relation_words(inspection).lower()}"
     if contact.relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
         line = relation_words(inspection)
-    line += f", {name.lower()} {value}"
+    line += f", {name.lower()} {value}" if contact.has_depth else f", no depth: {messages.NO_DEPTH}"
     if any(side.proxy.kind != CONVEX_HULL for side in sides):
         line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
     elif not all(_is_convex(side.proxy, inspection.resolution) for side in sides):

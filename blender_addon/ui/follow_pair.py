@@ -306,7 +306,7 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     for other in bpy.data.scenes:  # the objects may be in several
         if other != scene and session.stored(other) is not None:
             edited = _changed(other, depsgraph)[1]
-            if edited and (background.has_windows() or not _as_before(other, depsgraph)):
+            if edited and (background.has_windows() or not _is_as_read(other, depsgraph, session.stored(other))):
                 request(other, reason=messages.about(edited, messages.EDITED))
     if not properties.picked(scene):
         return

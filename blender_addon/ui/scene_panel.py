@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -136,11 +137,11 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
     def say(text: str, icon: str) -> None:
         layout.sentence(box, context, text, icon)
 
-    def say_first(texts: list[str], most: int, more: str, icon: str) -> None:
+    def say_first(texts: list[str], most: int, more: Callable[[int], str], icon: str) -> None:
         for text in texts[:most]:
             say(text, icon)
         if len(texts) > most:
-            say(messages.more_in_report(len(texts) - most, more), icon)
+            say(more(len(texts) - most), icon)
 
     counts, changed, comparing = changes.totals(context.scene)
     if check["partial"]:
@@ -164,11 +165,11 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
     ]
     layout.rows(box, context, lines or [("Clashes", "none")])
     unchecked = [messages.not_checked(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
-    say_first(unchecked, MOST_UNCHECKED, "were not checked", "ERROR")
+    say_first(unchecked, MOST_UNCHECKED, messages.more_unchecked, "ERROR")
     if hidden := messages.not_visible(check):
         say(hidden, "INFO")
     differences = [messages.differs_in_renders(entry) for entry in check.get("differences", [])]
-    say_first(differences, MOST_DIFFERENCES, "differ", "INFO")
+    say_first(differences, MOST_DIFFERENCES, messages.more_differences, "INFO")
     others = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
     if others:
         say(others[0] + messages.and_more(len(others) - 1), "INFO")

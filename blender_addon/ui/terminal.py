@@ -148,7 +148,7 @@ def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
     found = differences[:10]
     if len(differences) > 10:
-        found.append(f"and {len(differences) - 10:,} more that differ in renders")
+        found.append(messages.more_differences(len(differences) - 10))
     words = scene_report.motion_words(checks)
     return [*found, words] if words else found
 

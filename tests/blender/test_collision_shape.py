@@ -532,6 +532,9 @@ def test_a_part_of_a_compound_parent_does_not_become_its_hull(part: Part) -> Non
     adopt(parent, ring)
     words = r"edges bend inward and 48 are allowed. Choose Convex Hull as its collision shape, or simplify it"
     refused(parent, ball, rf"'Parent' cannot collide: its part 'Ring' cannot .*: \d+ {words}")
+    ring.name = "Tire"
+    refused(parent, ball, rf"'Parent' cannot collide: its part 'Tire' cannot .*: \d+ {words}")
+    ring.name = "Ring"
     ring.contact_lens_shape = "COMPOUND"
     refused(parent, ball, r"'Ring' cannot collide as a compound: \d+ edges bend inward")
     ring.contact_lens_shape = "CONVEX_HULL"
@@ -602,7 +605,7 @@ def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros(
     shown = dict([*report.main_lines(inspection), *report.detail_lines(inspection)])
     assert shown["Status"] == "No depth"
     assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(shown)
-    assert "depth none: a surface is open" in report.one_line(inspection)
+    assert "no depth: a surface is open" in report.one_line(inspection)
     assert any("has no inside" in line for line in warnings(part))
     assert not bpy.ops.contact_lens.separate.poll()
 

@@ -287,3 +287,29 @@ def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
     ring = bpy.context.object
     inspect(cube("A"), ring)
     assert report.warnings(report.inspected(bpy.context)) == [f"'{ring.name}' has no faces: its convex hull is used"]
+
+
+def test_messages_agree_in_number_and_round_to_nothing_untrue(part: Part) -> None:
+    messages, units = part("blender_addon.report.messages"), part("blender_addon.data.units").UnitFormat()
+    counts = {"hidden": 1, "excluded": 0, "rendered": 1}
+    hidden = {"left_out": counts, "settings": {"visibility": "viewport"}}
+    pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
+    ending = "its surface is within 0.10000 m of it, but filled hollows may be deeper"
+    sentences = {
+        messages.clashes_out_of_date(1, 1): "1 of 1 clash is out of date: check the scene again",
+        messages.clashes_out_of_date(2, 3): "2 of 3 clashes are out of date: check the scene again",
+        messages.pictures_of_first(1): "A picture of the first pair",
+        messages.pictures_of_first(1_000): "Pictures of the first 1,000 pairs",
+        messages.volumes_drawn(1, 2): "1 of 2 volumes is drawn",
+        messages.not_visible(hidden): "Not visible and left out: 1 hidden (rendered)",
+        messages.more_unchecked(1): "1 more was not checked: save a report to see all",
+        messages.more_unchecked(2): "2 more were not checked: save a report to see all",
+        messages.more_differences(1): "1 more setting differs in renders",
+        messages.more_differences(2): "2 more settings differ in renders",
+        messages.pieces("A", pieces, units): f"'A' is approximated by 1 convex piece (it is open): {ending}",
+        messages.missing_file(""): "has no file",
+        messages.missing_cache("", "Cache"): "has no cache file (Cache)",
+        messages.partial(0.99999): "Partial: stopped after more than 99.9 % of the pairs",
+        messages.percent(1.0): "100.0 %",
+    }
+    assert list(sentences) == list(sentences.values())

@@ -487,7 +487,7 @@ def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(part: Part,
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         assert [row["out_of_date"] for row in csv.DictReader(file)] == ["'A' has moved", ""]
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "1 of 2 clashes out of date" in page
+    assert "1 of 2 clashes is out of date" in page
     assert "Out of date: &#x27;A&#x27; has moved" in page
     assert page.count('outdated"') == 1
 

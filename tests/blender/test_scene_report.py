@@ -333,6 +333,7 @@ def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest
         (2, [tmp_path / "none.blend"]),
         (2, [scene_file, "--bogus"]),
         (2, [scene_file, "--object", "None"]),
+        (2, [scene_file, "--object", ""]),
         (2, [scene_file, "--collections", "None", "None"]),
         (2, [scene_file, "--scene", "None"]),
         (2, [scene_file, "--clearance", "-1"]),
