@@ -191,6 +191,12 @@ class Polled(OperatorBase):
         return not reason
 
 
+class Undoable:
+    """An operator that is a step of its own, to be undone, with a redo panel."""
+
+    bl_options: Any = {"REGISTER", "UNDO"}
+
+
 class BackgroundOperator(Polled):
     """An operator that takes steps; `execute` waits for all of their work."""
 

@@ -261,6 +261,11 @@ def _is_as_read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, read: In
         return False
 
 
+def _is_valid(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Return whether the scene's result is not marked and its pair is as it was read."""
+    return not session.marked(scene) and _is_as_read(scene, depsgraph, session.stored(scene))
+
+
 def _leave(uid: int) -> None:
     """Forget what was asked for a scene, and cancel what runs for it."""
     entry = _following.pop(uid, None)
@@ -306,7 +311,7 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     for other in bpy.data.scenes:  # the objects may be in several
         if other != scene and session.stored(other) is not None:
             edited = _changed(other, depsgraph)[1]
-            if edited and (background.has_windows() or not _is_as_read(other, depsgraph, session.stored(other))):
+            if edited and (background.has_windows() or not _is_valid(other, depsgraph)):
                 request(other, reason=messages.about(edited, messages.EDITED))
     if not properties.picked(scene):
         return
@@ -326,8 +331,7 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
     """Inspect the scene's pair, at once or soon, if it was moved or edited. Return whether it was."""
     moved, edited = _changed(scene, depsgraph)
     if edited:
-        is_marked = session.marked(scene)
-        if not (background.has_windows() or is_marked) and _is_as_read(scene, depsgraph, session.stored(scene)):
+        if not background.has_windows() and _is_valid(scene, depsgraph):
             return True  # tagged, but the same: without a window no timer looks at it
         # Before anything else: whatever happens from here on, the old answer is not shown as the present one.
         session.mark_stale(scene, messages.about(edited, messages.EDITED))

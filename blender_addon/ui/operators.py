@@ -27,7 +27,7 @@ from ..report import files as report_files
 from ..report import messages
 from ..report import pair as report
 from . import background, follow_pair, follow_volumes, handlers, viewport
-from .background import BackgroundOperator, OperatorBase, Polled, Steps, Work
+from .background import BackgroundOperator, OperatorBase, Polled, Steps, Undoable, Work
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
@@ -142,12 +142,11 @@ def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, mov
     return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
     """Show where, how deep and in which direction two objects collide, or how far apart they are"""
 
     bl_idname = "contact_lens.inspect"
     bl_label = "Inspect Contact"
-    bl_options = {"REGISTER", "UNDO"}
     title = "Inspection"
 
     method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
@@ -216,12 +215,11 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
         return take_result(self, context, inspection)
 
 
-class CONTACT_LENS_OT_clear(Polled, bpy.types.Operator):
+class CONTACT_LENS_OT_clear(Undoable, Polled, bpy.types.Operator):
     """Clear objects A and B and hide the contact"""
 
     bl_idname = "contact_lens.clear"
     bl_label = "Clear"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -267,12 +265,11 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
     return viewport.views(context)
 
 
-class CONTACT_LENS_OT_separate(BackgroundOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator):
     """Move the objects apart by the minimum translation vector and inspect them again"""
 
     bl_idname = "contact_lens.separate"
     bl_label = "Separate"
-    bl_options = {"REGISTER", "UNDO"}
     title = "Inspection"
 
     moves: EnumProperty(  # type: ignore[valid-type]
@@ -375,12 +372,11 @@ class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
         report_files.write(report_files.place_of(str(path)), report.to_json(report.report(context)))
 
 
-class CONTACT_LENS_OT_show_volumes(Polled, bpy.types.Operator):
+class CONTACT_LENS_OT_show_volumes(Undoable, Polled, bpy.types.Operator):
     """Show bounding volumes of the selected objects or the scene, as set in the sidebar"""
 
     bl_idname = "contact_lens.show_volumes"
     bl_label = "Show Bounding Volumes"
-    bl_options = {"REGISTER", "UNDO"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return self._show(context, background.seconds_to_wait(context))

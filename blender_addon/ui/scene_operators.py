@@ -26,7 +26,7 @@ from ..report import files as report_files
 from ..report import messages
 from ..report import scene as scene_report
 from . import background, follow_clashes, handlers, open_clash, operators
-from .background import BackgroundOperator, Flow, Polled, Steps
+from .background import BackgroundOperator, Flow, Polled, Steps, Undoable
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
@@ -50,12 +50,11 @@ def summary(scene: bpy.types.Scene) -> str:
     return text if frame == frame_of(scene) else f"{text}, at frame {frame}"
 
 
-class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operator):
     """Find all pairs of objects that collide or are closer than the clearance"""
 
     bl_idname = "contact_lens.check_scene"
     bl_label = "Check Scene"
-    bl_options = {"REGISTER", "UNDO"}
     title = "Check Scene"
     keeps_partial = True
 
@@ -124,12 +123,11 @@ def _no_clash(context: bpy.types.Context) -> str:
     return messages.SELECT_CLASH if clash is None else open_clash.missing(context.scene, clash)
 
 
-class CONTACT_LENS_OT_go_to_finding(Polled, bpy.types.Operator):
+class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
     """Go to another clash in the list"""
 
     bl_idname = "contact_lens.go_to_finding"
     bl_label = "Next Clash"
-    bl_options = {"REGISTER", "UNDO"}
 
     step: IntProperty(name="Step", description="1 for the next clash, -1 for the previous one", default=1)  # type: ignore
 
@@ -155,24 +153,22 @@ class CONTACT_LENS_OT_go_to_finding(Polled, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_previous_finding(Polled, bpy.types.Operator):
+class CONTACT_LENS_OT_previous_finding(Undoable, Polled, bpy.types.Operator):
     """Go to the previous clash"""
 
     bl_idname = "contact_lens.previous_finding"
     bl_label = "Previous Clash"
-    bl_options = {"REGISTER", "UNDO"}
     disabled_reason = CONTACT_LENS_OT_go_to_finding.disabled_reason
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
 
 
-class CONTACT_LENS_OT_set_status(Polled, bpy.types.Operator):
+class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     """Set the review status of the clash"""
 
     bl_idname = "contact_lens.set_status"
     bl_label = "Set Status"
-    bl_options = {"REGISTER", "UNDO"}
 
     status: EnumProperty(name="Status", items=scene_results.STATUSES, default="REVIEWED")  # type: ignore[valid-type]
     all_shown: BoolProperty(  # type: ignore[valid-type]
@@ -194,12 +190,11 @@ class CONTACT_LENS_OT_set_status(Polled, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_separate_finding(BackgroundOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.Operator):
     """Move B out of A and inspect the pair again"""
 
     bl_idname = "contact_lens.separate_finding"
     bl_label = "Separate Clash"
-    bl_options = {"REGISTER", "UNDO"}
 
     title = "Inspection"
 
@@ -220,12 +215,11 @@ class CONTACT_LENS_OT_separate_finding(BackgroundOperator, bpy.types.Operator):
         return result
 
 
-class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
+class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
     """Leave the pair out of future checks"""
 
     bl_idname = "contact_lens.ignore_pair"
     bl_label = "Ignore Pair"
-    bl_options = {"REGISTER", "UNDO"}
 
     what: EnumProperty(  # type: ignore[valid-type]
         name="What",
@@ -259,12 +253,11 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_unignore(bpy.types.Operator):
+class CONTACT_LENS_OT_unignore(Undoable, bpy.types.Operator):
     """Remove the active entry from the list of ignored pairs"""
 
     bl_idname = "contact_lens.unignore"
     bl_label = "Remove"
-    bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -275,12 +268,11 @@ class CONTACT_LENS_OT_unignore(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
+class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
     """Remove all clashes from the list, or only the resolved ones"""
 
     bl_idname = "contact_lens.clear_findings"
     bl_label = "Clear Clashes"
-    bl_options = {"REGISTER", "UNDO"}
 
     resolved_only: BoolProperty(  # type: ignore[valid-type]
         name="Only Resolved", description="Keep clashes that are not resolved", default=False, options={"SKIP_SAVE"}

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from math import isqrt, ldexp
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..arguments import as_array, validate_magnitude
-from ..progress import Progress, report_progress
+from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
-from .vectors import WholeVector, exact_cross, exact_difference, exact_dot, whole_vectors
+from .vectors import whole_vectors
 
 _TRIANGLE_ROUNDING = 32.0
 """Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of
@@ -74,45 +72,27 @@ class Measured:
     """(n,) whether the bounds are too far apart, or it is not even known whether the triangles meet."""
 
 
-def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = None) -> TriangleDistances:
+def triangle_distances(a: FloatArray, b: FloatArray) -> TriangleDistances:
     """Return, element by element, the distance of two triangles and where they are nearest; 0 where they meet.
 
-    a, b: corners (n, 3, 3), world frame; triangles may be flat or a single point. n may be 0. `progress` is called with
-    the fraction done, 0 to 1; False cancels.
+    a, b: corners (n, 3, 3), world frame; triangles may be flat or a single point. n may be 0.
 
     Distances are right to 1e-9 of themselves and a few rounding errors of the largest coordinate; that triangles meet
-    is decided exactly. Raise ValueError, naming the argument, when one is of another shape, not finite, or not as many
-    as the other; Cancelled when `progress` returns False. Source: S3.4.
+    is decided exactly. Source: S3.4.
     """
-    corners_a, corners_b = checked_corners("a", a), checked_corners("b", b)
-    if len(corners_a) != len(corners_b):
-        raise ValueError(f"b must be as many triangles as a, {len(corners_a)}, but there are {len(corners_b)}")
-    count = len(corners_a)
-    distance, lower = np.empty((2, count))
-    on_a, on_b = np.empty((2, count, 3))
-    report_progress(progress, 0.0)
-    for begin in range(0, count, _BATCH):
+    distance, lower = np.empty((2, len(a)))
+    on_a, on_b = np.empty((2, len(a), 3))
+    for begin in range(0, len(a), _BATCH):
         part = slice(begin, begin + _BATCH)
-        rows_a, rows_b = rows_of(corners_a[part]), rows_of(corners_b[part])
+        rows_a, rows_b = rows_of(a[part]), rows_of(b[part])
         found = measured(rows_a, rows_b)
         distance[part], lower[part] = found.distance, found.lower
         on_a[part], on_b[part] = points_at(rows_a, found.weights_a), points_at(rows_b, found.weights_b)
         met = np.flatnonzero(found.distance == 0.0)
         on_b[begin + met] = on_a[begin + met]
         for k in (begin + np.flatnonzero(found.open)).tolist():
-            distance[k], lower[k], on_a[k], on_b[k] = distance_exactly(corners_a[k], corners_b[k])
-        report_progress(progress, min(begin + _BATCH, count), count)
-    report_progress(progress, 1.0)
+            distance[k], lower[k], on_a[k], on_b[k] = distance_exactly(a[k], b[k])
     return TriangleDistances(read_only(distance), read_only(lower), read_only(on_a), read_only(on_b))
-
-
-def checked_corners(name: str, value: ArrayLike) -> FloatArray:
-    """Return the corners (n, 3, 3) of triangles."""
-    array = as_array(name, value, "an array (n, 3, 3)")
-    if array.ndim != 3 or array.shape[1:] != (3, 3):
-        raise ValueError(f"{name}: an array (n, 3, 3) expected, three corners for each, got the shape {array.shape}")
-    validate_magnitude(name, array)
-    return array
 
 
 def rows_of(corners: FloatArray) -> FloatArray:

@@ -1,37 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectors of exact numbers, corners of triangles in rows, and scales."""
+"""Vectors of whole numbers, corners of triangles in rows, and scales."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import TypeVar
-
 import numpy as np
 
+from ..narrow_phase.exact import WholeVector
 from ..tolerance import EXTREME_EXPONENT
 from ..types import FloatArray, IntArray
-
-_Number = TypeVar("_Number", int, Fraction)
-WholeVector = tuple[int, int, int]
-
-
-def exact_difference(
-    p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]
-) -> tuple[_Number, _Number, _Number]:
-    """Return p - q."""
-    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
-
-
-def exact_dot(p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]) -> _Number:
-    """Return the scalar product of p and q."""
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
-
-
-def exact_cross(
-    p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]
-) -> tuple[_Number, _Number, _Number]:
-    """Return the vector product of p and q."""
-    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
 
 
 def whole_vectors(points: FloatArray) -> tuple[list[WholeVector], int]:

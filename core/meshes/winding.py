@@ -23,13 +23,14 @@ from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
+from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..progress import Progress, report_progress, subrange
 from ..runs import ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import dot
 from .surface import Surface, validate_mesh
-from .vectors import WholeVector, exact_cross, exact_difference, exact_dot, scale_exponent, scale_points, whole_vectors
+from .vectors import scale_exponent, scale_points, whole_vectors
 
 _WINDING_ROUNDING = 16.0
 """Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of

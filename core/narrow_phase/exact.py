@@ -21,13 +21,13 @@ WholeVector = tuple[int, int, int]
 
 def whole_plane(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[int, int, int, int]:
     """Return the plane (x, y, z, offset) through three points of a grid, right-handed: x p + y p + z p == offset."""
-    normal = _cross(_minus(q, p), _minus(r, p))
-    return (*normal, _dot(normal, p))  # mutant: exact-plane-offset
+    normal = exact_cross(exact_difference(q, p), exact_difference(r, p))
+    return (*normal, exact_dot(normal, p))  # mutant: exact-plane-offset
 
 
 def whole_normal(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[float, float, float]:
     """Return a normal of the triangle, right-handed and of any length, rounded only at the end."""
-    normal = _cross(_minus(q, p), _minus(r, p))
+    normal = exact_cross(exact_difference(q, p), exact_difference(r, p))
     shift = max(0, max(map(abs, normal)).bit_length() - NORMAL_BITS)
     x, y, z = (float(n >> shift) for n in normal)
     return x, y, z
@@ -65,9 +65,9 @@ def weights_exactly(vertices: tuple[Vertex, ...]) -> tuple[float, ...]:
     if len(held) == 1:
         fractions = [1]
     elif len(held) == 2:
-        u = _minus(held[1], held[0])
-        along = -_dot(held[0], u)
-        fractions = [_dot(u, u) - along, along]
+        u = exact_difference(held[1], held[0])
+        along = -exact_dot(held[0], u)
+        fractions = [exact_dot(u, u) - along, along]
     else:
         fractions = list(_areas(*held)[1])
     total = sum(fractions)
@@ -93,7 +93,7 @@ def _nearest_face(corners: list[WholeVector]) -> tuple[WholeVector, int, tuple[i
         if foot is None:
             continue
         point, denominator = foot
-        square, scale = _dot(point, point), denominator * denominator
+        square, scale = exact_dot(point, point), denominator * denominator
         if best is None or square * best_scale < best_square * scale:  # mutant: exact-farthest-face
             best, best_square, best_scale = (point, denominator, face), square, scale
     assert best is not None  # each corner is a face with a foot
@@ -115,48 +115,55 @@ def _foot(corners: list[WholeVector]) -> tuple[WholeVector, int] | None:
     p = corners[0]
     if len(corners) == 1:
         return p, 1
-    u = _minus(corners[1], p)
+    u = exact_difference(corners[1], p)
     if len(corners) == 2:
-        length2 = _dot(u, u)
-        along = -_dot(p, u)
+        length2 = exact_dot(u, u)
+        along = -exact_dot(p, u)
         if not 0 < along < length2:
             return None
         return (p[0] * length2 + u[0] * along, p[1] * length2 + u[1] * along, p[2] * length2 + u[2] * along), length2
     normal, areas = _areas(*corners)
     if min(areas) <= 0:
         return None
-    height = _dot(normal, p)
-    return (normal[0] * height, normal[1] * height, normal[2] * height), _dot(normal, normal)
+    height = exact_dot(normal, p)
+    return (normal[0] * height, normal[1] * height, normal[2] * height), exact_dot(normal, normal)
 
 
 def _areas(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[WholeVector, tuple[int, int, int]]:
     """Return the normal of a triangle and the areas opposite each corner into which the origin's projection divides
     it."""
-    normal = _cross(_minus(q, p), _minus(r, p))
-    return normal, (_dot(normal, _cross(q, r)), _dot(normal, _cross(r, p)), _dot(normal, _cross(p, q)))
+    normal = exact_cross(exact_difference(q, p), exact_difference(r, p))
+    return normal, (
+        exact_dot(normal, exact_cross(q, r)),
+        exact_dot(normal, exact_cross(r, p)),
+        exact_dot(normal, exact_cross(p, q)),
+    )
 
 
 def _volumes(corners: list[WholeVector]) -> tuple[int, int, int, int]:
     """Return the volumes opposite each corner into which the origin divides a tetrahedron: all positive when it is
     inside."""
     p, q, r, s = corners
-    volume = _dot(_cross(_minus(q, p), _minus(r, p)), _minus(s, p))
+    volume = exact_dot(exact_cross(exact_difference(q, p), exact_difference(r, p)), exact_difference(s, p))
     sign = (volume > 0) - (volume < 0)
     return (
-        sign * _dot(_cross(q, r), s),
-        -sign * _dot(_cross(p, r), s),  # mutant: exact-volume-sign
-        sign * _dot(_cross(p, q), s),
-        -sign * _dot(_cross(p, q), r),
+        sign * exact_dot(exact_cross(q, r), s),
+        -sign * exact_dot(exact_cross(p, r), s),  # mutant: exact-volume-sign
+        sign * exact_dot(exact_cross(p, q), s),
+        -sign * exact_dot(exact_cross(p, q), r),
     )
 
 
-def _minus(p: WholeVector, q: WholeVector) -> WholeVector:
+def exact_difference(p: WholeVector, q: WholeVector) -> WholeVector:
+    """Return p - q."""
     return p[0] - q[0], p[1] - q[1], p[2] - q[2]
 
 
-def _dot(p: WholeVector, q: WholeVector) -> int:
+def exact_dot(p: WholeVector, q: WholeVector) -> int:
+    """Return the scalar product of p and q."""
     return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
 
 
-def _cross(p: WholeVector, q: WholeVector) -> WholeVector:
+def exact_cross(p: WholeVector, q: WholeVector) -> WholeVector:
+    """Return the vector product of p and q."""
     return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]

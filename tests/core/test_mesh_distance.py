@@ -102,7 +102,7 @@ def tolerance(a: Surface, b: Surface, distance: float) -> float:
 
 def assert_on(point: np.ndarray, mesh: Surface, triangle: int, room: float) -> None:
     corners = mesh[0][mesh[1][triangle]]
-    assert triangle_distances([corners], [[point, point, point]]).distance[0] <= room
+    assert triangle_distances(corners[None], np.array([[point, point, point]])).distance[0] <= room
 
 
 def test_distances_are_the_least_of_all_pairs_in_any_order_and_numbering():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from contact_lens.core.meshes.triangle_distance import distance_exactly, rows_of, slabs, triangle_distances
-from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import EPS, promised
 
 from .exact import exact, height
@@ -114,7 +113,7 @@ def test_known_distances():
     across = np.array([[1.0, 1, -1], [1, 1, 1], [9, 9, 9]])
     touching = np.array([[1.0, 1, 0], [1, 2, 3], [2, 1, 3]])
     beside = floor + [4.0, 4, 0]
-    found = triangle_distances([floor] * 4, [above, across, touching, beside])
+    found = triangle_distances(np.array([floor] * 4), np.array([above, across, touching, beside]))
     np.testing.assert_allclose(found.distance, [2.0, 0.0, 0.0, np.sqrt(8.0)], rtol=1e-15)
     assert found.point_on_a[0].tolist() == [1, 1, 0]
     assert found.point_on_b[0].tolist() == [1, 1, 2]
@@ -128,7 +127,7 @@ def test_a_gap_below_rounding_is_no_touch():
     floor = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]])
     lifted = np.array([[0.0, 0, 1e-300], [1, 1, 1], [-1, 1, 1]])
     pierced = lifted - [0.0, 0, 2e-300]
-    found = triangle_distances([floor, floor], [lifted, pierced])
+    found = triangle_distances(np.array([floor, floor]), np.array([lifted, pierced]))
     assert found.distance.tolist() == [1e-300, 0.0]
     # The plane through three rounded corners passes between neighbouring floats of a fourth point.
     tilted = np.array([[0.1, 0.2, 0.3], [1.1, 0.3, 0.7], [0.4, 1.3, 0.9]])
@@ -136,21 +135,11 @@ def test_a_gap_below_rounding_is_no_touch():
     volume = height(exact(middle), *map(exact, tilted))
     up = np.cross(tilted[1] - tilted[0], tilted[2] - tilted[0]) * (1.0 if volume > 0 else -1.0)
     needle = np.array([middle, middle + up, middle + up + [0.1, 0, 0]])
-    assert (triangle_distances([tilted], [needle]).distance[0] > 0.0) == (volume != 0)
-    assert triangle_distances([tilted], [needle - 0.5 * up]).distance[0] == 0.0
+    assert (triangle_distances(tilted[None], needle[None]).distance[0] > 0.0) == (volume != 0)
+    assert triangle_distances(tilted[None], (needle - 0.5 * up)[None]).distance[0] == 0.0
 
 
-def test_arguments():
+def test_the_result_is_read_only():
     good = np.zeros((2, 3, 3))
-    for name, a, b in (
-        ("a", np.zeros((2, 3)), good),
-        ("b", good, np.zeros((3, 3, 3))),
-        ("b", good, np.full((2, 3, 3), np.nan)),
-        ("a", np.full((2, 3, 3), 1e305), good),
-    ):
-        with pytest.raises(ValueError, match=f"^{name}"):
-            triangle_distances(a, b)
-    with pytest.raises(Cancelled):
-        triangle_distances(good, good, lambda fraction: False)
     with pytest.raises(ValueError, match="read-only"):
         triangle_distances(good, good).distance[0] = 1.0
