@@ -152,6 +152,11 @@ class Box(Polytope):
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> Box:
         return Box._image(linear @ self.axes.T, linear @ self.center + offset, np.zeros(3), self.half, "matrix")
 
+    def _scaled(self, factor: float) -> Box:
+        made = super()._scaled(factor)
+        object.__setattr__(made, "half", read_only(self.half * factor))
+        return made
+
     @cached_property
     def _frame(self) -> tuple[float, ...]:
         """Centre (3), axes (9, row after row) and half sizes (3) as plain floats, for the scalar box test."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull
+from contact_lens.core import ConvexHull, box_sat, contact, contacts
 from contact_lens.core.shapes.box import Box, rotate
 
 from .generators import CUBE, rotation
@@ -147,3 +147,14 @@ def test_a_needle_of_a_strong_shear_keeps_its_corners():
     box = Box.from_matrix(matrix, (0, 0, 0), (1, 1, 1))
     assert rows(box.vertices) == rows((SIGNS + 1) / 2 @ matrix[:3, :3].T)
     assert_is_polytope(box)
+
+
+def test_a_scaled_box_is_the_box_of_the_scaled_size():
+    for factor in (3.0, 2.0**-700):
+        box = Box((1, 2, 3), (1, 2, 0.5), (1, 2, 3, 4)).scaled(factor)
+        np.testing.assert_allclose(box.half / factor, (0.5, 1, 0.25), rtol=1e-15)
+        near = Box((1.5, 2, 3), (1, 1, 1)).scaled(factor)
+        expected = contact(ConvexHull(box.vertices), ConvexHull(near.vertices)).depth
+        assert contacts([box, near]).depth / factor == pytest.approx(expected / factor)
+        assert box_sat(box, near).depth / factor == pytest.approx(expected / factor)
+        assert box.transformed(np.eye(4)).volume == pytest.approx(box.volume, rel=1e-12)
