@@ -44,7 +44,7 @@ def contact(
         method: of two convex shapes. "gjk" is GJK and EPA, "sat" is SAT (whose gap is only a lower bound of the
             distance, so a separated pair gets distance and witness points from GJK started at the separating axis) and
             slow beyond some hundred vertices, "both" computes both and compares them in `cross_check`, "auto" picks the
-            fastest, which is GJK and EPA. Compounds and meshes take "auto" only.
+            fastest, which is GJK and EPA. Compounds and meshes have an algorithm of their own, whatever it is.
         clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
         contact_tolerance: relative to the smaller non-zero extent of the two shapes: the band of TOUCHING around 0 and
             the width of the support features, neither less than rounding.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
@@ -136,7 +137,7 @@ class Contacts(ReadOnlyArrays):
         """
         if self.shapes is None:
             raise ValueError("row: certificates were not asked for, and the shapes not kept: use certificates=True")
-        i, j = self.pairs[row].tolist()
+        i, j = self.pairs[index(row)].tolist()
         row %= len(self.pairs)
         if row not in self._solved:
             return contact(

@@ -105,11 +105,20 @@ def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
         "crossings": of_kind(Crossings),
     }
     yield from field_faults(proof, tests)
-    pairs, ends = proof.crossings.pairs, proof.crossings.segments
+    if proof.compound is not None:
+        yield from field_faults(
+            proof.compound, contact_tests(3) | absent_fields("compound") | {"regions": of_kind(tuple)}
+        )
+    for pieces in (proof.pieces_a, proof.pieces_b):
+        if pieces is not None:
+            yield from field_faults(pieces, {"distance": is_length, "pieces": of_kind(tuple)})
+    pairs, ends, kinds = proof.crossings.pairs, proof.crossings.segments, proof.crossings.kinds
     if not are_pairs(pairs, len(a.triangles), len(b.triangles)):
         yield f"crossings are not pairs of triangles: {pairs!r}"
     if not is_array(ends, (len(pairs), 2, 3)):
         yield "segments are not two finite points for each pair of triangles"
+    if not (isinstance(kinds, np.ndarray) and kinds.shape == (len(pairs),) and kinds.dtype == np.uint8):
+        yield f"kinds are {kinds!r}"
 
 
 class _Pair:

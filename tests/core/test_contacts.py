@@ -232,6 +232,8 @@ def test_what_follows_from_the_arrays():
         light.contact(0)
     with pytest.raises(IndexError):
         found.contact(len(found))
+    with pytest.raises(TypeError, match="integer"):
+        found.contact(None)
     with pytest.raises(IndexError):
         found.region[len(found)]
 

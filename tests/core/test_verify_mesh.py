@@ -77,6 +77,14 @@ def lies(c):
         )
         told = changed(c.certificate.compound, overlap=c.certificate.compound.certificate.overlap + 0.1)
         yield "the contact of the pieces holds", {"compound": told}
+        compound, pieces = c.certificate.compound, c.certificate.pieces_a
+        for name in ("signed_distance", "upper_bound", "normal", "regions", "region", "notes"):
+            yield "certificate is well-formed", {"compound": replace(compound, **{name: "x"})}
+        yield "certificate is well-formed", {"pieces_a": replace(pieces, distance=None)}
+        yield (
+            "certificate is well-formed",
+            {"crossings": replace(c.certificate.crossings, kinds=np.zeros(999, np.uint8))},
+        )
     for name in ("signed_distance", "lower_bound", "upper_bound", "point_on_a", "crossings", "curves"):
         for bad in (None, "x", np.zeros(2), float("nan")):
             yield "well-formed", {name: bad}
