@@ -298,9 +298,9 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         of_collections, of_one = scope == "collections", scope == "one"
         return Rules(
             scope=scope,
-            collection_a=self.collection_a.name if of_collections and self.collection_a else None,
-            collection_b=self.collection_b.name if of_collections and self.collection_b else None,
-            object=one.name if of_one and one is not None else None,
+            collection_a=self.collection_a.name_full if of_collections and self.collection_a else None,
+            collection_b=self.collection_b.name_full if of_collections and self.collection_b else None,
+            object=one.name_full if of_one and one is not None else None,
             clearance=float(f"{self.clearance:.7g}"),  # a float32 property: seven digits are what the user typed
             contact_tolerance=float(f"{context.scene.contact_lens.contact_tolerance:.7g}"),  # type: ignore[attr-defined]
             touching=self.touching,

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..report import messages
 
 if TYPE_CHECKING:
     import bpy
+
+_Block = TypeVar("_Block", bound="bpy.types.ID")
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
@@ -38,7 +40,19 @@ def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy
         return None
     # View layers find a name at once, a scene by going through all its objects: that is left for excluded ones.
     collections = (*(layer.objects for layer in scene.view_layers), scene.objects)
-    return obj if any(objects.get(obj.name) == obj for objects in collections) else None
+    return obj if any(contains(objects, obj) for objects in collections) else None
+
+
+def contains(objects: bpy.types.bpy_prop_collection[bpy.types.Object], obj: bpy.types.Object) -> bool:
+    """Return whether `obj` is one of `objects`. A linked object may have the name of another one."""
+    found: bpy.types.Object | None = objects.get(obj.name)
+    return found == obj or (found is not None and obj in list(objects))
+
+
+def find_named(blocks: Iterable[_Block], name: str | None) -> _Block | None:
+    """Return the data-block of that name, of linked ones with their library in brackets, or else in any library."""
+    found = list(blocks)
+    return next((block for names in ("name_full", "name") for block in found if getattr(block, names) == name), None)
 
 
 def instance_name(source: str, number: str, maker: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import bpy
 
-from ..data.objects import TYPES_WITH_SURFACE
+from ..data.objects import TYPES_WITH_SURFACE, find_named
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
 from ..report import messages
@@ -79,7 +79,7 @@ def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Obj
             raise ReadError(messages.NOTHING_SELECTED)
         return chosen, None
     if rules.scope == "one":
-        one: bpy.types.Object | None = layer.objects.get(rules.object or "")
+        one = find_named(layer.objects, rules.object)
         if one is None:
             raise ReadError(messages.no_object(rules.object) if rules.object else messages.PICK_OBJECT)
         return [one], [obj for obj in visible if obj != one]
@@ -142,8 +142,7 @@ def _empty(rules: Rules, sides: tuple[list[int], list[int] | None]) -> list[Skip
 
 
 def _collection(scene: bpy.types.Scene, name: str | None) -> bpy.types.Collection | None:
-    inside = [scene.collection, *scene.collection.children_recursive]
-    return next((collection for collection in inside if collection.name == name), None)
+    return find_named([scene.collection, *scene.collection.children_recursive], name)
 
 
 def _joined(scene: bpy.types.Scene) -> frozenset[frozenset[int]]:

@@ -16,7 +16,7 @@ from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.results import ContactLensFinding
 from ..check.session import prepare_inspection
 from ..data import properties
-from ..data.objects import object_in_scene
+from ..data.objects import contains, object_in_scene
 from ..draw.isolated_pair import IsolatedPair
 from ..read.scene_reader import states_of
 from ..read.snapshot import ReadError
@@ -70,7 +70,7 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
     if clash is None:
         return
     layer = context.view_layer
-    pair = [obj for obj in objects_of(clash) if layer.objects.get(obj.name) == obj]
+    pair = [obj for obj in objects_of(clash) if contains(layer.objects, obj)]
     if context.mode == "OBJECT" and pair:
         for obj in list(layer.objects.selected):
             obj.select_set(False)

@@ -527,6 +527,31 @@ def test_a_crossing_of_open_surfaces_stays_approved_while_it_is_one() -> None:
     assert checked_at(b, 0.6) == ("CHANGED", True), "it has a depth now, which nobody approved"
 
 
+def test_a_linked_object_may_have_the_name_of_another(part: Part, tmp_path: Path) -> None:
+    cube("Cube", (1.5, 0.0, 0.0))
+    library = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    local, far = cube("Cube"), cube("Far", (4.0, 0.0, 0.0))
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.objects = ["Cube"]
+    [linked] = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    far.location.x = 3.0
+    session = part("blender_addon.check.session")
+    for a, b in (local, linked), (linked, local):
+        inspect(a, b)
+        assert session.current(bpy.context).keys == ((a.session_uid, 0, ""), (b.session_uid, 0, ""))
+    for one in local, linked:
+        bpy.ops.contact_lens.clear_findings()
+        found = check(scope="ONE", object=one)
+        assert all(one in (finding.object_a, finding.object_b) for finding in found)
+        assert len(found) == (1 if one == local else 2)
+        settings().active = 0
+        assert session.error(bpy.context) == ""
+        assert set(bpy.context.selected_objects) == {found[0].object_a, found[0].object_b}
+
+
 def test_renamed_duplicated_and_deleted_objects() -> None:
     a, _b, c, _d, _e = row_of_cubes()
     check()
