@@ -189,6 +189,11 @@ def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int
         for entry in check["skipped"]
         if entry["unchecked"] and not (options.allow_empty if entry["kind"] == "empty" else options.allow_skipped)
     ]
+    if not options.allow_skipped:
+        found = [row for check in checks for row in check["findings"]]
+        unchecked += [
+            messages.not_verified(row["a"]["name"], row["b"]["name"]) for row in found if row["verified"] is False
+        ]
     if not unchecked:
         return CLEAN
     _complain_of(messages.not_all_checked(unchecked))

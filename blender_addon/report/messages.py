@@ -521,6 +521,10 @@ def tolerance_raised(resolution: str) -> str:
     return f"Blender stores these coordinates to {resolution}, which is used as the contact tolerance"
 
 
+def not_verified(name_a: str, name_b: str) -> str:
+    return f"the contact of '{name_a}' and '{name_b}' did not pass its own verification"
+
+
 def failed_verification(names: Sequence[str]) -> str:
     return f"The result did not pass its own verification ({', '.join(names)}): please report it"
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -356,6 +357,20 @@ def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest
         assert run(part, *arguments) == expected, arguments
         told = capsys.readouterr()
         assert ("contact_lens: " in told.err) == (expected == 2), arguments
+
+
+def test_a_contact_that_fails_its_verification_is_not_clean(
+    part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene_pairs = part("blender_addon.check.scene")
+    honest = scene_pairs._clash
+    monkeypatch.setattr(scene_pairs, "_clash", lambda *given: replace(honest(*given), relation="separated"))
+    arguments = scene_file, "--fail-on", "never"
+    assert run(part, *arguments) == 0
+    capsys.readouterr()
+    assert run(part, *arguments, "--verify") == 3
+    assert "did not pass its own verification" in capsys.readouterr().err
+    assert run(part, *arguments, "--verify", "--allow-skipped") == 0
 
 
 def test_what_cannot_be_checked_is_not_clean(
