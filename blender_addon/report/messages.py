@@ -464,7 +464,7 @@ UNKNOWN = frozenset({"bracket", "budget", "stalled"})
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:
     """Return a note of a result with the name in place of a leading "A: " or "B: "."""
     letter, _, text = note.partition(": ")
-    return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else note
+    return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else capitalized(note)
 
 
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
@@ -543,12 +543,10 @@ def bounds_apart(contact: Bounded, units: Lengths) -> str:
     """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
     reason, upper = contact.reason, contact.upper_bound
     lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
-    if not reason:
+    if not reason or not contact.has_depth:  # that a surface is open is in the notes of the contact
         return ""
-    of_pieces = contact.status == "of_pieces"
-    if not contact.has_depth or of_pieces:
-        more = ". It separates the meshes, but a shorter translation may do so too" if of_pieces else ""
-        return f"{capitalized(reason)}{more}"
+    if contact.status == "of_pieces":
+        return f"{capitalized(reason)}. It separates the meshes, but a shorter translation may do so too"
     if is_between(contact.status, contact.depth, lower):
         return (
             f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} separates them, moving "

@@ -39,7 +39,7 @@ from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 
 Pieces = Decomposition | Callable[[], Decomposition]
 """Convex pieces of a mesh, or a function that computes them when they are needed."""
-NO_DEPTH = Note("a bare surface has no inside, so there is no depth")
+NO_DEPTH = Note("an open surface has no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
