@@ -22,7 +22,7 @@ import numpy as np
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import PRODUCTS, Polytope, intervals, validate_polytopes
 from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION, SAT_PARALLEL, SAT_PLAIN_CROSS, TIE_WIDTH, promised
-from ..types import FloatArray, IntArray, ReadOnlyArrays
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 
 _SAT_ROUNDING = 8.0
 """Times EPS R: the rounding error of the gap along an axis; gaps nearer to 0 do not decide about thin shapes."""
@@ -369,14 +369,14 @@ class _Search:
         if chosen is None:
             chosen = max(self.kept, key=lambda group: float(group.gaps.max()))
             place = int(chosen.gaps.argmax())
-        normal, gap = chosen.normal(place), float(chosen.gaps[place]) + 0.0
+        normal, gap = read_only(chosen.normal(place)), float(chosen.gaps[place]) + 0.0
         if chosen.pairs is None:
             feature_a, feature_b = self._facing(self.a, normal), self._facing(self.b, -normal)
         else:
             place %= len(chosen.axes)
             feature_a = _feature(self.a.edges[chosen.pairs[0][place]].tolist())
             feature_b = _feature(self.b.edges[chosen.pairs[1][place]].tolist())
-        ties = self._ties(normal, gap)
+        ties = read_only(self._ties(normal, gap))
         candidates = self._candidates() if self.candidates else None
         return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, self.tested, ties, candidates)
 
@@ -386,7 +386,7 @@ class _Search:
             np.full((len(group.axes), 2), -1) if group.pairs is None else np.array(group.pairs).T for group in self.kept
         ]
         covered = [np.stack(intervals(axes, shape.vertices), axis=1) for shape in (self.a, self.b)]
-        return CandidateAxes(axes, np.concatenate(edges), *covered)
+        return CandidateAxes(*map(read_only, (axes, np.concatenate(edges), *covered)))
 
     def _facing(self, shape: Polytope, normal: FloatArray) -> Feature:
         """Return the facet with this normal, else the edge or vertex that is farthest along it."""

@@ -35,14 +35,16 @@ _AREA = 1e-5
 
 def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
     """Check a contact of convex shapes of which at least one is curved."""
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
+        a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
     reported = width = contact.upper_bound - contact.lower_bound
-    exponent = extreme_exponent(a, b)
     if exponent:
-        # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
-        contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
+        contact = contact.scaled(-exponent)
         width = contact.upper_bound - contact.lower_bound
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [

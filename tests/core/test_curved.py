@@ -601,3 +601,14 @@ def test_verify_sees_what_lacks_in_a_region_a_name_or_the_ties():
     for c, pair, changes, expected in lies:
         failed = [check.name for check in verify(replace(c, **changes), *pair).failures]
         assert any(name.startswith(expected) for name in failed), (changes, failed)
+
+
+@pytest.mark.parametrize("exponent", [-500, 500])
+def test_a_section_of_two_round_solids_is_verified_at_extreme_sizes(exponent):
+    a, b = (
+        Sphere((0.3, -0.2, 0.1), 1).scaled(2.0**exponent),
+        Cylinder((1, 2, 0), (1.5, 0, 1), 0.5).scaled(2.0**exponent),
+    )
+    c = contact(a, b)
+    assert c.certificate.section is not None
+    assert verify(c, a, b).ok, str(verify(c, a, b))

@@ -241,3 +241,10 @@ def test_knives_edge_to_edge_are_apart(thickness):
     # The gap across their faces is the thickness times the gap of the edges: less than the rounding of a product.
     knife = np.array([[x, y, z] for x, z in ((0, 0), (-1, thickness), (-1, -thickness)) for y in (-1, 1)])
     assert_right(knife, knife * [-1, 0.7, 1] + [1e-3, 0.1, 0], 1e-3)
+
+
+def test_results_are_read_only():
+    result = sat(Box((0, 0, 0), (1, 1, 1)), Box((0.5, 0, 0), (1, 1, 1)), candidates=True)
+    found = result.candidates
+    arrays = (result.normal, result.ties, found.axes, found.edges, found.intervals_a, found.intervals_b)
+    assert not any(array.flags.writeable for array in arrays)
