@@ -165,7 +165,6 @@ class _Table:
     def _note(self, uid: int, moved: bool, edited: bool, of_frame: bool) -> None:
         for i in self._hanging.get(uid, ()):
             key, frame = self.things[i].key, self.things[i].frame
-            assert key is not None
             # The state of an object contains the places of its parts, and that of an instance its own.
             if edited or (moved and (key[2] or uid != key[0])):
                 self._forget(key)
@@ -212,7 +211,6 @@ class _Table:
 
     def _reason(self, i: int) -> str:
         thing = self.things[i]
-        assert self._there is not None
         if thing.key is None or thing.key[0] not in self._there:
             return messages.GONE
         if thing.frame != self.frame:
@@ -290,8 +288,7 @@ _tables: dict[int, _Table] = {}
 
 
 def _findings(scene: bpy.types.Scene) -> Sequence[Finding]:
-    findings: Sequence[Finding] = scene.contact_lens_check.findings  # type: ignore[attr-defined]
-    return findings
+    return scene.contact_lens_check.findings  # type: ignore[attr-defined]
 
 
 def _table(scene: bpy.types.Scene) -> _Table:

@@ -439,7 +439,6 @@ def update(
     states = {obj.key: obj.state for obj in given.objects}
     for letter in "ab":
         key = finding.key(letter)
-        assert key is not None
         setattr(finding, f"state_{letter}", _text_of_state(states[key]))
     finding.state_frame = json.dumps(frame)
     finding.is_apart = not rows

@@ -274,7 +274,6 @@ class _Check:
             certificates=False,
             progress=subrange(progress, 0.5, 1.0),
         )
-        assert found.region is not None
         relations, statuses, centers = found.relation, found.status, found.center
         for row, k in enumerate(rows):
             a, b = (self._shapes.of(self._objects[n]) for n in pairs[k])

@@ -262,7 +262,6 @@ def edges_of(volumes: Volumes) -> tuple[FloatArray, IntArray]:
     parts, owners = [np.zeros((0, 2, 3))], [np.zeros(0, dtype=np.intp)]
     for index in range(count):
         hull = volumes.polytope(index)
-        assert hull is not None
         parts.append(hull.vertices[hull.edges])
         owners.append(np.full(len(hull.edges), index))
     return np.concatenate(parts), np.concatenate(owners)

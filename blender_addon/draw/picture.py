@@ -168,7 +168,6 @@ def camera(inspection: Inspection, aspect: float) -> tuple[FloatArray, FloatArra
             best, most = (turned, eye, distance), fraction
         if fraction >= ENOUGH:
             break
-    assert best is not None
     return _lens(*best, points, aspect)
 
 

@@ -141,8 +141,8 @@ def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def _is_hollow(obj: bpy.types.Object) -> bool:
-    kind: str = obj.contact_lens_shape  # type: ignore[attr-defined]
-    return kind == AUTOMATIC and obj.rigid_body.collision_shape == COMPOUND and not children(obj)
+    is_chosen = obj.contact_lens_shape != AUTOMATIC  # type: ignore[attr-defined]
+    return not is_chosen and obj.rigid_body.collision_shape == COMPOUND and not children(obj)
 
 
 def parts(obj: bpy.types.Object) -> list[bpy.types.Object]:

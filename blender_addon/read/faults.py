@@ -205,12 +205,9 @@ def _cache(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.D
     return next((_What("cache", what) for what in _caches(obj, scene, depsgraph)), None)
 
 
-def _caches(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Iterator[str]:
-    modifiers: Iterable[Any] = obj.modifiers
-    constraints: Iterable[Any] = obj.constraints
+def _caches(obj: Any, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Iterator[str]:
+    modifiers = [modifier for modifier in obj.modifiers if modifier.show_viewport]
     for modifier in modifiers:
-        if not modifier.show_viewport:
-            continue
         if modifier.type == "MESH_SEQUENCE_CACHE":
             yield from _of_cache_file(modifier.cache_file, modifier.name, depsgraph, modifier.object_path)
         elif modifier.type == "MESH_CACHE" and not _exists(modifier.filepath, obj.library):
@@ -227,10 +224,10 @@ def _caches(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.
             yield from _of_particles(modifier.particle_system, modifier.object, scene)
         elif modifier.type == "NODES":
             yield from _of_nodes(modifier, obj, scene)
-    for constraint in constraints:
+    for constraint in obj.constraints:
         if constraint.type == "TRANSFORM_CACHE" and not constraint.mute:
             yield from _of_cache_file(constraint.cache_file, constraint.name, depsgraph)
-    explodes = any(modifier.type == "EXPLODE" and modifier.show_viewport for modifier in modifiers)
+    explodes = any(modifier.type == "EXPLODE" for modifier in modifiers)
     for system in obj.particle_systems:
         if system.settings is not None and (explodes or system.settings.render_type in INSTANCING):
             yield from _of_particles(system, obj, scene)

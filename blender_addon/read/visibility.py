@@ -84,21 +84,19 @@ def _below(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection
         yield from _below(child)
 
 
-def _settings(obj: bpy.types.Object) -> Iterator[tuple[Any, str, Any]]:
+def _settings(obj: Any) -> Iterator[tuple[Any, str, Any]]:
     """Which settings of an object are others in renders: what has it, its name for the viewport, the render's value."""
-    modifiers: Iterable[Any] = obj.modifiers
-    for modifier in modifiers:
+    for modifier in obj.modifiers:
         yield modifier, "show_viewport", modifier.show_render
         if modifier.type in PAIRS:
             name, other = PAIRS[modifier.type]
             yield modifier, name, getattr(modifier, other)
-    data: Any = obj.data
-    if isinstance(data, bpy.types.Curve):
+    if isinstance(obj.data, bpy.types.Curve):
         for name in ("resolution_u", "resolution_v"):
-            if getattr(data, f"render_{name}") > 0:  # 0: as in the viewport
-                yield data, name, getattr(data, f"render_{name}")
-    if isinstance(data, bpy.types.MetaBall):
-        yield data, "resolution", data.render_resolution
+            if getattr(obj.data, f"render_{name}") > 0:  # 0: as in the viewport
+                yield obj.data, name, getattr(obj.data, f"render_{name}")
+    if isinstance(obj.data, bpy.types.MetaBall):
+        yield obj.data, "resolution", obj.data.render_resolution
     for system in obj.particle_systems:
         if system.settings is not None and system.settings.render_type in INSTANCING:
             yield system.settings, "display_percentage", 100
@@ -133,10 +131,9 @@ def differences(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> 
     return found
 
 
-def _asking(obj: bpy.types.Object) -> Iterator[str]:
+def _asking(obj: Any) -> Iterator[str]:
     """The Geometry Nodes modifiers whose result may depend on the node Is Viewport."""
-    modifiers: Iterable[Any] = obj.modifiers
-    for modifier in modifiers:
+    for modifier in obj.modifiers:
         if modifier.type == "NODES" and modifier.show_viewport and modifier.node_group is not None:
             groups = [modifier.node_group]
             for group in groups:  # it grows

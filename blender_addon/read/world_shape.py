@@ -76,9 +76,7 @@ class WorldShape:
             _reject_filled_hollows(self.pieces(), "Mesh or Convex Hull")
             return Compound(self.pieces().pieces)
         if self.kind == MESH:
-            assert self.mesh is not None
             return self.mesh
-        assert self.convex_bound is not None
         return self.convex_bound
 
     @cached_property
@@ -119,7 +117,6 @@ class WorldShape:
     def _pieces_of_parts(self, progress: Progress | None) -> Decomposition:
         made = [(part.object.name, part.pieces(progress)) for part in self._parts if part.has_mesh or part._parts]
         inexact = [(name, pieces) for name, pieces in made if not pieces.exact]
-        assert self._facets.pieces is not None
         return replace(
             self._facets.pieces,
             exact=not inexact,

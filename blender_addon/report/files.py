@@ -88,7 +88,6 @@ def share_a_file(places: Iterable[Place]) -> bool:
         if place.descriptor is not None:
             found.append(place.descriptor)
             continue
-        assert place.file is not None
         for file in (place.file, partial_path(place)) if place.replaced else (place.file,):
             if os.path.exists(file):
                 state = os.stat(file)
@@ -111,11 +110,9 @@ def write(place: Place, text: str, standard_output: int = 1) -> None:
             with os.fdopen(os.dup(descriptor), "wb") as stream:
                 stream.write(data)
         elif place.replaced:
-            assert place.file is not None
             _refuse_file(place.path, place.file)  # time has passed
             _replace(place.file, data)
         else:
-            assert place.file is not None
             with open(place.file, "wb") as stream:
                 stream.write(data)
     except OSError as error:

@@ -149,8 +149,7 @@ def motion_words(checks: Sequence[dict[str, Any]]) -> str:
 
 
 def _extents(check: dict[str, Any]) -> float:
-    extents: float | None = check["motion"]["extents"]
-    return math.inf if extents is None else extents
+    return math.inf if check["motion"]["extents"] is None else check["motion"]["extents"]
 
 
 def take_pictures(

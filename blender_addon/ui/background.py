@@ -223,7 +223,6 @@ class BackgroundOperator(Polled):
     def proceed(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
         """Take the steps, and wait as a modal operator for what takes longer than `seconds`."""
         flow = self.flow
-        assert flow is not None
         try:
             flow.run(seconds)
         except ReferenceError:
@@ -243,7 +242,6 @@ class BackgroundOperator(Polled):
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         flow = self.flow
-        assert flow is not None
         if flow.result is not None:  # it was dropped, or ended by what follows Blender
             self._end(context)
             return {*flow.result, "PASS_THROUGH"}

@@ -230,7 +230,6 @@ class CONTACT_LENS_PT_shape(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
         obj = context.object
-        assert obj is not None
         _draw_shape(panel.column(align=True), context, obj, "Shape")
         layout.sentence(panel, context, collision_shape.describe(obj), "INFO")
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..region.region import Region, RegionKind
+from ..runs import next_in_loops
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
@@ -463,9 +464,7 @@ def _polygons(
     flat += pair
     corners = starts.reshape(2, -1).take(flat, axis=1)
     number = kept.sum(axis=0)
-    first = np.cumsum(number) - number
-    after = np.arange(1, len(pair) + 1)
-    after[first + number - 1] = first
+    after = next_in_loops(number)
     following = corners.take(after, axis=1)
     step = following - corners
     gap = np.abs(ends.reshape(2, -1).take(flat, axis=1) - following)

@@ -166,7 +166,6 @@ class CurvedPair:
         upper = found.upper if found.signed_distance < 0.0 else 0.0
         if near.signed_distance > -inf:
             upper = min(upper, near.upper_bound)
-        assert found.points is not None
         a, b = found.points
         if touch is not None:
             a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
@@ -199,7 +198,6 @@ class CurvedPair:
 
     def _of_surface(self, found: MeshDraft, near: Nearest, translation: FloatArray | None) -> MeshDraft:
         """Return the results for a mesh that is a bare surface."""
-        assert found.points is not None
         point = near.on_mesh if near.signed_distance > -inf else found.points[0]
         draft = replace(found, signed_distance=0.0, lower=0.0, upper=0.0, points=(point, point), regions=())
         if translation is not None and 0.0 < length_of(translation) <= self.band:

@@ -74,6 +74,7 @@ class MeshPair:
         self.notes: list[Note] = []
         self.crossings = Crossings.none()
         self.surface = 0.0
+        self.points = np.zeros(3), np.zeros(3)
         self.a_in_b = self.b_in_a = np.zeros(0, dtype=np.bool_)
         self.intersects = self.nested = False
         for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
@@ -106,6 +107,7 @@ class MeshPair:
                 largest = float(np.abs(apart).max())
                 if largest > self.rounding:  # a touch within rounding has no direction
                     normal = apart / largest / length_of(apart / largest)
+        self.points = on_a, on_b
         self.intersects = self.nested or bool(len(crossings))
         near = subrange(self.progress, 0.3, 1.0)
         if not self.intersects and self.surface > self.band:
@@ -119,7 +121,6 @@ class MeshPair:
         report_progress(self.progress, 1.0)
         return replace(
             draft,
-            points=(on_a, on_b) if draft.points is None else draft.points,
             lower=min(draft.lower, draft.signed_distance),
             upper=max(draft.upper, draft.signed_distance),
             intersects=self.intersects,
@@ -132,7 +133,6 @@ class MeshPair:
 
     def contact(self, draft: MeshDraft) -> Contact:
         """Return the contact that a draft of this pair describes."""
-        assert draft.points is not None
         signed_distance = draft.signed_distance
         if not draft.intersects and signed_distance <= 0.0:
             signed_distance = LEAST_GAP
@@ -209,7 +209,7 @@ class MeshPair:
             lower=lower,
             upper=upper,
             normal=normal,
-            points=None if of is None else (of.point_on_a, of.point_on_b),
+            points=self.points if of is None else (of.point_on_a, of.point_on_b),
             regions=() if of is None else of.regions,
             compound=found,
             crossings=self.crossings,

@@ -66,8 +66,8 @@ class MeshDraft:
     upper: float = 0.0
     normal: FloatArray | None = None
     """None where the direction is unknown."""
-    points: tuple[FloatArray, FloatArray] | None = None
-    """Witness points (3,) on A and B; None for those of the surfaces."""
+    points: tuple[FloatArray, FloatArray]
+    """Witness points (3,) on A and B."""
     intersects: bool = False
     compound: Contact | None = None
     of_facets: bool = False

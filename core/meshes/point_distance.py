@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_array, as_points, validate_magnitude
 from ..progress import Progress, report_progress
-from ..runs import ranges
+from ..runs import chunks, ranges
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import cross, dot
@@ -61,11 +61,8 @@ def points_to_mesh(
     if least.shape != (len(array),):
         raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
     distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
-    report_progress(progress, 0.0)
-    for begin in range(0, len(array), _BATCH):
-        part = slice(begin, begin + _BATCH)
+    for part in chunks(len(array), _BATCH, progress):
         _nearest(array[part], mesh, least[part], distance[part], nearest[part], which[part])
-        report_progress(progress, min(begin + _BATCH, len(array)), len(array))
     report_progress(progress, 1.0)
     return MeshPoints(read_only(distance), read_only(nearest), read_only(which))
 
@@ -88,10 +85,8 @@ def _nearest(
         counts = tree.count.take(leaves)
         chosen = tree.items.take(ranges(tree.first.take(leaves), counts))
         of = np.repeat(of, counts)
-        for begin in range(0, len(of), _BATCH):
-            _measure_points(
-                points, mesh, of[begin : begin + _BATCH], chosen[begin : begin + _BATCH], distance, nearest, which
-            )
+        for part in chunks(len(of), _BATCH):
+            _measure_points(points, mesh, of[part], chosen[part], distance, nearest, which)
 
     # A corner below each node: no point is farther from the mesh than from these.
     corner = np.ascontiguousarray(

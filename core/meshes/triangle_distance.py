@@ -15,6 +15,7 @@ from math import isqrt, ldexp
 import numpy as np
 
 from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
+from ..runs import chunks
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
@@ -82,15 +83,14 @@ def triangle_distances(a: FloatArray, b: FloatArray) -> TriangleDistances:
     """
     distance, lower = np.empty((2, len(a)))
     on_a, on_b = np.empty((2, len(a), 3))
-    for begin in range(0, len(a), _BATCH):
-        part = slice(begin, begin + _BATCH)
+    for part in chunks(len(a), _BATCH):
         rows_a, rows_b = rows_of(a[part]), rows_of(b[part])
         found = measured(rows_a, rows_b)
         distance[part], lower[part] = found.distance, found.lower
         on_a[part], on_b[part] = points_at(rows_a, found.weights_a), points_at(rows_b, found.weights_b)
-        met = np.flatnonzero(found.distance == 0.0)
-        on_b[begin + met] = on_a[begin + met]
-        for k in (begin + np.flatnonzero(found.open)).tolist():
+        met = part.start + np.flatnonzero(found.distance == 0.0)
+        on_b[met] = on_a[met]
+        for k in (part.start + np.flatnonzero(found.open)).tolist():
             distance[k], lower[k], on_a[k], on_b[k] = distance_exactly(a[k], b[k])
     return TriangleDistances(read_only(distance), read_only(lower), read_only(on_a), read_only(on_b))
 

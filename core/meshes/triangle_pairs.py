@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks
 from ..types import IntArray
 from .coplanar_triangles import coplanar_meetings
 from .crossings import Crossings, Found
@@ -83,17 +84,14 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
         for mesh, row in zip((a, b), pairs, strict=True)
     ]
     total = pairs.shape[1]
-    left = [np.zeros(0, dtype=np.intp)]
-    for begin in range(0, total, _SIEVED):
-        report_progress(progress, 0.5 * begin, total)
-        left.append(find_unparted(pairs[:, begin : begin + _SIEVED], *tables) + begin)
-    unparted = np.concatenate(left)
+    sieved = chunks(total, _SIEVED, subrange(progress, 0.0, 0.5))
+    left = [find_unparted(pairs[:, part], *tables) + part.start for part in sieved]
+    unparted = np.concatenate([np.zeros(0, dtype=np.intp), *left])
     parts = [Found.none()]
-    for begin in range(0, len(unparted), _BATCH):
-        report_progress(progress, 0.5 + 0.5 * begin / len(unparted))
-        chunk = unparted[begin : begin + _BATCH]
-        sides = (t.triangles.take(t.place.take(row.take(chunk))) for t, row in zip(tables, pairs, strict=True))
-        parts.append(_test(*sides).of(chunk))
+    for part in chunks(len(unparted), _BATCH, subrange(progress, 0.5, 1.0)):
+        chosen = unparted[part]
+        sides = (t.triangles.take(t.place.take(row.take(chosen))) for t, row in zip(tables, pairs, strict=True))
+        parts.append(_test(*sides).of(chosen))
     found = Found.concatenate(parts)
     report_progress(progress, 1.0)
     return Crossings(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..runs import chunks
 from ..shapes.orientation import SignArray, signs_above
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray
@@ -81,8 +82,7 @@ class TriangleTable(NamedTuple):
         used = np.flatnonzero(mask)
         rows, slabs = np.empty((15, len(used))), np.empty((2, len(used)))
         points = scale_points(mesh.points, exponent)
-        for begin in range(0, len(used), _CHUNK):
-            chunk = slice(begin, begin + _CHUNK)
+        for chunk in chunks(len(used), _CHUNK):
             part = rows[:, chunk]
             _fill(part, points, mesh.triangles.take(used[chunk], axis=0))
             # Seen from the origin, not from a corner: two thirds of the work, for errors that grow with coordinates.

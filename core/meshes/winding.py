@@ -25,7 +25,7 @@ from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..progress import Progress, report_progress, subrange
-from ..runs import ranges
+from ..runs import chunks, ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import dot
@@ -88,16 +88,15 @@ def winding_numbers(points: ArrayLike, mesh: Surface, progress: Progress | None 
     total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
     faces, number = _Faces.of(array, mesh), len(mesh.triangles)
     if count * number <= _FEW:
-        for begin in range(0, count, step := max(1, _BATCH // number)):
-            of = np.arange(begin, min(begin + step, count))
+        for part in chunks(count, _BATCH // number, progress):
+            of = np.arange(part.start, part.stop)
             faces.add(np.repeat(of, number), np.tile(np.arange(number), len(of)), total, touching)
-            report_progress(progress, min(begin + step, count), count)
     else:
         tree = _Fans.build(mesh, faces, subrange(progress, 0.0, 0.1))
-        for begin in range(0, count, _POINTS):
-            of = np.arange(begin, min(begin + _POINTS, count))
-            start, end = 0.1 + 0.9 * begin / count, 0.1 + 0.9 * (begin + len(of)) / count
-            tree.add(of, total, touching, subrange(progress, start, end))
+        walking = subrange(progress, 0.1, 1.0)
+        for part in chunks(count, _POINTS):
+            of = np.arange(part.start, part.stop)
+            tree.add(of, total, touching, subrange(walking, part.start / count, part.stop / count))
     report_progress(progress, 1.0)
     total /= 4.0 * pi
     return Winding(read_only(total), read_only(touching))

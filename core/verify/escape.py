@@ -50,11 +50,9 @@ def difference(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: fl
     Where A or B is flat itself, it is grown by `thick`. Polytopes of very many corners are left to `difference_planes`,
     which is what the search takes too.
     """
-    if not many_differences(a, b):
-        return inner_planes(a, b, directions, thick)
-    assert isinstance(a, Polytope)
-    assert isinstance(b, Polytope)
-    return difference_planes(a, b, 0.5 * thick, thick)
+    if isinstance(a, Polytope) and isinstance(b, Polytope) and many_differences(a, b):
+        return difference_planes(a, b, 0.5 * thick, thick)
+    return inner_planes(a, b, directions, thick)
 
 
 def many_differences(a: ConvexShape, b: ConvexShape) -> bool:

@@ -108,7 +108,7 @@ def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str
     if not isinstance(proof, Certificate if polytopes else SupportCertificate | BallCertificate):
         yield f"it is a {type(proof).__name__}"
     yield from field_faults(proof, {"normal": lambda normal: is_array(normal, (a.dim,)) and bool(normal.any())})
-    if isinstance(proof, Certificate):
+    if isinstance(proof, Certificate) and isinstance(a, Polytope) and isinstance(b, Polytope):
         yield from _certificate_faults(proof, a, b)
     elif isinstance(proof, BallCertificate):
         yield from field_faults(proof, {"gap": optional(is_number)})
@@ -128,9 +128,7 @@ def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str
         yield from _proof_faults(proof.inner.certificate, *cores)
 
 
-def _certificate_faults(proof: Certificate, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
-    assert isinstance(a, Polytope)
-    assert isinstance(b, Polytope)
+def _certificate_faults(proof: Certificate, a: Polytope, b: Polytope) -> Iterator[str]:
     yield from field_faults(proof, {"index_a index_b weights pairs facets": of_kind(tuple)})
     for name, shape in (("index_a", a), ("index_b", b)):
         if not are_indices(getattr(proof, name), len(shape.vertices)):
