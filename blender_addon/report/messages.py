@@ -763,11 +763,11 @@ def saved(path: str, number: int | None = None) -> str:
 
 
 def not_written(reason: str) -> str:
-    return f"Cannot write {reason}"
+    return f"The report cannot be saved: {reason}"
 
 
 def is_folder(path: str) -> str:
-    return f"{path}: is a folder: name a file"
+    return f"{path} is a folder: name a file"
 
 
 def no_folder(path: str, folder: str) -> str:
@@ -779,7 +779,7 @@ def other_file(path: str, kind: str) -> str:
 
 
 def not_regular(path: str) -> str:
-    return f"{path}: is not a regular file, and the partial report is written there: remove it first"
+    return f"{path} is not a regular file, and the partial report is written there: remove it first"
 
 
 def partial_report_at(path: str) -> str:

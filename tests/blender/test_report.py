@@ -225,7 +225,7 @@ def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkey
 
 def test_save_json_says_why_it_cannot(tmp_path: Path) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    with pytest.raises(RuntimeError, match=r"Cannot write .*: there is no folder"):
+    with pytest.raises(RuntimeError, match=r"The report cannot be saved: .*: there is no folder"):
         bpy.ops.contact_lens.save_json(filepath=str(tmp_path / "no folder" / "contact.json"))
 
 

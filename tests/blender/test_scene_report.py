@@ -635,7 +635,7 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
         (2, "words.blend: ", [*check, "words.blend"]),
         (2, "name a .blend file", ["-b", "words.blend", *check]),
         (2, "there is no folder", [*check, "scene.blend", "--json", "none/out.json"]),
-        (2, "profile: is a folder", [*check, "scene.blend", "--json", "profile"]),
+        (2, "profile is a folder", [*check, "scene.blend", "--json", "profile"]),
         (2, "the only command is check", ["--command", "contact_lens"]),
     ):
         code, out, err = in_process([binary, *arguments], tmp_path)
