@@ -69,8 +69,8 @@ class SatResult(ReadOnlyArrays):
     separated: bool
     """Whether an axis shows a gap."""
     signed_distance: float
-    """Minus the penetration depth when the shapes intersect. When they are separated, the largest gap of the axes tested:
-    a lower bound of the distance, which may be another when A and B are swapped or all axes are listed."""
+    """Minus the penetration depth when the shapes intersect. When they are separated, the largest gap of the axes
+    tested: a lower bound of the distance, which may differ when A and B are swapped or all axes are listed."""
     normal: FloatArray
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates the pair."""
     feature_a: Feature
