@@ -91,10 +91,12 @@ class _Items:
         """Return the principal axes (g, dim, dim) of the items' points or corners."""
         mean = np.add.reduceat(self.center, self.starts, axis=1) / self.sizes
         away = self.center - np.repeat(mean, self.sizes, axis=1)
-        products = away[:, None] * away
+        i, j = np.tril_indices(len(away))  # all that eigh reads
+        products = away[i] * away[j]
         if self.arms is not None:
-            products += (self.arms[:, None] * self.arms).sum(axis=2)
-        covariance = np.add.reduceat(products, self.starts, axis=2).transpose(2, 0, 1)
+            products += (self.arms[i] * self.arms[j]).sum(axis=1)
+        covariance = np.zeros((len(self.starts), len(away), len(away)))
+        covariance[:, i, j] = np.add.reduceat(products, self.starts, axis=1).T
         return np.ascontiguousarray(np.linalg.eigh(covariance)[1].transpose(0, 2, 1))
 
     def boxes(self, frames: FloatArray, origin: FloatArray, exponent: IntArray) -> tuple[FloatArray, FloatArray]:
