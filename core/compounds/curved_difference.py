@@ -8,7 +8,6 @@ import numpy as np
 from ..curved.curved_inside import spread
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_LEVEL, EPS
 from ..types import FloatArray
 
@@ -30,9 +29,9 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
     if len(corners_a) * len(corners_b) <= _MOST_CORNERS or not len(directions):
         points = (corners_a[:, None] - corners_b[None]).reshape(-1, a.dim)
     else:
-        points = _farthest(a, directions) - _farthest(b, -directions)
+        points = a.core_supports(directions) - b.core_supports(-directions)
     core = ConvexHull(points)
-    radius = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    radius = a.radius + b.radius
     if radius == 0.0:
         return core
     normals = np.concatenate((directions, core.normals))
@@ -44,14 +43,6 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
 
 def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     """Return the corners of the core, or points of the surface of a smooth core."""
-    if isinstance(shape, Polytope):
-        return shape.vertices
     if shape.skeleton is not None:
         return shape.skeleton.vertices
     return np.unique(shape.core_points(directions), axis=0)
-
-
-def _farthest(shape: ConvexShape, directions: FloatArray) -> FloatArray:
-    if isinstance(shape, CurvedShape):
-        return shape.core_supports(directions)
-    return shape.vertices[np.argmax(directions @ shape._centred.T, axis=1)]

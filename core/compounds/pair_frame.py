@@ -60,7 +60,7 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
 
 def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
     """Return the ends (k, 2, 3) of the edges of pieces; of curved ones, edges of cores and lines between these."""
-    cores = [piece if isinstance(piece, Polytope) else piece.skeleton for piece in pieces]
+    cores = [piece.skeleton for piece in pieces]
     parts = [core.vertices[core.edges] for core in cores if core is not None]
     if any(not isinstance(piece, Polytope) for piece in pieces) or not sum(map(len, parts)):
         middles = [

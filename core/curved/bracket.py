@@ -14,7 +14,6 @@ import numpy as np
 
 from ..narrow_phase.polytope_contact import polytope_contact
 from ..result import Certificate, Contact, Status, SupportCertificate
-from ..shapes.curved_shape import CurvedShape
 from ..tolerance import CURVED_BRACKET, CURVED_RINGS
 from ..types import FloatArray
 from .curved_core import Core, Solved, bound_widening, is_better_slab, perpendiculars, rings, slab_noise, slab_widths
@@ -117,12 +116,7 @@ def _near_normals(core_a: Core, core_b: Core, inner: Contact, depth: float) -> F
 def _flat_directions(core_a: Core, core_b: Core, normal: FloatArray) -> FloatArray:
     """Return directions (k, dim) near `normal` in which one of the cores ends in more than a point."""
     on_a, on_b = core_a.supports(normal[None])[0], core_b.supports(-normal[None])[0]
-    found = [np.zeros((0, len(normal)))]
-    if isinstance(core_a.shape, CurvedShape):
-        found.append(core_a.shape.flat_directions(normal, on_b))
-    if isinstance(core_b.shape, CurvedShape):
-        found.append(-core_b.shape.flat_directions(-normal, on_a))
-    return np.concatenate(found)
+    return np.concatenate([core_a.shape.flat_directions(normal, on_b), -core_b.shape.flat_directions(-normal, on_a)])
 
 
 def _refine_direction(core_a: Core, core_b: Core, normal: FloatArray) -> FloatArray:

@@ -27,10 +27,11 @@ import numpy as np
 from ..narrow_phase.polytope_contact import polytope_contact
 from ..narrow_phase.relation import contact_band
 from ..result import BallCertificate, Contact, Method, Status, SupportCertificate
-from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
+from ..shapes.curved_shape import ConvexShape, FlatFeature
 from ..shapes.feature import Feature, support_feature
 from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
+from ..shapes.rounded import flat_feature
 from ..tolerance import CURVED_ROUNDING, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 from ..types import FloatArray, read_only
 from .bracket import bracket_cores
@@ -98,7 +99,7 @@ def _curved_contact(
     ties, kind = find_ties(found, tolerance, axis)
     band = contact_band(a, b, contact_tolerance)
     width = max(band, rounding)
-    feature_a, feature_b = core_a.feature(normal, width), core_b.feature(-normal, width)
+    feature_a, feature_b = flat_feature(a, normal, width), flat_feature(b, -normal, width)
     on_a, on_b = find_witness_points(core_a, core_b, found.points, normal, slab, None)
     region = None
     if signed_distance <= band or (feature_a.extended and feature_b.extended):  # else the witness points are unique
@@ -178,8 +179,6 @@ def _solve_cores(
 
 def _by_sections(a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core, plane: FloatArray) -> Solved | None:
     """Return the result for bodies of revolution from the contact of their sections; None when one is unknown."""
-    assert isinstance(a, CurvedShape)
-    assert isinstance(b, CurvedShape)
     section_a, section_b = section_of(a, plane), section_of(b, plane)
     if section_a is None or section_b is None:
         return None
@@ -301,7 +300,6 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
 
 def _feature_of(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, width: float) -> Feature:
     """Return the feature with its kind and, for a polytope or a rounded one, its vertices."""
-    core = shape if isinstance(shape, Polytope) else shape.skeleton
-    if core is not None:
-        return support_feature(core, direction, width)
+    if shape.skeleton is not None:
+        return support_feature(shape.skeleton, direction, width)
     return whole_feature(feature)

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
 from ..result import BallCertificate, Status, SupportCertificate
-from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature, across
+from ..shapes.curved_shape import ConvexShape, CurvedShape, across
 from ..shapes.polytope import Polytope
-from ..shapes.rounded import polytope_feature
 from ..tolerance import CURVED_ROUNDING, EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, read_only
 
@@ -40,19 +39,14 @@ class Core:
 
     @classmethod
     def of(cls, shape: ConvexShape) -> Core:
-        if isinstance(shape, Polytope):
-            return cls(shape, 0.0, shape, np.zeros((0, shape.dim)))
-        skeleton = shape.skeleton
-        if skeleton is not None:
-            return cls(shape, shape.radius, skeleton, np.zeros((0, shape.dim)))
+        if shape.skeleton is not None:
+            return cls(shape, shape.radius, shape.skeleton, np.zeros((0, shape.dim)))
         directions = shape.start_directions()
         return cls(shape, shape.radius, inner_polytope(shape, directions), directions)
 
     def supports(self, directions: FloatArray) -> FloatArray:
         """Return support points (k, dim) of the core."""
-        if isinstance(self.shape, CurvedShape):
-            return self.shape.core_supports(directions)
-        return self.shape.vertices[np.argmax(directions @ self.shape._centred.T, axis=1)]
+        return self.shape.core_supports(directions)
 
     def grow(self, directions: FloatArray) -> Core:
         """Return the core with more points in its inner polytope."""
@@ -61,11 +55,6 @@ class Core:
         assert isinstance(self.shape, CurvedShape)
         more = np.concatenate([self.directions, directions])
         return replace(self, inner=inner_polytope(self.shape, more), directions=more)
-
-    def feature(self, direction: FloatArray, width: float) -> FlatFeature:
-        if isinstance(self.shape, CurvedShape):
-            return self.shape.core_feature(direction, width)
-        return polytope_feature(self.shape, direction, width)
 
 
 def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:

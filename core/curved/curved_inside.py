@@ -23,7 +23,7 @@ from ..shapes.curved_shape import ConvexShape
 from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid, secular_root
 from ..shapes.polytope import Polytope
-from ..shapes.rounded import Rounded
+from ..shapes.rounded import core_of
 from ..types import FloatArray
 from ..vectors import spiral_directions
 
@@ -57,25 +57,23 @@ def protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     by_box = float(max((outer_low - low).max(), (high - outer_high).max()))
     if by_box > enough:
         return by_box
-    radius = 0.0 if isinstance(inner, Polytope) else inner.radius
     core = _core(inner)
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
         # By the corners, or by the support points across the facets.
         if isinstance(core, Polytope):
-            by_facets = radius + float(outer.highest_facets(core.vertices).max())
+            by_facets = inner.radius + float(outer.highest_facets(core.vertices).max())
         else:
             tops = support_points(inner, outer.normals) - outer.center
             by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
         if by_facets > enough or by_facets <= 0.0:
             return by_facets
-    rounding = radius - (0.0 if isinstance(outer, Polytope) else outer.radius)
+    rounding = inner.radius - outer.radius
     return rounding + _core_protrusion(core, _core(outer), enough - rounding)
 
 
 def _core(shape: ConvexShape) -> ConvexShape:
     """Return the core of a rounded shape; for a ball its centre."""
-    core = shape.core if isinstance(shape, Rounded) else shape
-    return core if isinstance(core, Polytope) or core.skeleton is None else core.skeleton
+    return core_of(shape) if shape.skeleton is None else shape.skeleton
 
 
 def _core_protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
@@ -177,8 +175,6 @@ def _divide(cells: FloatArray) -> FloatArray:
 
 def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     """Return the support points (k, dim) of any convex shape for unit `directions` (k, dim)."""
-    if isinstance(shape, Polytope):
-        return shape.vertices[np.argmax(directions @ shape._centred.T, axis=1)]
     return shape.core_supports(directions) + shape.radius * directions
 
 

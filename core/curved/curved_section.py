@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..shapes.curved_shape import ConvexShape, CurvedShape, across
+from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_AXIS, EPS
 from ..types import FloatArray, read_only
 
@@ -29,8 +28,6 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 
     None when there is none; (0, dim) for concentric balls, in space or in the plane.
     """
-    if isinstance(a, Polytope) or isinstance(b, Polytope):
-        return None
     body_a, body_b = a.revolution, b.revolution
     if body_a is None or body_b is None:
         return None
@@ -57,7 +54,7 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     """Return the plane in which the contact of a pair is that of its sections: rows (3, 3) a point of A's axis, the
     axis and a unit vector across it towards B's. None unless the axes are nearly parallel, and when both are balls."""
-    if a.dim == 2 or isinstance(a, Polytope) or isinstance(b, Polytope):
+    if a.dim == 2:
         return None
     body_a, body_b = a.revolution, b.revolution
     if body_a is None or body_b is None or (body_a.axis is None and body_b.axis is None):
@@ -80,16 +77,13 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 def section_error(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
     """Return how much nearer or deeper a pair can be than its sections, world units: B's axis may be inclined, and its
     point off the plane by rounding."""
-    assert not isinstance(a, Polytope)
-    assert not isinstance(b, Polytope)
-    assert a.revolution is not None
     assert b.revolution is not None
     between = np.array(b.revolution.point) - plane[0]
     off = between - float(between @ plane[1]) * plane[1] - float(between @ plane[2]) * plane[2]
     return float(np.linalg.norm(off)) + _lean(a, b) * b.extent
 
 
-def _lean(a: CurvedShape, b: CurvedShape) -> float:
+def _lean(a: ConvexShape, b: ConvexShape) -> float:
     """Return the sine between the axes of two bodies of revolution; 0.0 where one is a ball."""
     body_a, body_b = a.revolution, b.revolution
     if body_a is None or body_b is None or body_a.axis is None or body_b.axis is None:
@@ -97,7 +91,7 @@ def _lean(a: CurvedShape, b: CurvedShape) -> float:
     return float(np.linalg.norm(np.cross(body_a.axis, body_b.axis)))
 
 
-def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid | None:
+def section_of(shape: ConvexShape, plane: FloatArray) -> ConvexHull | Ellipsoid | None:
     """Return the section (coordinates along the axis and across it) of a core of revolution; None if it is unknown."""
     turned = shape.revolution
     if turned is None:

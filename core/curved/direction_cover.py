@@ -24,8 +24,7 @@ import numpy as np
 
 from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import Polytope
-from ..shapes.rounded import Rounded
+from ..shapes.rounded import core_of
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray
 from .ellipsoid_hull import Pieces
@@ -90,11 +89,11 @@ class _Cells(NamedTuple):
 def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
     """Return the unit vector (3,) that is the axis of cells: that of a body of revolution, else a semi-axis."""
     for shape in (a, b):
-        turned = None if isinstance(shape, Polytope) else shape.revolution
+        turned = shape.revolution
         if turned is not None and turned.axis is not None:
             return np.array(turned.axis)
     for shape in (a, b):
-        core = shape.core if isinstance(shape, Rounded) else shape
+        core = core_of(shape)
         if isinstance(core, Ellipsoid):
             return core.axes[int(core.semi.argmax())]
     return np.array([0.0, 0.0, 1.0])

@@ -25,8 +25,7 @@ import numpy as np
 
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import Polytope
-from ..shapes.rounded import Rounded
+from ..shapes.rounded import core_of
 from ..types import FloatArray
 
 _HALVINGS = 2200
@@ -58,8 +57,7 @@ class Nearest(NamedTuple):
 def ball_pair(a: ConvexShape, b: ConvexShape) -> BallPair | None:
     """Return the ellipsoid and the point when these are the cores of two shapes; else None."""
     for shape, ball, first in ((a, b, True), (b, a, False)):
-        core = shape.core if isinstance(shape, Rounded) else shape
-        place = ball if isinstance(ball, Polytope) else ball.skeleton
+        core, place = core_of(shape), ball.skeleton
         if isinstance(core, Ellipsoid) and core.skeleton is None and place is not None and len(place.vertices) == 1:
             return BallPair(core, place.vertices[0], first)
     return None

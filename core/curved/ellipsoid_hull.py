@@ -22,8 +22,7 @@ import numpy as np
 from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import Polytope
-from ..shapes.rounded import Rounded
+from ..shapes.rounded import core_of
 from ..types import FloatArray
 
 _MOST = 4
@@ -72,10 +71,9 @@ def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
 def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
     """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids whose hull the core is; None if they are too
     many."""
-    core = shape.core if isinstance(shape, Rounded) else shape
-    skeleton = core if isinstance(core, Polytope) else core.skeleton
-    if skeleton is not None:
-        points = skeleton.vertices
+    core = core_of(shape)
+    if core.skeleton is not None:
+        points = core.skeleton.vertices
         return (points, np.zeros((len(points), 3, 3))) if len(points) <= _MOST else None
     if isinstance(core, Ellipsoid):
         return core.middle[None], (core.semi[:, None] * core.axes)[None]

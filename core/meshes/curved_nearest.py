@@ -96,7 +96,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
     if mesh.contains(_middles(pieces)).any():
         return True
     for piece in pieces:
-        core = piece if isinstance(piece, Polytope) else piece.skeleton
+        core = piece.skeleton
         if core is not None and core.rank == 3:
             beyond = (mesh.starts - core.center) @ core.normals.T - core.offsets
             if (beyond.max(axis=1) <= 0.0).any():

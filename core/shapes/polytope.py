@@ -100,6 +100,23 @@ class Polytope(Shape):
     offsets: FloatArray
     """(f,) `normals @ (x - center) <= offsets` for every point x of the shape."""
 
+    # What a `CurvedShape` has: a polytope is its own core.
+    radius = 0.0
+    revolution = None
+
+    @property
+    def skeleton(self) -> Polytope:
+        """The polytope itself."""
+        return self
+
+    def core_supports(self, directions: FloatArray) -> FloatArray:
+        """Return the support points (k, dim) for `directions` (k, dim)."""
+        return self._support_points(directions)
+
+    def flat_directions(self, direction: FloatArray, point: FloatArray) -> FloatArray:
+        """Return no directions (0, dim): see `CurvedShape.flat_directions`."""
+        return np.zeros((0, self.dim))
+
     @cached_property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""

@@ -36,11 +36,10 @@ class Rounded(CurvedShape):
     def __init__(self, core: Polytope | CurvedShape, radius: float) -> None:
         """Round a shape by a radius in world units, >= 0. Raises ValueError, naming the argument, for anything else."""
         reach = as_length("radius", radius)
-        if isinstance(core, CurvedShape):
-            reach += core.radius
-            core = core.core if isinstance(core, Rounded) else core
-        elif not isinstance(core, Polytope):
+        if not isinstance(core, ConvexShape):
             raise ValueError(f"core must be a shape, not {type(core).__name__}")
+        reach += core.radius
+        core = core_of(core)
         low, high = core.bounds
         validate_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
         object.__setattr__(self, "core", core)
@@ -52,12 +51,10 @@ class Rounded(CurvedShape):
 
     @property
     def skeleton(self) -> Polytope | None:
-        return self.core if isinstance(self.core, Polytope) else self.core.skeleton
+        return self.core.skeleton
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
-        if isinstance(self.core, CurvedShape):
-            return self.core.core_supports(directions)
-        return self.core._support_points(directions)
+        return self.core.core_supports(directions)
 
     def start_directions(self) -> FloatArray:
         return self.core.start_directions() if isinstance(self.core, CurvedShape) else np.zeros((0, self.dim))
@@ -66,14 +63,10 @@ class Rounded(CurvedShape):
         return self.core.core_points(directions) if isinstance(self.core, CurvedShape) else self.core.vertices
 
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
-        if isinstance(self.core, CurvedShape):
-            return self.core.core_feature(direction, width)
-        return polytope_feature(self.core, direction, width)
+        return flat_feature(self.core, direction, width)
 
     def flat_directions(self, direction: FloatArray, point: FloatArray) -> FloatArray:
-        if isinstance(self.core, CurvedShape):
-            return self.core.flat_directions(direction, point)
-        return np.zeros((0, self.dim))
+        return self.core.flat_directions(direction, point)
 
     @property
     def revolution(self) -> Revolution | None:
@@ -165,7 +158,14 @@ def _corners(*named: tuple[str, ArrayLike], dims: tuple[int, ...]) -> ConvexHull
     return ConvexHull(rows)
 
 
-def polytope_feature(shape: Polytope, direction: FloatArray, width: float) -> FlatFeature:
-    """Return the support feature of a polytope as points."""
+def core_of(shape: ConvexShape) -> ConvexShape:
+    """Return the shape that a `Rounded` one is grown from; any other shape itself."""
+    return shape.core if isinstance(shape, Rounded) else shape
+
+
+def flat_feature(shape: ConvexShape, direction: FloatArray, width: float) -> FlatFeature:
+    """Return the part of a core that is extreme in a unit `direction` (dim,), to `width` in world units."""
+    if isinstance(shape, CurvedShape):
+        return shape.core_feature(direction, width)
     feature = support_feature(shape, direction, width)
     return FlatFeature(read_only(shape.vertices[list(feature.vertices)]), ids=feature.vertices)

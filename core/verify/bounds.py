@@ -111,9 +111,7 @@ def cores_of(
         return sections[0], sections[1]
     found: list[Polytope] = []
     for shape, directions in ((a, proof.directions_a), (b, proof.directions_b)):
-        if isinstance(shape, Polytope):
-            found.append(shape)
-        elif shape.skeleton is not None:
+        if shape.skeleton is not None:
             found.append(shape.skeleton)
         else:
             if directions.ndim != 2 or directions.shape[1] != shape.dim or len(directions) == 0:

@@ -14,11 +14,10 @@ from ..curved.curved_region import on_one_line, whole_feature
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..result import Contact
-from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
+from ..shapes.curved_shape import ConvexShape, FlatFeature
 from ..shapes.feature import Feature, FeatureKind, support_feature
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import Polytope
-from ..shapes.rounded import polytope_feature
+from ..shapes.rounded import flat_feature
 from ..tolerance import EPS, REGION_ROUNDING, VERIFY_OUTLINE
 from ..types import FloatArray
 from .bounds import rounding_of
@@ -40,20 +39,14 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     normal = contact.normal
     band = contact_band(a, b, contact.contact_tolerance)
     width = max(band, 2.0 * rounding_of(a, b))
-    features = tuple(
-        shape.core_feature(direction, width)
-        if isinstance(shape, CurvedShape)
-        else polytope_feature(shape, direction, width)
-        for shape, direction in ((a, normal), (b, -normal))
-    )
+    features = tuple(flat_feature(shape, direction, width) for shape, direction in ((a, normal), (b, -normal)))
     checks = [_check_features(contact, a, b, features, width)]
     region = contact.region
     if region is None:
         return checks
     rounding = EPS * max(a.magnitude, b.magnitude)
     frame = plane_across(normal)
-    radii = [shape.radius if isinstance(shape, CurvedShape) else 0.0 for shape in (a, b)]
-    points = on_one_line(features[0].points + radii[0] * normal, features[1].points - radii[1] * normal, normal, band)
+    points = on_one_line(features[0].points + a.radius * normal, features[1].points - b.radius * normal, normal, band)
     middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
     beside = float(np.abs((region.vertices[0] - middle) @ frame.T).max())
     # Where the features miss each other, the region is the middle of the witness points.
@@ -79,7 +72,7 @@ def _check_features(
 ) -> Check:
     wanted: list[Feature] = []
     for shape, direction, feature in ((a, contact.normal, found[0]), (b, -contact.normal, found[1])):
-        core = shape if isinstance(shape, Polytope) else shape.skeleton
+        core = shape.skeleton
         wanted.append(whole_feature(feature) if core is None else support_feature(core, direction, width))
     ok = [contact.feature_a, contact.feature_b] == wanted
     detail = f"{contact.feature_a} and {contact.feature_b}, found {wanted[0]} and {wanted[1]}"

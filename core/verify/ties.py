@@ -8,8 +8,7 @@ import numpy as np
 from ..curved.curved_inside import spread
 from ..curved.curved_section import common_axis
 from ..result import Contact, ConvexCertificate, TieKind
-from ..shapes.curved_shape import ConvexShape, CurvedShape
-from ..shapes.polytope import Polytope
+from ..shapes.curved_shape import ConvexShape
 from ..tolerance import CURVED_AXIS, EPS, VERIFY_UNIT
 from ..types import FloatArray
 from .bounds import overlap_along
@@ -112,11 +111,11 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     """Look among the normals of facets for one that is as good and not contact."""
     if contact.signed_distance > tolerance:
         return [Check(_ALL, len(contact.ties) >= 1, "apart: there is only one direction")]
-    cores = [shape if isinstance(shape, Polytope) else shape.skeleton for shape in (a, b)]
+    cores = [shape.skeleton for shape in (a, b)]
     name = "not checked: that no other normal is as good"
     if cores[0] is None or cores[1] is None:
         return [Check(name, True, "smooth shapes have no list of normals")]
-    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    radii = a.radius + b.radius
     if contact.signed_distance + radii > -tolerance:
         # Cores apart have one way only; of cores that only touch it is reported which way the balls leave.
         return [Check(name, True, "the cores are not inside each other")]
