@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 Progress = Callable[[float], bool | None]
 """Called with the fraction done, from 0 to 1, which never decreases. Returns False to cancel; None, as a function
@@ -25,6 +28,19 @@ def report_progress(progress: Progress | None, done: float, total: float = 1.0) 
     answer = progress(min(max(done / total, 0.0), 1.0))
     if answer is not None and not answer:
         raise Cancelled("cancelled by the caller's progress function")
+
+
+def tracked(items: Sequence[_T], progress: Progress | None) -> Iterator[_T]:
+    """Yield the items one by one, and report how many of them are done before each. Raise Cancelled.
+
+    >>> list(tracked("ab", print))
+    0.0
+    0.5
+    ['a', 'b']
+    """
+    for done, item in enumerate(items):
+        report_progress(progress, done, len(items))
+        yield item
 
 
 def subrange(progress: Progress | None, start: float, end: float) -> Progress | None:

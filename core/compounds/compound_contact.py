@@ -18,9 +18,9 @@ from ..budget import Budget
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import protrusion
 from ..narrow_phase.gjk import gjk
-from ..narrow_phase.relation import contact_band
+from ..narrow_phase.relation import contact_band, relation_of_overlapping
 from ..note import NOTCH, Note
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, report_progress, subrange, tracked
 from ..region.center import middle
 from ..region.merged_region import Patch
 from ..result import CompoundCertificate, Contact, Relation, Status
@@ -137,21 +137,16 @@ class _Pair:
 
     def _may_slip(self) -> bool:
         """Return whether a flat piece may be where pieces of the other meet: no single pair gives its depth."""
-        for one, other in ((self.a, self.b), (self.b, self.a)):
-            if len(one.pieces) > 1 and any(
-                isinstance(piece, Polytope) and piece.rank < piece.dim for piece in other.pieces
-            ):
-                return True
-        return False
+        return any(
+            len(one.pieces) > 1
+            and any(isinstance(piece, Polytope) and piece.rank < piece.dim for piece in other.pieces)
+            for one, other in ((self.a, self.b), (self.b, self.a))
+        )
 
     def _contacts(self, b: Compound, progress: Progress | None) -> _Touching:
         a = self.a
-        pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()
-        contacts = []
-        for k, (i, j) in enumerate(pairs):
-            report_progress(progress, k, len(pairs))
-            contacts.append(self._contact(i, j, b))
-        return _Touching([(i, j) for i, j in pairs], contacts)
+        pairs = list(map(tuple, candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()))
+        return _Touching(pairs, [self._contact(i, j, b) for i, j in tracked(pairs, progress)])
 
     def _contact(self, i: int, j: int, b: Compound) -> Contact:
         """Return the contact of two pieces, with the contact tolerance of the compounds."""
@@ -223,23 +218,21 @@ class _Pair:
         overlap = -near.signed_distance
         start = np.zeros(3)
         single = len(a.pieces) == len(b.pieces) == 1
+        part = subrange(self.progress, 0.4, 0.9)
         outer = convex_contact(a.hull, b.hull)
         start[:dim] = outer.mtv
         if single:
             # A single convex difference: the contact of its pair is the result.
             escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)
         elif self.curved:
-            found = curved_escape(
-                *(a.pieces, b.pieces, outer.mtv, near.contacts[near.nearest].mtv),
-                *(max(-c.upper_bound for c in near.contacts), self.tolerance),
-                *(self.budget, subrange(self.progress, 0.4, 0.9)),
-            )
+            deepest = near.contacts[near.nearest].mtv
+            least = max(-c.upper_bound for c in near.contacts)
+            found = curved_escape(a, b, outer.mtv, deepest, least, self.tolerance, self.budget, part)
             escape, self.directions = found.escape, found.directions
         else:
             bodies = self._bodies(outer.depth)
             slack = 0.5 * self.tolerance
             frame = pair_frame(a.pieces, b.pieces)
-            part = subrange(self.progress, 0.4, 0.9)
             escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
         translation, after = self._chosen(translations, single)
@@ -320,9 +313,7 @@ class _Pair:
         a, b = self.a, self.b
         pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach + self.tolerance).pairs.tolist()
         bodies = []
-        for k, (i, j) in enumerate(pairs):
-            if k % 16 == 0:
-                report_progress(self.progress, 0.3 + 0.1 * k / len(pairs))
+        for i, j in tracked(pairs, subrange(self.progress, 0.3, 0.4)):
             one, other = a.pieces[i], b.pieces[j]
             assert isinstance(one, Polytope)
             assert isinstance(other, Polytope)
@@ -336,14 +327,7 @@ class _Pair:
         a, b, band = self.a, self.b, self.band
         if len(a.pieces) == len(b.pieces) == 1:
             return convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=self.contact_tolerance).relation
-        a_in_b, b_in_a = contains_compound(b, a, band), contains_compound(a, b, band)
-        if a_in_b and b_in_a:
-            return Relation.COINCIDENT
-        if deepest >= -band:
-            return Relation.TOUCHING
-        if a_in_b:
-            return Relation.A_INSIDE_B
-        return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
+        return relation_of_overlapping(contains_compound(b, a, band), contains_compound(a, b, band), deepest >= -band)
 
     def _patches(self, near: _Touching, translation: FloatArray | None) -> list[Patch]:
         """Return the regions of the touching pairs; with a `translation`, moved half-way back."""

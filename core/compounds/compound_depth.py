@@ -21,6 +21,7 @@ import numpy as np
 
 from ..budget import Budget
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks, group_chunks, ranges
 from ..tolerance import COMPOUND_DUAL, EPS
 from ..types import FloatArray, IntArray
 from .compound_planes import Planes
@@ -103,8 +104,7 @@ class _Bodies:
         """Return the facets of the bodies `chosen`, and for each facet the index of its body in `chosen`."""
         counts = self.counts[chosen]
         place = np.repeat(np.arange(len(chosen)), counts)
-        first = np.cumsum(counts) - counts
-        return np.arange(len(place)) - first[place] + self.starts[chosen][place], place
+        return ranges(self.starts[chosen], counts), place
 
     def depths(self, points: FloatArray, halves: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
         """Return the depths of points (k, 3) inside the body in which each is deepest, and the index of that body.
@@ -114,32 +114,24 @@ class _Bodies:
         deepest = np.full(len(points), -inf)
         body = np.zeros(len(points), dtype=np.intp)
         boxes = None if halves is None else np.concatenate((points, halves), axis=1).T
-        step = max(1, _PRODUCTS // max(1, len(points)))
-        begin = 0
-        ends = self.starts + self.counts
-        while begin < len(self.counts):
-            last = max(begin + 1, int(np.searchsorted(ends, self.starts[begin] + step, side="right")))
-            rows = slice(int(self.starts[begin]), int(ends[last - 1]))
+        for group, rows in group_chunks(self.starts, len(self.offsets), _PRODUCTS // max(1, len(points))):
             inside = self.normals[rows] @ points.T if halves is None else self.wide[rows] @ boxes
             np.subtract(self.offsets[rows, None], inside, out=inside)
-            least = np.minimum.reduceat(inside, self.starts[begin:last] - self.starts[begin], axis=0)
+            least = np.minimum.reduceat(inside, self.starts[group] - rows.start, axis=0)
             values = least.max(axis=0)
             # The first of equally deep ones, so that rounding does not choose.
             best = (least >= values - self.alike).argmax(axis=0)
             better = values > deepest + self.alike
-            body[better] = best[better] + begin
+            body[better] = best[better] + group.start
             np.maximum(deepest, values, out=deepest)
-            begin = last
         return deepest, body
 
     def exits(self, directions: FloatArray, slack: float) -> FloatArray:
         """Return the distances (k,) from the origin to the first point outside of all bodies along
         `directions` (k, 3)."""
         result = np.empty(len(directions))
-        step = max(1, _PRODUCTS // len(self.offsets))
-        for begin in range(0, len(directions), step):
-            some = directions[begin : begin + step]
-            along = self.normals @ some.T
+        for chunk in chunks(len(directions), _PRODUCTS // len(self.offsets)):
+            along = self.normals @ directions[chunk].T
             room = self.offsets[:, None]
             with np.errstate(divide="ignore", invalid="ignore"):
                 reach = room / along
@@ -154,11 +146,11 @@ class _Bodies:
             high[low == inf] = 0.0
             # The bodies' intervals sorted by their starts: the first gap after those that contain the origin.
             reached = np.maximum(np.maximum.accumulate(high, axis=0), 0.0)
-            before = np.concatenate((np.zeros((1, len(some))), reached[:-1]))
+            before = np.concatenate((np.zeros((1, along.shape[1])), reached[:-1]))
             gap = low >= before - slack
             first = np.where(gap.any(axis=0), gap.argmax(axis=0), len(low))
             padded = np.concatenate((before, reached[-1:]))
-            result[begin : begin + step] = padded[first, np.arange(len(some))]
+            result[chunk] = padded[first, np.arange(len(first))]
         return result
 
 
@@ -194,20 +186,24 @@ def _shortest_escape(
     """Search along the axes of the frame, in which `start` and the result are given."""
     best = start
     longest = _length(start)
-    bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
-    if not bodies:
-        return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
-    table = _Bodies(bodies, frame, longest + tie_width, slack)
+
+    def bodies_within(length: float) -> _Bodies | None:
+        near = [body for body in bodies if -float(body.offsets.min()) < length + tie_width]
+        return _Bodies(near, frame, length + tie_width, slack) if near else None
+
+    free = Escape(np.zeros((1, 3)), 0.0, 0, True, False)
+    table = bodies_within(longest)
+    if table is None:
+        return free
     flat = not table.normals[:, 2].any()
     directions = _sphere_directions(flat)
     exits = table.exits(directions, slack)
     shortest = int(exits.argmin())
     if exits[shortest] < longest:
         longest, best = float(exits[shortest]), exits[shortest] * directions[shortest]
-        bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
-        if not bodies:  # all near pairs only touch
-            return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
-        table = _Bodies(bodies, frame, longest + tie_width, slack)
+        table = bodies_within(longest)
+        if table is None:  # all near pairs only touch
+            return free
     search = _Search(table, best, longest, slack, tie_width)
     search.run(
         _boxes(longest, flat), replace(budget, nodes=min(budget.nodes, _WITHOUT_BOXES)), subrange(progress, 0.0, 0.2)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.sat import _careful_cross
+from ..runs import chunks
 from ..shapes.polytope import PRODUCTS, Polytope, intervals
 from ..tolerance import COMPOUND_PLANE, EPS, SAME_AXIS, SAT_PARALLEL, SAT_PLAIN_CROSS
 from ..types import FloatArray
@@ -67,21 +68,19 @@ def _edge_axes(a: Polytope, b: Polytope) -> FloatArray:
     if not (len(a.edges) and len(b.edges)):
         return np.empty((0, 3))
     found = [np.empty((0, 3))]
-    step = max(1, PRODUCTS // len(a.edges))
-    for first in range(0, len(b.edges), step):
-        i, j = _may_cross(a, b, first, first + step)
-        begins = range(0, len(i), _EDGES)
-        found += [_supporting(a, b, i[begin : begin + _EDGES], j[begin : begin + _EDGES]) for begin in begins]
+    for edges in chunks(len(b.edges), PRODUCTS // len(a.edges)):
+        i, j = _may_cross(a, b, edges)
+        found += [_supporting(a, b, i[pairs], j[pairs]) for pairs in chunks(len(i), _EDGES)]
     return np.concatenate(found)
 
 
-def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def _may_cross(a: Polytope, b: Polytope, edges: slice) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of an edge of A and one of a range of edges of B whose arcs on the Gauss map may cross.
 
     Each arc's ends must be on different sides of the other's great circle, or nearly on it.
     """
     of_a, of_b = a._edge_table, b._edge_table
-    directions = of_b.directions[first:last]
+    directions = of_b.directions[edges]
     apart = np.ones((len(of_a.directions), len(directions)), dtype=bool)
     # The rounding of corners limits the accuracy of facet normals.
     magnitude = EPS * max(a.magnitude, b.magnitude)
@@ -93,10 +92,10 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
     if b.rank == 3:
         slack = _COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / b.extent
         levels = of_a.directions @ b.normals.T
-        start, end = levels.take(of_b.first[first:last], axis=1), levels.take(of_b.second[first:last], axis=1)
+        start, end = levels.take(of_b.first[edges], axis=1), levels.take(of_b.second[edges], axis=1)
         apart &= (np.minimum(start, end) <= slack) & (np.maximum(start, end) >= -slack)
     i, j = apart.nonzero()
-    return i, j + first
+    return i, j + edges.start
 
 
 def _supporting(a: Polytope, b: Polytope, i: np.ndarray, j: np.ndarray) -> FloatArray:

@@ -25,13 +25,9 @@ def is_covered(inner: Sequence[Polytope], outer: Sequence[Polytope], slack: floa
     left = [_MOST_CELLS]
     # Corners first: they are fast to test, and usually one of them is outside.
     corners = np.concatenate([piece.vertices for piece in inner])
-    held = np.zeros(len(corners), dtype=bool)
     for piece in outer:
-        some = (~held).nonzero()[0]
-        if not len(some):
-            break
-        held[some] = _heights(piece, corners[some]).max(axis=1) <= slack
-    if not held.all():
+        corners = corners[_heights(piece, corners).max(axis=1) > slack]
+    if len(corners):
         return False
     return not any(True for piece in inner for _ in _cells_outside(piece, piece.rank, outer, slack, left))
 

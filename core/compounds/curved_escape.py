@@ -26,6 +26,7 @@ from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
 from ..types import FloatArray
+from .compound import Compound
 from .compound_depth import Escape, nearest_beyond, shortest_escape
 from .compound_planes import Planes
 from .curved_difference import inner_difference
@@ -77,8 +78,8 @@ def inner_planes(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: 
 
 
 def curved_escape(
-    pieces_a: Sequence[ConvexShape],
-    pieces_b: Sequence[ConvexShape],
+    a: Compound,
+    b: Compound,
     start: FloatArray,
     deepest: FloatArray,
     least: float,
@@ -93,7 +94,9 @@ def curved_escape(
     """
     dim = len(start)
     best, shortest = start, float(np.linalg.norm(start))
-    pairs = _pairs(pieces_a, pieces_b, shortest + tolerance)
+    pieces_a, pieces_b = a.pieces, b.pieces
+    margin = shortest + tolerance
+    pairs = list(map(tuple, candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=margin).pairs.tolist()))
     frame = pair_frame(pieces_a, pieces_b)
     directions = spread(dim, _AROUND) @ frame[:dim, :dim]
     slack = 0.5 * tolerance
@@ -152,12 +155,6 @@ def _distinct(normals: list[FloatArray], known: FloatArray) -> list[FloatArray]:
         if np.abs(rows - normal).max(axis=1).min() > _SAME:
             found.append(normal)
     return found
-
-
-def _pairs(pieces_a: Sequence[ConvexShape], pieces_b: Sequence[ConvexShape], margin: float) -> list[tuple[int, int]]:
-    lows_a, highs_a = (np.array([piece.bounds[k] for piece in pieces_a]) for k in range(2))
-    lows_b, highs_b = (np.array([piece.bounds[k] for piece in pieces_b]) for k in range(2))
-    return [(i, j) for i, j in candidate_pairs(lows_a, highs_a, lows_b, highs_b, margin=margin).pairs.tolist()]
 
 
 def _pushed(

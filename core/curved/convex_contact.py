@@ -93,9 +93,7 @@ def _curved_contact(
     lower = min(signed_distance, found.lower - radii) - rounding
     upper = max(found.upper - radii, signed_distance) + rounding
     tolerance = promised(signed_distance, min(a.extent, b.extent), magnitude)
-    status = Status.CERTIFIED
-    if upper - lower > tolerance:
-        status = found.status
+    status = Status.CERTIFIED if upper - lower <= tolerance else found.status
     ties, kind = find_ties(found, tolerance, axis)
     band = contact_band(a, b, contact_tolerance)
     width = max(band, rounding)

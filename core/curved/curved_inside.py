@@ -18,6 +18,7 @@ from itertools import product
 
 import numpy as np
 
+from ..narrow_phase.relation import relation_of_overlapping
 from ..result import Relation
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.cylinder import Cone, Cylinder
@@ -35,15 +36,9 @@ def curved_relation(a: ConvexShape, b: ConvexShape, signed_distance: float, band
     """Return the relation of two shapes whose signed distance is known; see `relation.relation_of`."""
     if signed_distance > band:
         return Relation.WITHIN_CLEARANCE if signed_distance <= clearance else Relation.SEPARATED
-    a_in_b = protrusion(a, b, band) <= band
-    b_in_a = protrusion(b, a, band) <= band
-    if a_in_b and b_in_a:
-        return Relation.COINCIDENT
-    if signed_distance >= -band:
-        return Relation.TOUCHING
-    if a_in_b:
-        return Relation.A_INSIDE_B
-    return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
+    return relation_of_overlapping(
+        protrusion(a, b, band) <= band, protrusion(b, a, band) <= band, signed_distance >= -band
+    )
 
 
 def protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:

@@ -140,10 +140,7 @@ def _wind(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 def _intersect(
     a: Disk | list[tuple[float, float]], b: Disk | list[tuple[float, float]], tolerance: float
 ) -> RoundOutline | None:
-    if isinstance(a, Disk) and isinstance(b, Disk):
-        return disk_and_disk(a, b, tolerance)
     if isinstance(a, Disk):
-        assert not isinstance(b, Disk)
-        return disk_and_points(a, b, tolerance)
+        return disk_and_disk(a, b, tolerance) if isinstance(b, Disk) else disk_and_points(a, b, tolerance)
     assert isinstance(b, Disk)
     return disk_and_points(b, a, tolerance)

@@ -21,8 +21,8 @@ def find_ties(found: Solved, tolerance: float, axis: FloatArray | None) -> tuple
     """Return equally good normals, the chosen one first, and whether they represent all of a circle or a sphere."""
     core_a, core_b, normal = found.core_a, found.core_b, found.normal
     if axis is not None and len(axis) == 0:
-        frame = [normal, *perpendiculars(normal)]
-        return np.array([s * direction for direction in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
+        normals = [s * direction for direction in (normal, *perpendiculars(normal)) for s in (1.0, -1.0)]
+        return np.array(normals), TieKind.SPHERE if len(normal) == 3 else TieKind.CIRCLE
     if core_a.smooth or core_b.smooth:
         if axis is None:
             return _equal_normals(found, found.others, tolerance), TieKind.FINITE
@@ -80,10 +80,6 @@ def _turn_about(directions: FloatArray, axis: FloatArray) -> tuple[FloatArray, T
             normals += [along * axis + side for side in (third, -sideways, -third)]
             kind = TieKind.CIRCLE
     return np.array(normals), kind
-
-
-def _round_kind(dim: int) -> TieKind:
-    return TieKind.SPHERE if dim == 3 else TieKind.CIRCLE
 
 
 def _direction(a: Polytope, b: Polytope) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..meshes.surface import Surface, signed_volume
 from ..progress import Progress, report_progress
+from ..runs import chunks, ranges
 from ..shapes.polytope import Polytope
 from ..tolerance import CONCAVITY_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
@@ -127,14 +128,12 @@ def _bounds_at_corners(
     first = np.cumsum(count) - count
     corners = on_hull[pieces].max(axis=1)
     rows = np.flatnonzero((corners >= 0) & (count[corners] > 0))
-    step = _CHUNK // 50
-    for i in range(0, len(rows), step):
-        chunk = rows[i : i + step]
+    for part in chunks(len(rows), _CHUNK // 50):
+        chunk = rows[part]
         around = count[corners[chunk]]
-        ends = np.cumsum(around)
-        begins = ends - around
+        begins = np.cumsum(around) - around
         row = np.repeat(chunk, around)
-        planes = plane[np.repeat(first[corners[chunk]] - begins, around) + np.arange(ends[-1])]
+        planes = plane[ranges(first[corners[chunk]], around)]
         heights = offsets[planes, None] - np.einsum("ikd,id->ik", points[pieces[row]], normals[planes])
         bounds[chunk] = np.minimum.reduceat(heights.max(axis=1), begins)
     return bounds
@@ -208,10 +207,9 @@ def _spread(normals: FloatArray) -> IntArray:
 def _bounds(normals: FloatArray, offsets: FloatArray, pieces: FloatArray) -> FloatArray:
     """Return (m,) the depth under these planes that no point of a piece can exceed: over planes the least of that of
     the highest corner."""
-    step = max(1, _CHUNK // (len(normals) * pieces.shape[1]))
     bounds = np.empty(len(pieces))
-    for i in range(0, len(pieces), step):
-        bounds[i : i + step] = (offsets - pieces[i : i + step] @ normals.T).max(axis=1).min(axis=1)
+    for chunk in chunks(len(pieces), _CHUNK // (len(normals) * pieces.shape[1])):
+        bounds[chunk] = (offsets - pieces[chunk] @ normals.T).max(axis=1).min(axis=1)
     return bounds
 
 

@@ -8,11 +8,9 @@ nearer to a plane than rounding, or a tolerance, is on it. Source: S1.2.
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 
-from ..arguments import as_length
+from ..arguments import as_length, as_whole_number
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
@@ -50,8 +48,7 @@ def decompose_mesh(
     """
     validate_mesh("mesh", mesh)
     tolerance = as_length("tolerance", tolerance)
-    if not isinstance(most_reflex, Integral) or isinstance(most_reflex, bool) or most_reflex < 0:
-        raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
+    most_reflex = as_whole_number("most_reflex", most_reflex)
     report_progress(progress, 0.0)
     if not is_balanced(mesh.triangles):
         raise ValueError("mesh: it is not closed (an edge is not used once in each direction); only a solid has pieces")
@@ -62,7 +59,7 @@ def decompose_mesh(
     reflex = sum(len(reflex_edges(solid.points, solid.triangles, least)[0]) for solid in solids)
     if reflex > most_reflex:
         raise ValueError(
-            f"most_reflex: {reflex} edges of the mesh bend inward and {int(most_reflex)} are allowed; allow more, take "
+            f"most_reflex: {reflex} edges of the mesh bend inward and {most_reflex} are allowed; allow more, take "
             f"a simpler mesh or a larger tolerance"
         )
     parts: list[tuple[list[ConvexHull], float]] = []

@@ -20,6 +20,7 @@ from operator import mul
 import numpy as np
 
 from ..progress import Progress, report_progress
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
@@ -34,6 +35,8 @@ _ALIKE = 2.0**-30
 _CANDIDATES = 48
 """Planes that are compared closely before a cell is cut."""
 _MOST_CELLS = 20_000
+_HEIGHTS = 4_000_000
+"""Heights of corners above planes computed at once."""
 
 _BOX_FACES = (
     ((-1, 0, 0), (1, 3, 2, 0)),
@@ -321,13 +324,12 @@ class ExactCuts:
         starts = np.cumsum([0, *(len(ring) for _, ring in fragments)])[:-1]
         above = np.empty((len(planes), len(fragments)), dtype=np.bool_)
         below = np.empty_like(above)
-        step = max(1, 4_000_000 // len(flat))
-        for begin in range(0, len(planes), step):
-            heights = self._heights(planes[begin : begin + step], corners)[:, flat]
+        for chunk in chunks(len(planes), _HEIGHTS // len(flat)):
+            heights = self._heights(planes[chunk], corners)[:, flat]
             highest = np.maximum.reduceat(heights, starts, axis=1)
-            above[begin : begin + step] = highest > self._width
+            above[chunk] = highest > self._width
             self._moved = max(self._moved, float(highest[highest <= self._width].max(initial=0.0)))
-            below[begin : begin + step] = np.minimum.reduceat(heights, starts, axis=1) < -self._width
+            below[chunk] = np.minimum.reduceat(heights, starts, axis=1) < -self._width
         cutting = np.flatnonzero(above.any(axis=1))
         if not len(cutting):
             return None

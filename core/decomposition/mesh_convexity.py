@@ -13,6 +13,7 @@ import numpy as np
 from ..arguments import as_length
 from ..meshes.mesh import Mesh
 from ..meshes.surface import signed_volume, validate_mesh
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, EPS
@@ -98,9 +99,7 @@ def _depth_at_edges(hull: ConvexHull, points: FloatArray, edges: IntArray) -> tu
     """Return the deepest of the middles of edges under the surface of the hull, and where it is."""
     middles = 0.5 * points[edges[:, 0]] + 0.5 * points[edges[:, 1]]
     depths = np.full(len(edges), np.inf)
-    step = max(1, PRODUCTS // len(edges))
-    for begin in range(0, len(hull.normals), step):
-        indices = slice(begin, begin + step)
+    for indices in chunks(len(hull.normals), PRODUCTS // len(edges)):
         under = hull.offsets[indices] - (middles - hull.center) @ hull.normals[indices].T
         np.minimum(depths, under.min(axis=1), out=depths)
     deepest = int(depths.argmax())
@@ -138,8 +137,8 @@ def reflex_edges(points: FloatArray, triangles: IntArray, least: float) -> tuple
     p = (points - center) / size
     outward = 1.0 if signed_volume(p, triangles) >= 0.0 else -1.0
     found, angles = [np.empty(0, dtype=np.intp)], [np.empty(0)]
-    for begin in range(0, len(edges), CHUNK):
-        edge, pair = edges[begin : begin + CHUNK], faces[begin : begin + CHUNK]
+    for chunk in chunks(len(edges), CHUNK):
+        edge, pair = edges[chunk], faces[chunk]
         a, b = p[edge[:, 0]], p[edge[:, 1]]
         c = p[triangles[pair[:, 0]].sum(axis=1) - edge.sum(axis=1)]
         d = p[triangles[pair[:, 1]].sum(axis=1) - edge.sum(axis=1)]
@@ -153,7 +152,7 @@ def reflex_edges(points: FloatArray, triangles: IntArray, least: float) -> tuple
         inward = volume > least / size * largest
         bend = np.arctan2(np.sqrt((along * along).sum(axis=1)) * np.abs(volume), (n * m).sum(axis=1))
         rows = np.flatnonzero(inward)
-        found.append(rows + begin)
+        found.append(rows + chunk.start)
         angles.append(bend[rows])
     rows, bends = np.concatenate(found), np.concatenate(angles)
     order = np.argsort(-bends, kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arguments import as_whole_number
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
@@ -12,7 +13,7 @@ from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..meshes.winding import winding_numbers
 from ..note import Note
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from ..types import FloatArray
@@ -47,15 +48,13 @@ def mesh_pieces(
     1 True
     """
     validate_mesh("mesh", mesh)
-    if isinstance(most_reflex, bool) or not isinstance(most_reflex, int | np.integer) or most_reflex < 0:
-        raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
+    most_reflex = as_whole_number("most_reflex", most_reflex)
     whole = mesh if mesh.is_closed else mesh.welded()
     why, reflex = "the mesh is not closed", -1
     if whole.is_closed:
+        reflex = 0
         if whole.extent > 0.0:
             reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
-        else:
-            reflex = 0
         why = f"{reflex} edges bend inward and {most_reflex} are allowed"
         # Coordinates stored in single precision are no planes; a second try takes them as such.
         for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
@@ -82,8 +81,7 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
     # A part of which a point is deep in another's hull sticks in it at least as deep.
     low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
     pairs = candidate_pairs(low, high, progress=subrange(progress, 0.5, 0.6)).pairs
-    for k, (i, j) in enumerate(pairs.tolist()):
-        report_progress(progress, 0.6 + 0.4 * k / len(pairs))
+    for i, j in tracked(pairs.tolist(), subrange(progress, 0.6, 1.0)):
         distance = max(distance, convex_contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"

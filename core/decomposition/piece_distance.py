@@ -11,7 +11,8 @@ import numpy as np
 from ..curved.convex_contact import convex_contact
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
-from ..progress import Progress, report_progress
+from ..progress import Progress, tracked
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_FLAT, EPS
@@ -46,8 +47,7 @@ def distance_from_mesh(
     if not pieces:
         raise ValueError("pieces: at least one expected, got none")
     surface = _Surface(mesh, spare)
-    for k, piece in enumerate(sorted(pieces, key=lambda piece: -piece.volume)):
-        report_progress(progress, k, len(pieces))
+    for piece in tracked(sorted(pieces, key=lambda piece: -piece.volume), progress):
         surface.measure(piece)
     surface.measure_uncovered(pieces)
     return max(surface.buried, surface.missing) + 2.0 * surface.rounding
@@ -77,10 +77,9 @@ class _Surface:
         """Measure what of the surface is inside a piece, and take away what the piece covers."""
         bottom, top = piece.bounds
         near = np.flatnonzero(((self.lows <= top + self.spare) & (self.highs >= bottom - self.spare)).all(axis=1))
-        step = max(1, PRODUCTS // len(piece.normals))
         inner: list[FloatArray] = []
-        for begin in range(0, len(near), step):
-            rows = near[begin : begin + step]
+        for chunk in chunks(len(near), PRODUCTS // len(piece.normals)):
+            rows = near[chunk]
             heights = (self.triangles[rows] - piece.center) @ piece.normals.T - piece.offsets
             lowest = heights.min(axis=1).max(axis=1)
             inside = heights.max(axis=1).max(axis=1) <= self.rounding

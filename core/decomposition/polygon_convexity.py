@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import as_array, as_length, validate_magnitude
+from ..arguments import as_length, as_points, validate_magnitude
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, HULL_STRAIGHT
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
@@ -42,9 +43,7 @@ class Convexity(ReadOnlyArrays):
 
 def as_polygon(points: ArrayLike) -> FloatArray:
     """Return the points (n, 2), n >= 1, of a polygon. Raises ValueError that names the argument."""
-    array = as_array("points", points, "an array (n, 2)")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"points: an array (n, 2) expected, got the shape {array.shape}")
+    array = as_points("points", points, 2)
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
     validate_magnitude("points", array)
@@ -134,11 +133,8 @@ def _is_left(points: FloatArray, whole: WholePoints, hull: ConvexHull, loop: Int
     falls = int((np.roll(corners, -1) < corners).sum())
     if falls in (1, len(corners) - 1):
         return falls == 1
-    area = 0
     ring = [whole[i] for i in loop.tolist()]
-    for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):
-        area += ax * by - ay * bx
-    return area >= 0
+    return sum(ax * by - ay * bx for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True)) >= 0
 
 
 def _corners_in(points: FloatArray, hull: ConvexHull, loop: IntArray) -> IntArray:
@@ -209,8 +205,8 @@ def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, tu
     pairs = candidate_pairs(np.minimum(p, q), np.maximum(p, q)).pairs
     apart = (pairs[:, 1] - pairs[:, 0]) % n
     pairs = pairs[(apart != 1) & (apart != n - 1)]
-    for begin in range(0, len(pairs), CHUNK):
-        i, j = pairs[begin : begin + CHUNK].T
+    for chunk in chunks(len(pairs), CHUNK):
+        i, j = pairs[chunk].T
         a, b, c, d = loop[i], ends[i], loop[j], ends[j]
         beside = whole.turns(a, b, c) * whole.turns(a, b, d) <= 0
         i, j, a, b, c, d = i[beside], j[beside], a[beside], b[beside], c[beside], d[beside]

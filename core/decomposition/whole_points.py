@@ -9,6 +9,7 @@ from math import frexp
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import chunks
 from ..tolerance import CONVEX_TURN, EPS
 from ..types import FloatArray, IntArray
 
@@ -53,8 +54,7 @@ class WholePoints:
         """Return 1 where points a, b, c of the plane turn left, -1 where right, 0 where they are on one line."""
         p = self.scaled
         signs = np.empty(len(a), dtype=np.int8)
-        for begin in range(0, len(a), CHUNK):
-            indices = slice(begin, begin + CHUNK)
+        for indices in chunks(len(a), CHUNK):
             i, j, k = a[indices], b[indices], c[indices]
             start = p.take(i, axis=0)
             u, v = p.take(j, axis=0) - start, p.take(k, axis=0) - start

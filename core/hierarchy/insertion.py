@@ -18,7 +18,7 @@ from math import gcd
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..runs import ranges
+from ..runs import chunks, ranges
 from ..types import FloatArray, IntArray
 from .nodes import Layout, scaled_boxes
 
@@ -80,10 +80,8 @@ def insertion_layout(low: FloatArray, high: FloatArray, progress: Progress | Non
 def _rows(low: FloatArray, high: FloatArray, progress: Progress | None) -> list[_Box]:
     """Return boxes (dim, n) as plain floats."""
     result: list[_Box] = []
-    for begin in range(0, low.shape[1], _ROWS):
-        part = slice(begin, begin + _ROWS)
+    for part in chunks(low.shape[1], _ROWS, progress):
         result += zip(*low[:, part].tolist(), *high[:, part].tolist(), strict=True)
-        report_progress(progress, len(result), low.shape[1])
     return result
 
 
@@ -120,9 +118,8 @@ class _Growing:
         self.joint = _joint_2 if len(low) == 2 else _joint_3
         self.boxes = _rows(low, high, subrange(progress, 0.0, 0.5))
         self.surfaces: list[float] = []
-        for begin in range(0, len(self.boxes), _ROWS):
-            self.surfaces += [self.joint(box, box)[1] for box in self.boxes[begin : begin + _ROWS]]
-            report_progress(progress, 0.5 + 0.5 * len(self.surfaces) / len(self.boxes))
+        for part in chunks(len(self.boxes), _ROWS, subrange(progress, 0.5, 1.0)):
+            self.surfaces += [self.joint(box, box)[1] for box in self.boxes[part]]
         self.root, self.items = 0, len(tree.items)
         self.left, self.right, self.first, self.count = (
             array.tolist() for array in (tree.left, tree.right, tree.first, tree.count)

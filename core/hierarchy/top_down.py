@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..progress import Progress, report_progress
-from ..runs import ranges
+from ..runs import chunks, ranges
 from ..types import BoolArray, FloatArray, IntArray
 from .nodes import Layout, half_surfaces
 
@@ -38,17 +38,13 @@ def top_down_layout(
         ranks[axis, np.argsort(row, kind="stable")] = np.arange(total)
     items = np.arange(total)
     first, counts = np.zeros(1, dtype=np.intp), np.array([total], dtype=np.intp)
-    lefts: list[IntArray] = []
-    firsts: list[IntArray] = []
-    all_counts: list[IntArray] = []
+    levels: list[tuple[IntArray, IntArray, IntArray]] = []
     made, ahead = 1, 0.0
     while len(first):
         divided = counts > most
         left = np.full(len(first), -1, dtype=np.intp)
         left[divided] = made + 2 * np.arange(int(divided.sum()))
-        lefts.append(left)
-        firsts.append(first)
-        all_counts.append(counts)
+        levels.append((left, first, counts))
         begin, both = first[divided], counts[divided]
         halves = _divide(items, middles, ranks, low, high, begin, both, split) if len(begin) else both
         made += 2 * len(halves)
@@ -58,8 +54,9 @@ def top_down_layout(
         work = float((counts * np.log2(np.maximum(counts, 1))).sum())
         ahead = ahead or work + total
         report_progress(progress, 1.0 - work / ahead)
-    level = np.repeat(np.arange(len(lefts)), [len(left) for left in lefts])
-    return Layout(np.concatenate(lefts), np.concatenate(firsts), np.concatenate(all_counts), items, level)
+    level = np.repeat(np.arange(len(levels)), [len(left) for left, _, _ in levels])
+    left, first, counts = (np.concatenate(parts) for parts in zip(*levels, strict=True))
+    return Layout(left, first, counts, items, level)
 
 
 def _divide(
@@ -139,8 +136,8 @@ def _by_surface_area(
     for few in (True, False):
         chosen = np.flatnonzero((count <= _FEW) == few)
         # Neighbouring nodes have their items one after the other if those between them are left out.
-        for begin in range(0, len(chosen), _NODES):
-            nodes = chosen[begin : begin + _NODES]
+        for chunk in chunks(len(chosen), _NODES):
+            nodes = chosen[chunk]
             sizes = count[nodes]
             place = ranges(start[nodes], sizes)
             owner = np.repeat(np.arange(len(nodes)), sizes)

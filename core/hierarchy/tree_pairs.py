@@ -15,6 +15,7 @@ from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress
+from ..runs import chunks
 from ..tolerance import EPS
 from ..types import IntArray, ReadOnlyArrays, read_only
 from .nodes import VolumeTree, enclosing_boxes
@@ -141,9 +142,9 @@ class _Descent:
         inner = np.flatnonzero(~leaf)
         weight = np.cumsum(self.a.count[inner], dtype=np.float64)
         result, before = [], 0.0
-        for begin in range(0, len(inner), _CHUNK):
-            left = self.a.left[inner[begin : begin + _CHUNK]]
-            until = float(weight[begin + len(left) - 1] / weight[-1])
+        for chunk in chunks(len(inner), _CHUNK):
+            left = self.a.left[inner[chunk]]
+            until = float(weight[chunk.stop - 1] / weight[-1])
             result.append((left, left + 1, until - before))
             before = until
         return result
@@ -179,8 +180,8 @@ class _Descent:
         first_i, first_j, count_j = self.a.first.take(i), self.b.first.take(j), self.b.count.take(j)
         ends = np.cumsum(self.a.count.take(i) * count_j)
         within = self.itself and bool((i == j).all())
-        for begin in range(0, int(ends[-1]), _CHUNK):
-            number = np.arange(begin, min(begin + _CHUNK, int(ends[-1])))
+        for chunk in chunks(int(ends[-1]), _CHUNK):
+            number = np.arange(chunk.start, chunk.stop)
             pair = np.searchsorted(ends, number, side="right")
             number -= np.where(pair > 0, ends.take(pair - 1), 0)
             width = count_j.take(pair)
@@ -210,8 +211,7 @@ class _Descent:
         numbers.sort()
         pairs = np.empty((len(numbers), 2), dtype=np.intp)
         np.floor_divide(numbers, max(len(self.b.items), 1), out=pairs[:, 0])
-        for begin in range(0, len(pairs), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
+        for part in chunks(len(pairs), _CHUNK):
             pairs[part, 1] = numbers[part] - pairs[part, 0] * len(self.b.items)
         return read_only(pairs)
 

@@ -44,6 +44,18 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
     return Relation.PENETRATING
 
 
+def relation_of_overlapping(a_in_b: bool, b_in_a: bool, touching: bool) -> Relation:
+    """Return the relation of two shapes that are not apart from which is inside the other, and whether they only
+    touch."""
+    if a_in_b and b_in_a:
+        return Relation.COINCIDENT
+    if touching:
+        return Relation.TOUCHING
+    if a_in_b:
+        return Relation.A_INSIDE_B
+    return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
+
+
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """Return whether the bounding box of `inner` is in that of `outer`: a cheap first test."""
     (lows, highs), (outer_lows, outer_highs) = inner._bounds_tuples, outer._bounds_tuples

@@ -11,6 +11,7 @@ from math import hypot, inf
 
 import numpy as np
 
+from ..runs import chunks
 from ..shapes.polytope import PRODUCTS
 from ..types import BoolArray, FloatArray, IntArray
 from .outline import INSIDE, OutlinePoint, wind, without_straight_corners
@@ -366,14 +367,13 @@ def _compare_sides(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[Floa
     """
     directions = _side_directions(q)
     depths, sides, lines = [], [], []
-    step = max(1, PRODUCTS // len(q))
-    for begin in range(0, len(p), step):
-        chunk = np.arange(begin, min(begin + step, len(p)) + 1) % len(p)
+    for corners in chunks(len(p), PRODUCTS // len(q)):
+        chunk = np.arange(corners.start, corners.stop + 1) % len(p)
         left = _left_of(p[chunk, None], q, directions)
         depths.append(left[:-1].min(axis=1))
         outside, inside = left < -tolerance, left > tolerance
         i, j = ((outside[:-1] & inside[1:]) | (inside[:-1] & outside[1:])).nonzero()
-        sides.append(i + begin)
+        sides.append(i + corners.start)
         lines.append(j)
     return np.concatenate(depths), (np.concatenate(sides), np.concatenate(lines))
 
@@ -382,9 +382,8 @@ def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[i
     """Return the place on the outline of each point of the intersection."""
     directions = _side_directions(outline)
     result: list[int] = []
-    step = max(1, PRODUCTS // len(outline))
-    for begin in range(0, len(points), step):
-        on_side: BoolArray = np.abs(_left_of(points[begin : begin + step, None], outline, directions)) <= tolerance
+    for chunk in chunks(len(points), PRODUCTS // len(outline)):
+        on_side: BoolArray = np.abs(_left_of(points[chunk, None], outline, directions)) <= tolerance
         at_corner = on_side & np.concatenate([on_side[:, -1:], on_side[:, :-1]], axis=1)
         places = np.where(on_side.any(axis=1), 2 * on_side.argmax(axis=1) + 1, INSIDE)
         result += np.where(at_corner.any(axis=1), 2 * at_corner.argmax(axis=1), places).tolist()
