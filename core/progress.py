@@ -63,3 +63,15 @@ def subrange(progress: Progress | None, start: float, end: float) -> Progress | 
         return progress(reached)
 
     return report
+
+
+def equal_parts(items: Sequence[_T], progress: Progress | None) -> Iterator[tuple[_T, Progress | None]]:
+    """Yield the items one by one, each with the progress function of its part of the work, all parts alike.
+
+    >>> [report_progress(part, 1.0) for _, part in equal_parts("ab", print)]
+    0.5
+    1.0
+    [None, None]
+    """
+    for k, item in enumerate(items):
+        yield item, subrange(progress, k / len(items), (k + 1) / len(items))

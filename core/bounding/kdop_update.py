@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, report_progress, subrange, tracked
 from ..runs import chunks, ranges
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
@@ -29,8 +29,6 @@ Method = Literal["climb", "recompute"]
 _KDOP_CLIMB = 64.0
 """Times EPS and the largest world coordinate: the climb continues from all vertices this near to the highest. A hull is
 convex, and its measured heights are right, to a few EPS only."""
-_SHAPES = 1024
-"""Shapes joined between two calls of the progress function."""
 _CLIMBERS = 1 << 13
 """Climbers, one for each hull and direction, that climb together."""
 _STEPS = 64
@@ -148,9 +146,7 @@ def _hull_graph(shapes: Iterable[Polytope], progress: Progress | None) -> _HullG
         raise ValueError(f"hulls must be shapes such as ConvexHull or Box, not {type(shapes).__name__}")
     shapes = list(shapes)
     vertices, edges, total = [], [np.empty((0, 2), dtype=np.intp)], 0
-    for i, shape in enumerate(shapes):
-        if i % _SHAPES == 0:
-            report_progress(progress, i, len(shapes))
+    for i, shape in enumerate(tracked(shapes, progress)):
         as_polytope(f"hulls[{i}]", shape)
         if shape.dim != shapes[0].dim:
             raise ValueError("hulls: all must have the same dimension, but there are some of 2 and some of 3")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, equal_parts, report_progress, subrange
 from ..runs import chunks
 from ..shapes.polytope import Polytope, intervals
 from ..types import FloatArray, IntArray
@@ -62,28 +62,23 @@ def best_axes(shape: Polytope, progress: Progress | None) -> FloatArray:
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_best_of(principal[None], points)]
     if len(points) > _MANY:
-        facets = _largest_facets(shape).tolist()
-        for done, facet in enumerate(facets):
-            part = subrange(progress, 0.7 * done / len(facets), 0.7 * (done + 1) / len(facets))
+        for facet, part in equal_parts(_largest_facets(shape).tolist(), subrange(progress, 0.0, 0.7)):
             found += _calipers(shape, points, shape.normals[facet : facet + 1], 1, part)
         found = [found[0], *sorted(found[1:], key=_score_of)[:_BEST]]
     else:
         normals = shape.normals if shape.rank == 3 else shape.normals[:1]
         part = subrange(progress, 0.0, 0.7)
         found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST, part)
-    results: list[tuple[FloatArray, float]] = []
-    for done, start in enumerate(found):
-        part = subrange(progress, 0.7 + 0.3 * done / len(found), 0.7 + 0.3 * (done + 1) / len(found))
-        results.append(_improved(shape, points, *start, part))
-    return min(results, key=_score_of)[0]
+    starts = equal_parts(found, subrange(progress, 0.7, 1.0))
+    return min((_improved(shape, points, *start, part) for start, part in starts), key=_score_of)[0]
 
 
 def _improved(
     shape: Polytope, points: FloatArray, frame: FloatArray, score: float, progress: Progress | None
 ) -> tuple[FloatArray, float]:
     """Return a box, and its score, turned about its axes until no turn helps."""
-    for turn in range(_TURNS):
-        better = _calipers(shape, points, frame, 1, subrange(progress, turn / _TURNS, (turn + 1) / _TURNS))
+    for _, part in equal_parts(range(_TURNS), progress):
+        better = _calipers(shape, points, frame, 1, part)
         if not better or better[0][1] >= score * (1.0 - _GAIN):
             break
         frame, score = better[0]
@@ -113,8 +108,7 @@ def _calipers(
     report_progress(progress, 0.0)
     if len(points) > _OUTLINE:
         found = []
-        for k, normal in enumerate(normals):
-            part = subrange(progress, k / len(normals), (k + 1) / len(normals))
+        for normal, part in equal_parts(list(normals), progress):
             found += _rotating_calipers(shape, points, normal, part)
         return sorted(found, key=_score_of)[:keep]
     facing = normals @ shape.normals.T

@@ -227,8 +227,7 @@ class _Pair:
         elif self.curved:
             deepest = near.contacts[near.nearest].mtv
             least = max(-c.upper_bound for c in near.contacts)
-            found = curved_escape(a, b, outer.mtv, deepest, least, self.tolerance, self.budget, part)
-            escape, self.directions = found.escape, found.directions
+            escape, self.directions = curved_escape(a, b, outer.mtv, deepest, least, self.tolerance, self.budget, part)
         else:
             bodies = self._bodies(outer.depth)
             slack = 0.5 * self.tolerance

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -53,14 +52,6 @@ _MOST_DIRECTIONS = 400
 """Number of directions that ends the search."""
 
 
-class CurvedEscape(NamedTuple):
-    """The result of the search."""
-
-    escape: Escape
-    directions: FloatArray
-    """(k, dim) unit vectors in which the polytopes reach the surface of the differences."""
-
-
 def inner_planes(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: float) -> Planes | None:
     """Return a polytope inside A - B as half-spaces; None when it is flat. Where A or B is a flat polytope, the
     difference is grown by `thick`."""
@@ -86,8 +77,9 @@ def curved_escape(
     tolerance: float,
     budget: Budget,
     progress: Progress | None,
-) -> CurvedEscape:
-    """Return a short translation (dim,) of B that separates, and a certified lower bound.
+) -> tuple[Escape, FloatArray]:
+    """Return a short translation (dim,) of B that separates, with a certified lower bound, and the directions (k, dim)
+    in which the polytopes that prove it reach the surface of the differences.
 
     `start` (dim,) separates; `deepest` (dim,) separates the two pieces that are deepest in each other, and `least` is a
     lower bound of their depth.
@@ -105,7 +97,7 @@ def curved_escape(
     if pushed is not None and float(np.linalg.norm(pushed)) < shortest:
         best, shortest = pushed, float(np.linalg.norm(pushed))
     if shortest - lower <= slack:
-        return CurvedEscape(_told(best, lower, 0, True), np.zeros((0, dim)))
+        return _told(best, lower, 0, True), np.zeros((0, dim))
     used = directions
     finished, slow = True, 0
     for k in range(_ROUNDS):
@@ -138,7 +130,7 @@ def curved_escape(
         if not new:
             break
         directions = np.concatenate((directions, *new))
-    return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget.nodes), used)
+    return _told(best, lower, nodes, finished and nodes <= budget.nodes), used
 
 
 def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> Escape:

@@ -169,8 +169,5 @@ def _within(disk: Disk, start: Place, end: Place, tolerance: float) -> tuple[Pla
 
 def _inside(points: list[Place], place: Place) -> bool:
     x, y = place
-    for k, (ax, ay) in enumerate(points):
-        bx, by = points[(k + 1) % len(points)]
-        if (bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0.0:
-            return False
-    return True
+    sides = zip(points, points[1:] + points[:1], strict=True)
+    return all((bx - ax) * (y - ay) - (by - ay) * (x - ax) >= 0.0 for (ax, ay), (bx, by) in sides)

@@ -101,12 +101,7 @@ def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
     start, end = hull._centred[hull.edges[:, 0]], hull._centred[hull.edges[:, 1]]
     normals = np.cross(end - start, hull.normals[0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
-    offsets = (normals * start).sum(axis=1)
-    middle = hull._centred.mean(axis=0)
-    inward = normals @ middle > offsets
-    normals[inward] *= -1.0
-    offsets[inward] *= -1.0
-    return normals, offsets
+    return normals, (normals * start).sum(axis=1)
 
 
 def _bounds_at_corners(

@@ -15,7 +15,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.surface import signed_volume, validate_mesh
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, equal_parts, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_VOLUME, EPS
 from ..types import FloatArray, IntArray
@@ -63,21 +63,20 @@ def decompose_mesh(
             f"a simpler mesh or a larger tolerance"
         )
     parts: list[tuple[list[ConvexHull], float]] = []
-    for k, solid in enumerate(solids):
+    for solid, part in equal_parts(solids, subrange(progress, 0.0, 0.7)):
         convexity = mesh_convexity(solid, tolerance)
         if convexity.convex:
             parts.append(([ConvexHull(solid.points)], convexity.depth))
         else:
             cuts = ExactCuts(solid.points, solid.triangles, least)
-            found = cuts.pieces(subrange(progress, 0.7 * k / len(solids), 0.7 * (k + 1) / len(solids)))
-            parts.append((found, cuts.moved))
+            parts.append((cuts.pieces(part), cuts.moved))
     pieces = [piece for found, _ in parts for piece in found]
     _check_volume(pieces, sum(signed_volume(solid.points - hull.center, solid.triangles) for solid in solids), least)
     exact = all(moved <= max(rounding, ROUNDING * hull.extent) for _, moved in parts)
     distance = 0.0
-    for k, (solid, (found, moved)) in enumerate(zip(solids, parts, strict=True)):
+    made = list(zip(solids, parts, strict=True))
+    for (solid, (found, moved)), part in equal_parts(made, subrange(progress, 0.7, 1.0)):
         if found:
-            part = subrange(progress, 0.7 + 0.3 * k / len(solids), 0.7 + 0.3 * (k + 1) / len(solids))
             distance = max(distance, distance_from_mesh(found, solid, part, spare=2.0 * max(moved, rounding)))
     words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} from {reflex} edges that bend inward"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"

@@ -166,10 +166,7 @@ def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: floa
         joined = first[i:] + first[:i]
         remaining = second[j:] + second[:j]
         ring = joined[:-1] + remaining[:-1]
-        at_a, at_b = ring.index(a), ring.index(b)
-        n = len(ring)
-        straight = all(turn(ring[k - 1], ring[k], ring[(k + 1) % n]) >= 0 for k in (at_a, at_b))
-        if not (straight and _turns_left(turn, ring)) and not _nearly_convex(p[ring], least):
+        if not _turns_left(turn, ring) and not _nearly_convex(p[ring], least):
             continue
         pieces[left] = ring
         del pieces[right]

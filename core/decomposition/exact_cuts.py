@@ -85,8 +85,6 @@ class ExactCuts:
         self._planes: list[_Plane] = []
         self._plane_floats: list[tuple[float, float, float, float]] = []
         self._plane_ids: dict[_Plane, int] = {}
-        self._sides: dict[tuple[int, int], int] = {}
-        self._values: dict[int, int] = {}
         corner_ids = [self._point((x, y, z, 1)) for x, y, z in whole]
         self._fragments: _Faces = []
         for a, b, c in inverse.reshape(-1, 3).tolist():
@@ -169,27 +167,16 @@ class ExactCuts:
         x, y, z, w = self._points[point]
         return a * x + b * y + c * z - d * w
 
-    def _exact_side(self, plane: int, point: int) -> int:
-        side = self._sides.get((plane, point))
-        if side is None:
-            value = self._value(plane, point)
-            side = self._sides[plane, point] = (value > 0) - (value < 0)
-        return side
+    def _side(self, plane: int, point: int) -> int:
+        """Return on which side of a plane a point is, exactly: 1, -1 or 0."""
+        value = self._value(plane, point)
+        return (value > 0) - (value < 0)
 
     def _heights(self, planes: list[int], points: list[int]) -> FloatArray:
         """Return the heights (planes, points) of points above planes, in units of the size."""
         p = np.array([self._floats[v] for v in points])
         n = np.array([self._plane_floats[h] for h in planes])
         return n[:, :3] @ p.T - n[:, 3:]
-
-    def _signs(self, plane: int, points: list[int]) -> dict[int, int]:
-        """Return on which side of a plane points are, exactly."""
-        heights = self._heights([plane], points)[0].tolist()
-        bound = _FILTER * EPS
-        return {
-            v: (1 if h > 0.0 else -1) if abs(h) > bound else self._exact_side(plane, v)
-            for v, h in zip(points, heights, strict=True)
-        }
 
     def _crossing(self, plane: int, v: int, w: int) -> int:
         """Return the point in which the edge from v to w crosses a plane."""
@@ -241,7 +228,10 @@ class ExactCuts:
         if lowest >= -self._width:
             self._moved = max(self._moved, -lowest)
             return None, cell
-        sign = self._signs(plane, corners)
+        sign = {
+            v: int(np.sign(h)) if abs(h) > _FILTER * EPS else self._side(plane, v)
+            for v, h in zip(corners, heights.tolist(), strict=True)
+        }
         halves: list[_Faces] = [[], []]
         rims: list[dict[int, int]] = [{}, {}]
         for face, ring in cell:

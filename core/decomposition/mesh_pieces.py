@@ -13,7 +13,7 @@ from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..meshes.winding import winding_numbers
 from ..note import Note
-from ..progress import Progress, subrange, tracked
+from ..progress import Progress, equal_parts, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from ..types import FloatArray
@@ -68,11 +68,9 @@ def mesh_pieces(
 
 def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Decomposition:
     """Return the hulls of the loose parts."""
-    parts = mesh.split()
     pieces: list[ConvexHull] = []
     distance, filled = 0.0, False
-    for k, part in enumerate(parts):
-        half = subrange(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+    for part, half in equal_parts(mesh.split(), subrange(progress, 0.0, 0.5)):
         hull = ConvexHull(part.points, progress=subrange(half, 0.0, 0.8))
         found = max_concavity(hull, hull.vertex_ids, part.points, part.triangles, progress=subrange(half, 0.8, 1.0))
         distance = max(distance, found.depth * (1.0 + CONCAVITY_RELATIVE))

@@ -171,7 +171,8 @@ class Bvh(VolumeTree):
         negative or not finite; Cancelled when `progress` says so. Source: S3.4.
         """
         if other is not None:
-            validate_tree("other", other)
+            if not isinstance(other, Bvh):
+                raise ValueError(f"other must be a Bvh, as Bvh.build returns it, not {type(other).__name__}")
             if self.volumes.kind != other.volumes.kind:
                 raise ValueError("other must be of volumes of the same kind and dimension")
         width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
@@ -290,9 +291,3 @@ class Bvh(VolumeTree):
 def _validate_volumes(volumes: object) -> None:
     if not isinstance(volumes, Volumes):
         raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
-
-
-def validate_tree(name: str, value: object) -> None:
-    """Raise ValueError unless the value is a tree."""
-    if not isinstance(value, Bvh):
-        raise ValueError(f"{name} must be a Bvh, as Bvh.build returns it, not {type(value).__name__}")

@@ -203,8 +203,8 @@ def region_between(
     # The normal carries the rounding of the smaller shape's coordinates, and tilts the larger shape's face by it.
     small = min(a.extent, b.extent) or max(a.extent, b.extent)
     tilt = min(slack / small, REGION_TILT) if small > 0.0 else 0.0
-    points_a = _support_points(a, normal, True, max(width, slack + tilt * a.extent), frame)
-    points_b = _support_points(b, normal, False, max(width, slack + tilt * b.extent), frame)
+    points_a = _support_points(a, normal, max(width, slack + tilt * a.extent), frame)
+    points_b = _support_points(b, -normal, max(width, slack + tilt * b.extent), frame)
 
     tolerance = REGION_ROUNDING * rounding
     lower = Outline(points_b if turned else points_a, True, slack, tolerance)
@@ -233,14 +233,9 @@ def region_between(
         else:
             depths = [lower.height(i, x_, y_) - upper.height(j, x_, y_) for x_, y_, i, j, _ in corners]
         of_lower, of_upper = lower.features, upper.features
-        pairs = []
-        for _, _, i, j, _ in corners:
-            pairs.append(
-                (
-                    of_lower.get(i) or lower.feature(i),
-                    of_upper.get(j) or upper.feature(j),
-                )
-            )
+        pairs = [
+            (of_lower.get(i) or lower.feature(i), of_upper.get(j) or upper.feature(j)) for _, _, i, j, _ in corners
+        ]
 
     ox, oy, oz = ox + middle * nx, oy + middle * ny, oz + middle * nz
     if turned:
@@ -267,22 +262,16 @@ def region_between(
 
 def _support_points(
     shape: Polytope,
-    normal: FloatArray,
-    top: bool,
+    direction: FloatArray,
     width: float,
     frame: tuple[float, ...],
 ) -> list[OutlinePoint]:
-    """Return the vertices within `width` of the highest (`top`) or lowest along the normal, in the frame of the
-    contact."""
-    heights = shape._centred.dot(normal)
+    """Return the vertices within `width` of the farthest along a direction, in the frame of the contact."""
+    heights = shape._centred.dot(direction)
     if len(heights) <= _FEW_VERTICES:
         values = heights.tolist()
-        if top:
-            limit = max(values) - width
-            chosen = [i for i, value in enumerate(values) if value >= limit]
-        else:
-            limit = min(values) + width
-            chosen = [i for i, value in enumerate(values) if value <= limit]
+        limit = max(values) - width
+        chosen = [i for i, value in enumerate(values) if value >= limit]
         rows = shape._rows
         ox, oy, oz, sx, sy, sz, tx, ty, tz, nx, ny, nz = frame
         points = []
@@ -300,11 +289,8 @@ def _support_points(
                 )
             )
         return points
-    if top:
-        indices = (heights >= heights[heights.argmax()] - width).nonzero()[0]
-    else:
-        indices = (heights <= heights[heights.argmin()] + width).nonzero()[0]
-    dim = len(normal)
+    indices = (heights >= heights[heights.argmax()] - width).nonzero()[0]
+    dim = len(direction)
     basis = np.array(frame[3:]).reshape(3, 3)[:, :dim]
     local = (shape.vertices[indices] - np.array(frame[:dim])).dot(basis.T)
     return [(x, y, z, i) for (x, y, z), i in zip(local.tolist(), indices.tolist(), strict=True)]

@@ -91,19 +91,13 @@ def _order_by_angle(
     indices: list[int], places: list[tuple[float, float, float]], direction: tuple[float, float, float]
 ) -> tuple[int, ...]:
     """Return the same for any number of vertices, by their angle about an inner point."""
-    nx, ny, nz = direction
-    sx, sy, sz = abs(nx), abs(ny), abs(nz)
     # Drop the coordinate along which the face is seen most nearly from the front.
-    if sz >= sx and sz >= sy:
-        front, flat = nz, [(x, y) for x, y, _ in places]
-    elif sx >= sy:
-        front, flat = nx, [(y, z) for _, y, z in places]
-    else:
-        front, flat = ny, [(z, x) for x, _, z in places]
+    dropped = max((2, 0, 1), key=lambda axis: abs(direction[axis]))
+    flat = [(place[dropped - 2], place[dropped - 1]) for place in places]
     mean_u, mean_v = sum([u for u, _ in flat]) / len(flat), sum([v for _, v in flat]) / len(flat)
     turns = [(atan2(v - mean_v, u - mean_u), i) for (u, v), i in zip(flat, indices, strict=True)]
     order = [i for _, i in sorted(turns)]
-    if front < 0.0:
+    if direction[dropped] < 0.0:
         order.reverse()
     start = order.index(indices[0])
     return tuple(order[start:] + order[:start])

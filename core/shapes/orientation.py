@@ -155,12 +155,8 @@ def _exact_signs(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray
 
 def _no_underflow(rows: list[list[_Doubled]]) -> BoolArray:
     """Return (k,) whether no product of three entries underflows."""
-    result = np.ones(rows[0][0].high.shape, dtype=np.bool_)
-    for row in rows:
-        for x in row:
-            size = np.abs(x.high)
-            result &= (size == 0.0) | (size > 2.0**-300)
-    return result
+    sizes = np.abs([x.high for row in rows for x in row])
+    return ((sizes == 0.0) | (sizes > 2.0**-300)).all(axis=0)
 
 
 def _is_integer_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolArray:

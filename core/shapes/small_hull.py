@@ -23,10 +23,7 @@ class SmallHull:
     """
 
     def __init__(self, grid: HullGrid, simplex: tuple[int, ...]) -> None:
-        self._x = grid.x
-        self._exact = grid.exact
-        self._filter = grid.filter
-        self._drop = grid.drop
+        self._grid = grid
         self._rows: dict[int, list[float]] = {}
         self._read(list(simplex))
         self.left_out: list[int] = []
@@ -53,7 +50,7 @@ class SmallHull:
         self._grow()
 
     def _read(self, ids: list[int]) -> None:
-        self._rows.update(zip(ids, self._x.take(ids, axis=1).T.tolist(), strict=True))
+        self._rows.update(zip(ids, self._grid.x.take(ids, axis=1).T.tolist(), strict=True))
 
     def _grow(self) -> None:
         todo = list(range(len(self.corners)))
@@ -64,7 +61,7 @@ class SmallHull:
                 continue
             top = max(outside)
             point = top[1]
-            if top[0] <= self._filter and self._exact.side(*self.corners[facet], point) <= 0:
+            if top[0] <= self._grid.filter and self._grid.exact.side(*self.corners[facet], point) <= 0:
                 # Not above its facet: the float64 height was a rounding error.
                 outside.remove(top)
                 self.left_out.append(point)
@@ -84,7 +81,7 @@ class SmallHull:
         """Add the point, which sees the facet, to the hull; return the new facets."""
         corners, beside, planes = self.corners, self.beside, self.planes
         x, y, z = self._rows[point]
-        bound = self._filter
+        bound = self._grid.filter
         sees = {facet: True}
         visible = [facet]
         rim: list[tuple[int, int, int]] = []
@@ -97,7 +94,7 @@ class SmallHull:
                     nx, ny, nz, offset = planes[g]
                     height = nx * x + ny * y + nz * z - offset
                     if -bound <= height <= bound:
-                        height = self._exact.side(*corners[g], point)
+                        height = self._grid.exact.side(*corners[g], point)
                     sees[g] = seen = height > 0.0
                     if seen:
                         visible.append(g)
@@ -127,7 +124,7 @@ class SmallHull:
 
     def _assign(self, points: list[int], facets: range) -> None:
         """Assign each point to the facet that it is farthest above, if it is outside."""
-        planes, rows, drop, bound = self.planes, self._rows, self._drop, -self._filter
+        planes, rows, drop, bound = self.planes, self._rows, self._grid.drop, -self._grid.filter
         for q in points:
             x, y, z = rows[q]
             best = -math.inf
@@ -164,7 +161,7 @@ class SmallHull:
                 ax, ay, az = cx, cy, cz
                 nx, ny, nz, uu = vy * wz - vz * wy, vz * wx - vx * wz, vx * wy - vy * wx, ww
             square = nx * nx + ny * ny + nz * nz
-            exact = self._exact.unit_normal(a, b, c) if square < _SLIVER * uu * vv else None
+            exact = self._grid.exact.unit_normal(a, b, c) if square < _SLIVER * uu * vv else None
             if exact is not None:
                 nx, ny, nz = exact
                 return nx, ny, nz, nx * ax + ny * ay + nz * az
