@@ -32,6 +32,8 @@ else:
 
 import bpy
 
+from .scenes import MODULE, fresh
+
 _status = 0
 
 
@@ -57,8 +59,6 @@ def pytest_unconfigure() -> None:
 
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = "bl_ext.user_default.contact_lens"
-"""The name under which the extension system imports the add-on."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,18 +74,8 @@ def addon(packed: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture
-def part(addon: ModuleType) -> object:
-    """Import a part of the installed add-on: `part("blender_addon.report.pair")`."""
-
-    def import_part(name: str) -> ModuleType:
-        return importlib.import_module(f"{addon.__name__}.{name}")
-
-    return import_part
-
-
-@pytest.fixture
 def empty_scene() -> bpy.types.Scene:
     """An empty scene, the add-on still enabled. (read_factory_settings would disable extensions.)"""
-    assert bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True) == {"FINISHED"}
+    fresh()
     assert MODULE in bpy.context.preferences.addons
     return bpy.context.scene

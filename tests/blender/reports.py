@@ -6,15 +6,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 
-Part = Callable[[str], ModuleType]
+from .scenes import part
 
 KINDS = ("json", "csv", "html")
 
@@ -47,11 +45,6 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def save_scene(path: Path) -> Path:
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    return path
-
-
 def table_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
@@ -75,13 +68,13 @@ def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
     return paths, ["--pictures", 0, *(word for kind, path in paths.items() for word in (f"--{kind}", path))]
 
 
-def run(part: Part, *arguments: object) -> int:
+def run(*arguments: object) -> int:
     code = part("blender_addon.command_line").main([str(argument) for argument in arguments], "check")
     assert isinstance(code, int)
     return code
 
 
-def run_json(part: Part, file: Path, *arguments: object) -> tuple[int, Any]:
+def run_json(file: Path, *arguments: object) -> tuple[int, Any]:
     """Check a scene; return the exit code and the document of the JSON report, which is beside the scene."""
     path = file.parent / "out.json"
-    return run(part, file, *arguments, "--json", path, "--quiet"), load_report(path)
+    return run(file, *arguments, "--json", path, "--quiet"), load_report(path)

@@ -10,18 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from .scenes import inspect, mesh_object
-
-Part = Callable[[str], ModuleType]
+from .scenes import inspect, mesh_object, part
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -54,21 +50,21 @@ def pressed(
     return (a, b, middle[:3].tolist()) if seed % 2 else (b, a, middle[:3].tolist())
 
 
-def found(part: Part) -> object:
+def found() -> object:
     inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     return inspection
 
 
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
-def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(part: Part, shape: str) -> None:
+def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: str) -> None:
     geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(30):
         a, b, middle = pressed(seed)
         a.contact_lens_shape = b.contact_lens_shape = shape
         inspect(a, b)
-        inspection = found(part)
+        inspection = found()
         assert np.abs(inspection.contact.center - middle).max() < 1e-4
         layers = {layer.name: layer.glyphs for layer in geometry.layers(inspection, style)}
         arrow = layers["vector"][0]
@@ -79,11 +75,11 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(part: Par
             bpy.data.objects.remove(obj)
 
 
-def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told(part: Part) -> None:
+def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told() -> None:
     for seed in range(8):
         a, b, middle = pressed(seed, reach=1000.0)
         inspect(a, b)
-        inspection = found(part)
+        inspection = found()
         assert inspection.contact.region.kind == "polygon"
         assert np.abs(inspection.contact.center - middle).max() < 20.0 * inspection.resolution
         for obj in (a, b):
@@ -91,7 +87,7 @@ def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told(part: Part) -> N
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(part: Part, seed: int) -> None:
+def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(seed: int) -> None:
     geometry, overlay, preferences, snapshot = (
         part(f"blender_addon.{name}")
         for name in ("draw.overlay_geometry", "draw.overlay", "data.preferences", "draw.picture")
@@ -99,14 +95,14 @@ def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(pa
     style = geometry.Style(preferences.DEFAULT_LOOK)
     a, b, _ = pressed(seed, depth=0.0)
     inspect(a, b)
-    view = snapshot.camera(found(part), SIZE[0] / SIZE[1])
+    view = snapshot.camera(found(), SIZE[0] / SIZE[1])
     place, turn, rng, boxes = np.array(b.location), np.array(b.rotation_euler), np.random.default_rng(seed), []
     for _ in range(6):
         b.location = place + rng.uniform(-3e-7, 3e-7, 3)
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
         inspect(a, b)
         notes = part("blender_addon.draw.overlay_labels").annotate(
-            found(part), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
+            found(), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
         )
         assert notes.texts[0].text == "touching"
         boxes.append(notes.boxes[0])
@@ -117,7 +113,7 @@ def view() -> bpy.types.RegionView3D:
     return next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D").region_3d
 
 
-def test_frame_contact_and_go_to_finding_look_at_it(part: Part) -> None:
+def test_frame_contact_and_go_to_finding_look_at_it() -> None:
     a, b, middle = pressed(1)
     inspect(a, b)
     view().view_location = (50.0, 50.0, 50.0)
@@ -129,7 +125,7 @@ def test_frame_contact_and_go_to_finding_look_at_it(part: Part) -> None:
     assert np.array(view().view_location) == pytest.approx(middle, abs=1e-4)
 
 
-def test_panel_finding_and_reports_tell_it(part: Part, tmp_path: Path) -> None:
+def test_panel_finding_and_reports_tell_it(tmp_path: Path) -> None:
     a, b, middle = pressed(2)
     inspect(a, b)
     report, units = part("blender_addon.report.pair"), part("blender_addon.data.units")
@@ -151,7 +147,7 @@ def test_panel_finding_and_reports_tell_it(part: Part, tmp_path: Path) -> None:
     assert [float(line[f"center_{axis}"]) for axis in "xyz"] == pytest.approx(millimetres, abs=0.1)
 
 
-def test_many_findings_found_together_have_the_centers_of_single_ones(part: Part) -> None:
+def test_many_findings_found_together_have_the_centers_of_single_ones() -> None:
     middles = {}
     for seed in range(60):
         a, b, middle = pressed(seed)
@@ -168,7 +164,7 @@ def test_many_findings_found_together_have_the_centers_of_single_ones(part: Part
         assert row["center"] == pytest.approx(middle, abs=2e-3)  # 1,200 m away a step of a coordinate is 1e-4 m
 
 
-def test_findings_of_files_saved_earlier_have_one_too(part: Part) -> None:
+def test_findings_of_files_saved_earlier_have_one_too() -> None:
     *_, middle = pressed(3)
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
@@ -181,7 +177,7 @@ def test_findings_of_files_saved_earlier_have_one_too(part: Part) -> None:
     assert finding.row()["center"] == pytest.approx(points.mean(axis=0))
 
 
-def test_of_flat_shapes_in_their_plane_it_is_in_the_world(part: Part) -> None:
+def test_of_flat_shapes_in_their_plane_it_is_in_the_world() -> None:
     quad = [(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)]
     turned = Euler((0.5, 0.4, 0.3)).to_matrix().to_4x4()
     plates = [mesh_object(name, quad, [(0, 1, 2, 3)]) for name in "AB"]
@@ -189,17 +185,17 @@ def test_of_flat_shapes_in_their_plane_it_is_in_the_world(part: Part) -> None:
     plates[1].matrix_world = turned @ Matrix.Translation((0.9, 0.2, 0.0))
     inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
-    assert found(part).contact.center == pytest.approx(middle[:3], abs=1e-5)
-    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found(part))).shape == (3,)
+    assert found().contact.center == pytest.approx(middle[:3], abs=1e-5)
+    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found())).shape == (3,)
 
 
-def test_witness_points_are_drawn_when_they_are_asked_for(part: Part) -> None:
+def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
     a, b, _ = pressed(4)
     inspect(a, b)
     geometry, style_of = part("blender_addon.draw.overlay_geometry"), part("blender_addon.draw.overlay").style_of
 
     def drawn() -> set[str]:
-        return {layer.name for layer in geometry.layers(found(part), style_of(bpy.context))}
+        return {layer.name for layer in geometry.layers(found(), style_of(bpy.context))}
 
     assert "points" in drawn()
     assert "witness" not in drawn()

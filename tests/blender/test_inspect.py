@@ -3,32 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import radians
-from types import ModuleType
 
 import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, inspect, mesh_object, select
-
-Part = Callable[[str], ModuleType]
+from .scenes import cube, inspect, mesh_object, part, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def found(part: Part) -> object:
+def found() -> object:
     inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     return inspection
 
 
-def test_two_cubes_half_a_metre_into_each_other(part: Part) -> None:
+def test_two_cubes_half_a_metre_into_each_other() -> None:
     # Edge length 2, B's centre 1.5 along X: they overlap by 0.5, and B is pushed out along +X.
     a, b = cube("Left"), cube("Right", (1.5, 0.2, 0.1))
     inspect(a, b)
-    inspection = found(part)
+    inspection = found()
     assert (inspection.name_a, inspection.name_b) == ("Left", "Right")
     c = inspection.contact
     assert c.relation == "penetrating"
@@ -51,17 +47,17 @@ def test_two_cubes_half_a_metre_into_each_other(part: Part) -> None:
         (0.0, 2.0, 0.0, "coincident"),
     ],
 )
-def test_relation(part: Part, x: float, size: float, clearance: float, relation: str) -> None:
+def test_relation(x: float, size: float, clearance: float, relation: str) -> None:
     inspect(cube("A"), cube("B", (x, 0.0, 0.0), size), clearance=clearance)
-    assert found(part).contact.relation == relation
+    assert found().contact.relation == relation
 
 
 @pytest.mark.parametrize("method", ["AUTO", "SAT", "GJK", "BOTH"])
-def test_methods_agree(part: Part, method: str) -> None:
+def test_methods_agree(method: str) -> None:
     b = cube("B", (1.5, 0.4, 0.3))
     b.rotation_euler = (0.3, 0.5, 0.7)
     inspect(cube("A"), b, method=method)
-    c = found(part).contact
+    c = found().contact
     assert c.status == "certified"
     # Of all ways out the one along X is the shortest: A ends at 1, B begins at 1.5 less its half width along X.
     assert c.normal == pytest.approx((1.0, 0.0, 0.0))
@@ -69,44 +65,44 @@ def test_methods_agree(part: Part, method: str) -> None:
     assert (c.cross_check is not None) == (method == "BOTH")
 
 
-def test_a_is_the_active_object_and_swap_turns_the_pair_round(part: Part) -> None:
+def test_a_is_the_active_object_and_swap_turns_the_pair_round() -> None:
     left, right = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
     inspect(right, left)
-    assert found(part).name_a == "Right"
-    assert found(part).contact.normal == pytest.approx((-1.0, 0.0, 0.0))
+    assert found().name_a == "Right"
+    assert found().contact.normal == pytest.approx((-1.0, 0.0, 0.0))
     inspect(right, left, swap=True)
-    assert found(part).name_a == "Left"
-    assert found(part).contact.normal == pytest.approx((1.0, 0.0, 0.0))
+    assert found().name_a == "Left"
+    assert found().contact.normal == pytest.approx((1.0, 0.0, 0.0))
 
 
-def test_what_is_not_asked_for_stays_as_it_is_in_the_scene(part: Part) -> None:
+def test_what_is_not_asked_for_stays_as_it_is_in_the_scene() -> None:
     settings = bpy.context.scene.contact_lens
     settings.clearance = 0.6
     a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
     inspect(a, b, method="GJK")
-    assert found(part).settings.clearance == 0.6
-    assert found(part).settings.contact_tolerance == 1e-5
+    assert found().settings.clearance == 0.6
+    assert found().settings.contact_tolerance == 1e-5
     assert (settings.method, round(settings.clearance, 6)) == ("GJK", 0.6)
 
 
-def test_pair_stays_when_the_selection_changes(part: Part) -> None:
+def test_pair_stays_when_the_selection_changes() -> None:
     a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (9.0, 0.0, 0.0))
     inspect(a, b)
     select(other)
-    assert found(part).name_b == "B"
+    assert found().name_b == "B"
     # With fewer than two selected the pair in the pickers is inspected again.
     b.location.x = 1.75
     assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
-    assert found(part).contact.depth == pytest.approx(0.25)
+    assert found().contact.depth == pytest.approx(0.25)
 
 
-def test_another_picked_object_is_another_pair(part: Part) -> None:
+def test_another_picked_object_is_another_pair() -> None:
     a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (0.0, 1.75, 0.0))
     inspect(a, b)
     bpy.context.scene.contact_lens.object_b = other
     assert part("blender_addon.check.session").current(bpy.context) is None
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert found(part).contact.depth == pytest.approx(0.25)
+    assert found().contact.depth == pytest.approx(0.25)
 
 
 def poll_message(*selected: bpy.types.Object) -> str:
@@ -134,16 +130,16 @@ def test_poll_names_an_object_without_a_surface() -> None:
     assert "'My Lamp' is of type light, which has no surface" in poll_message(a, lamp)
 
 
-def test_what_cannot_be_read_is_named_and_the_last_result_stays(part: Part) -> None:
+def test_what_cannot_be_read_is_named_and_the_last_result_stays() -> None:
     a, b, hollow = cube("A"), cube("B", (1.5, 0.0, 0.0)), mesh_object("Nothing In It", [])
     inspect(a, b)
     select(a, hollow)
     with pytest.raises(RuntimeError, match="'Nothing In It' has no vertices"):
         bpy.ops.contact_lens.inspect()
-    assert found(part).name_b == "B"
+    assert found().name_b == "B"
 
 
-def test_one_line_report(part: Part) -> None:
+def test_one_line_report() -> None:
     report = part("blender_addon.report.pair")
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     assert report.one_line(report.inspected(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
@@ -151,10 +147,10 @@ def test_one_line_report(part: Part) -> None:
     assert report.one_line(report.inspected(bpy.context)) == "Small inside A, depth 0.75000 m"
 
 
-def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
+def test_contact_tolerance_is_never_finer_than_the_input() -> None:
     # A hundred kilometres away float32 steps by 1/128 m: two cubes 0.01 m apart cannot be told from touching.
     inspect(cube("A", (1e5, 0.0, 0.0)), cube("B", (1e5 + 2.0, 0.0, 0.0)), contact_tolerance=0.0)
-    inspection = found(part)
+    inspection = found()
     assert inspection.resolution == 4.0 * np.spacing(np.float32(1e5))
     assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
     assert inspection.contact.relation == "touching"
@@ -162,13 +158,13 @@ def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
     assert any("Blender stores these coordinates to" in text for text in report.warnings(report.inspected(bpy.context)))
 
 
-def test_tilted_cube_over_suzanne(part: Part) -> None:
+def test_tilted_cube_over_suzanne() -> None:
     bpy.ops.mesh.primitive_monkey_add()
     suzanne = bpy.context.object
     b = cube("Cube", (0.9, 0.0, 0.6), 1.0)
     b.rotation_euler = (radians(30.0), radians(20.0), radians(10.0))
     inspect(suzanne, b)
-    inspection = found(part)
+    inspection = found()
     assert inspection.contact.relation == "penetrating"
     assert inspection.verification.ok
     assert inspection.proxy_a.concavity.depth > 0.2
@@ -184,11 +180,11 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     assert inspection.contact.curves
     b.location.z = 3.0
     inspect(suzanne, b)  # apart, the distance is that of the mesh itself, and nothing stands for it
-    assert found(part).contact.status == "certified"
+    assert found().contact.status == "certified"
     assert not any("piece" in text for text in report.warnings(report.inspected(bpy.context)))
 
 
-def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Part) -> None:
+def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back() -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     bpy.ops.ed.undo_push(message="Inspect Contact")
@@ -198,15 +194,15 @@ def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Pa
     with pytest.raises(RuntimeError, match="No object is picked"):
         bpy.ops.contact_lens.clear()
     assert bpy.ops.ed.undo() == {"FINISHED"}
-    assert found(part).contact.depth == pytest.approx(0.5)
+    assert found().contact.depth == pytest.approx(0.5)
 
 
-def test_frame_puts_the_contact_in_the_middle_of_the_view(part: Part) -> None:
+def test_frame_puts_the_contact_in_the_middle_of_the_view() -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     space = next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D")
     space.region_3d.view_location = (50.0, 50.0, 50.0)
     assert bpy.ops.contact_lens.frame() == {"FINISHED"}
-    assert np.array(space.region_3d.view_location) == pytest.approx(found(part).contact.center)
+    assert np.array(space.region_3d.view_location) == pytest.approx(found().contact.center)
     assert 1.0 < space.region_3d.view_distance < 20.0
 
 
@@ -216,7 +212,7 @@ def test_operators_without_a_result_say_so() -> None:
             operator()
 
 
-def test_operators_are_in_the_menus(part: Part) -> None:
+def test_operators_are_in_the_menus() -> None:
     menu = part("blender_addon.ui.menu")
     assert menu._draw_all in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
     assert menu._draw in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()

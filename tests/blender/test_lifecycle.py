@@ -13,21 +13,36 @@ import bpy
 import pytest
 from mathutils import Matrix
 
-from .scenes import cube, inspect, select
+from .scenes import (
+    adopt,
+    animate,
+    cube,
+    edit,
+    fresh,
+    inspect,
+    inspection,
+    open_scene,
+    part,
+    refresh,
+    rigid_body,
+    save_scene,
+    select,
+    shape_key,
+    update,
+)
 
-Part = Callable[[str], ModuleType]
 Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 @pytest.fixture
-def session(part: Part) -> ModuleType:
+def session() -> ModuleType:
     return part("blender_addon.check.session")
 
 
 @pytest.fixture
-def refresh(part: Part) -> ModuleType:
+def follow() -> ModuleType:
     return part("blender_addon.ui.follow_pair")
 
 
@@ -41,27 +56,27 @@ def pair() -> Pair:
 
 def move(obj: bpy.types.Object, x: float) -> None:
     obj.location.x = x
-    bpy.context.view_layer.update()
+    update()
 
 
 def shift(obj: bpy.types.Object, distance: float) -> None:
     """Edit the mesh: move its vertices along X."""
     obj.data.transform(Matrix.Translation((distance, 0.0, 0.0)))
     obj.data.update()
-    bpy.context.view_layer.update()
+    update()
 
 
 def assert_fresh(session: ModuleType, depth: float) -> None:
     """The result is of the scene as it is, with this depth."""
     assert session.stale_reason(bpy.context) == ""
     assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(depth)
+    assert inspection().contact.depth == pytest.approx(depth)
 
 
 def assert_stale(session: ModuleType, reason: str) -> None:
     """The result is stale for this reason, and Refresh inspects the pair again."""
     assert session.stale_reason(bpy.context) == reason
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    refresh()
 
 
 def test_move_and_edit_make_stale_and_refresh_makes_right(session: ModuleType, pair: Pair) -> None:
@@ -74,33 +89,30 @@ def test_move_and_edit_make_stale_and_refresh_makes_right(session: ModuleType, p
 
 
 def test_parent_that_moves_makes_stale(session: ModuleType, pair: Pair) -> None:
-    parent = pair[1].parent = cube("Parent", (0.0, 0.0, 9.0))
-    pair[1].matrix_parent_inverse = parent.matrix_world.inverted()
-    bpy.ops.contact_lens.refresh()
+    parent = cube("Parent", (0.0, 0.0, 9.0))
+    adopt(parent, pair[1])
+    refresh()
     move(parent, 0.25)
     assert_stale(session, "'B' has moved")
     assert_fresh(session, 0.25)
 
 
-@pytest.mark.parametrize("kind", ["moved", "deformed"])
+@pytest.mark.parametrize("kind", ["moved", "changed"])
 def test_animation_makes_stale_and_a_frame_without_a_change_does_not(
     session: ModuleType, pair: Pair, kind: str
 ) -> None:
     b = pair[1]
     if kind == "moved":
-        animated, name, values = b, "location", ((1.5, 0.0, 0.0), (1.75, 0.0, 0.0))
+        animate(b, "location", f1=(1.5, 0.0, 0.0), f11=(1.75, 0.0, 0.0))
     else:
-        b.shape_key_add(name="Basis")
-        animated, name, values = b.shape_key_add(name="Moved"), "value", (0.0, 1.0)
-        for point in animated.data:
+        key = shape_key(b)
+        for point in key.data:
             point.co.x += 0.25
-    for frame, value in zip((1, 11), values, strict=True):
-        setattr(animated, name, value)
-        animated.keyframe_insert(name, frame=frame)
+        animate(key, "value", f1=0.0, f11=1.0)
     bpy.context.scene.frame_set(1)
-    bpy.ops.contact_lens.refresh()
+    refresh()
     bpy.context.scene.frame_set(11)
-    assert_stale(session, "'B' has moved" if kind == "moved" else "'B' has changed")
+    assert_stale(session, f"'B' has {kind}")
     assert_fresh(session, 0.25)
     bpy.context.scene.frame_set(12)
     assert_fresh(session, 0.25)
@@ -110,28 +122,28 @@ def test_unrelated_changes_do_not_make_stale(session: ModuleType, pair: Pair) ->
     cube("Other").location.z = 4.0
     pair[0].select_set(False)
     pair[0].color = (1.0, 0.0, 0.0, 1.0)
-    bpy.context.view_layer.update()
+    update()
     assert session.stale_reason(bpy.context) == ""
 
 
-def test_unchanged_pair_keeps_its_very_result(session: ModuleType, refresh: ModuleType, pair: Pair) -> None:
+def test_unchanged_pair_keeps_its_very_result(session: ModuleType, follow: ModuleType, pair: Pair) -> None:
     # The overlay keeps what it made for a result for as long as that lives.
-    before = session.current(bpy.context)
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert session.current(bpy.context) is before
+    before = inspection()
+    refresh()
+    assert inspection() is before
 
 
 @pytest.mark.parametrize("change", [lambda b: move(b, 1.75), lambda b: shift(b, 0.25)], ids=["move", "edit"])
 def test_undo_and_redo_of_a_change(session: ModuleType, pair: Pair, change: Callable[[bpy.types.Object], None]) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
     change(pair[1])
-    bpy.ops.contact_lens.refresh()
+    refresh()
     bpy.ops.ed.undo_push(message="Change")
     for step, depth in ((bpy.ops.ed.undo, 0.5), (bpy.ops.ed.redo, 0.25)):
         assert step() == {"FINISHED"}
-        bpy.context.view_layer.update()
+        update()
         assert session.is_stale(bpy.context)
-        bpy.ops.contact_lens.refresh()
+        refresh()
         assert_fresh(session, depth)
 
 
@@ -141,9 +153,9 @@ def test_undo_of_the_inspection_itself(session: ModuleType) -> None:
     inspect(a, b)
     bpy.ops.ed.undo_push(message="Inspect Contact")
     assert bpy.ops.ed.undo() == {"FINISHED"}
-    assert session.current(bpy.context) is None
+    assert inspection() is None
     assert bpy.ops.ed.redo() == {"FINISHED"}
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+    assert inspection().contact.depth == pytest.approx(0.5)
 
 
 def test_redo_panel_tweak_ends_up_fresh(session: ModuleType) -> None:
@@ -155,17 +167,15 @@ def test_redo_panel_tweak_ends_up_fresh(session: ModuleType) -> None:
     assert bpy.ops.ed.undo() == {"FINISHED"}
     inspect(bpy.data.objects["A"], bpy.data.objects["B"], clearance=1.0, swap=True)
     assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.relation == "within_clearance"
-    assert session.current(bpy.context).name_a == "B"
+    assert inspection().contact.relation == "within_clearance"
+    assert inspection().name_a == "B"
 
 
-def test_renamed_objects_are_shown_by_their_new_names(session: ModuleType, part: Part, pair: Pair) -> None:
+def test_renamed_objects_are_shown_by_their_new_names(session: ModuleType, pair: Pair) -> None:
     pair[0].name, pair[1].name = "B", "A"
     pair[0].name = "Left"
-    report = part("blender_addon.report.pair")
-    inspection = session.current(bpy.context)
-    assert (inspection.name_a, inspection.name_b) == (pair[0].name, pair[1].name)
-    assert report.report(bpy.context)["objects"]["a"]["name"] == "Left"
+    assert (inspection().name_a, inspection().name_b) == (pair[0].name, pair[1].name)
+    assert part("blender_addon.report.pair").report(bpy.context)["objects"]["a"]["name"] == "Left"
     assert not session.is_stale(bpy.context)
 
 
@@ -179,19 +189,19 @@ def test_deleted_object_takes_the_result_along(session: ModuleType, pair: Pair, 
         bpy.data.objects.remove(b)
     else:
         bpy.context.scene.collection.objects.unlink(b)
-        bpy.context.view_layer.update()  # until then the view layer itself still has it
-    assert session.current(bpy.context) is None
+        update()  # until then the view layer itself still has it
+    assert inspection() is None
     assert not session.is_stale(bpy.context)
     for operator in (bpy.ops.contact_lens.refresh, bpy.ops.contact_lens.separate, bpy.ops.contact_lens.frame):
         assert not operator.poll()
-    bpy.context.view_layer.update()
-    assert session.current(bpy.context) is None
+    update()
+    assert inspection() is None
 
 
-def test_picker_lets_go_of_a_deleted_object(refresh: ModuleType, pair: Pair) -> None:
+def test_picker_lets_go_of_a_deleted_object(follow: ModuleType, pair: Pair) -> None:
     bpy.context.scene.collection.objects.unlink(pair[1])
-    bpy.context.view_layer.update()
-    refresh._drop_deleted(bpy.context.scene)
+    update()
+    follow._drop_deleted(bpy.context.scene)
     assert bpy.context.scene.contact_lens.object_b is None
     assert bpy.context.scene.contact_lens.object_a == pair[0]
 
@@ -200,85 +210,75 @@ def test_undo_of_a_deletion(session: ModuleType, pair: Pair) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
     bpy.data.objects.remove(pair[1])
     bpy.ops.ed.undo_push(message="Delete")
-    assert session.current(bpy.context) is None
+    assert inspection() is None
     assert bpy.ops.ed.undo() == {"FINISHED"}
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+    assert inspection().contact.depth == pytest.approx(0.5)
 
 
 def test_hidden_object_keeps_the_result_and_says_that_it_is_not_followed(
-    session: ModuleType, refresh: ModuleType, pair: Pair
+    session: ModuleType, follow: ModuleType, pair: Pair
 ) -> None:
     pair[1].hide_set(True)
-    bpy.context.view_layer.update()
+    update()
     assert not session.is_stale(bpy.context)
     with pytest.raises(RuntimeError, match="'B' is hidden"):
-        bpy.ops.contact_lens.refresh()
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+        refresh()
+    assert inspection().contact.depth == pytest.approx(0.5)
     assert "'B' is hidden" in session.stale_reason(bpy.context)
     pair[1].hide_set(False)
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    refresh()
     assert not session.is_stale(bpy.context)
 
 
-def test_saved_pair_is_there_after_loading_but_not_its_result(session: ModuleType, tmp_path: Path, pair: Pair) -> None:
+def test_saved_pair_is_there_after_loading_but_not_its_result(tmp_path: Path, pair: Pair) -> None:
     bpy.context.scene.contact_lens.clearance = 0.5
-    path = tmp_path / "pair.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    assert session.current(bpy.context) is None
-    settings = bpy.context.scene.contact_lens
-    assert settings.object_a is settings.object_b is None
-    bpy.ops.wm.open_mainfile(filepath=str(path))
+    path = save_scene(tmp_path / "pair.blend")
+    fresh()
+    assert inspection() is None
+    assert bpy.context.scene.contact_lens.object_a is bpy.context.scene.contact_lens.object_b is None
+    open_scene(path)
     settings = bpy.context.scene.contact_lens
     assert [settings.object_a.name, settings.object_b.name] == ["A", "B"]
-    assert session.current(bpy.context) is None
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert session.current(bpy.context).settings.clearance == 0.5
+    assert inspection() is None
+    assert refresh().settings.clearance == 0.5
 
 
 def test_scenes_have_results_of_their_own(session: ModuleType, pair: Pair) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("Second")
     bpy.context.window.scene = second
-    assert session.current(bpy.context) is None
+    assert inspection() is None
     inspect(cube("C"), cube("D", (1.75, 0.0, 0.0)))
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert inspection().contact.depth == pytest.approx(0.25)
     bpy.context.window.scene = first
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+    assert inspection().contact.depth == pytest.approx(0.5)
 
 
-def test_timer_is_not_asked_for_in_background_mode(refresh: ModuleType, pair: Pair) -> None:
+def test_timer_refreshes_the_scene_in_the_window(session: ModuleType, follow: ModuleType, pair: Pair) -> None:
     move(pair[1], 1.75)
-    assert bpy.app.timers.is_registered(refresh._run) == (not bpy.app.background)
-
-
-def test_timer_refreshes_the_scene_in_the_window(session: ModuleType, refresh: ModuleType, pair: Pair) -> None:
-    move(pair[1], 1.75)
-    refresh._note(bpy.context.scene)
-    refresh._run()
+    assert bpy.app.timers.is_registered(follow._run) == (not bpy.app.background), "it is not asked for there"
+    follow._note(bpy.context.scene)
+    follow._run()
     assert_fresh(session, 0.25)
     bpy.data.objects.remove(pair[1])
-    refresh._note(bpy.context.scene)
-    refresh._run()
-    assert session.current(bpy.context) is None
+    follow._note(bpy.context.scene)
+    follow._run()
+    assert inspection() is None
 
 
 def test_a_tag_that_changes_nothing_makes_nothing_stale(session: ModuleType, pair: Pair) -> None:
-    select(pair[1])
-    bpy.ops.rigidbody.object_add()  # tags the geometry, once more after the next evaluation
-    pair[1].rigid_body.collision_shape = "BOX"
+    rigid_body(pair[1], "BOX")  # tags the geometry, once more after the next evaluation
     inspect(*pair)
     assert session.stale_reason(bpy.context) == ""
-    pair[1].data.update()
-    bpy.context.view_layer.update()
+    edit(pair[1], 0.0)
     assert session.stale_reason(bpy.context) == ""
 
 
 class Slow:
     """Inspections that run until they are released, by a clock that stands still until it is set."""
 
-    def __init__(self, part: Part, b: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, b: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
         self.b = b
-        self.refresh, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
+        self.follow, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
         honest = inspection.Work._inspection
@@ -289,24 +289,24 @@ class Slow:
             return honest(work, progress)
 
         monkeypatch.setattr(inspection.Work, "_inspection", slowly)
-        monkeypatch.setattr(self.refresh, "clock", lambda: self.now)
-        monkeypatch.setattr(self.refresh, "SYNC_BUDGET_S", 0.0)
+        monkeypatch.setattr(self.follow, "clock", lambda: self.now)
+        monkeypatch.setattr(self.follow, "SYNC_BUDGET_S", 0.0)
 
     def change(self, x: float) -> None:
         """Move B, as Blender's handler notes it where there is a window."""
         move(self.b, x)
-        self.refresh._note(self.scene)
+        self.follow._note(self.scene)
 
     def begin(self, x: float) -> Any:
         """Move B and let Blender's timer come; return what runs then."""
         self.change(x)
-        self.refresh._run()
+        self.follow._run()
         return self.job
 
     @property
     def job(self) -> Any:
         """What runs; None when nothing does."""
-        entry = self.refresh._following.get(self.scene.session_uid)
+        entry = self.follow._following.get(self.scene.session_uid)
         return None if entry is None or entry.flow is None else entry.flow.task
 
     def end(self) -> None:
@@ -314,22 +314,22 @@ class Slow:
         self.go_on.set()
         assert self.job.wait(60.0)
         self.go_on.clear()
-        self.refresh._run()
+        self.follow._run()
 
 
 @pytest.fixture
-def slow(part: Part, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    slow = Slow(part, pair[1], monkeypatch)
+def slow(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    slow = Slow(pair[1], monkeypatch)
     yield slow
     slow.go_on.set()
 
 
 def test_a_long_inspection_runs_beside_blender_without_a_limit(session: ModuleType, slow: Slow, pair: Pair) -> None:
     slow.change(1.75)
-    assert slow.refresh._run() == slow.refresh.POLL_INTERVAL_S, "it goes on, and the timer comes again"
+    assert slow.follow._run() == slow.follow.POLL_INTERVAL_S, "it goes on, and the timer comes again"
     job = slow.job
     slow.now += 3600.0
-    assert slow.refresh._run() == slow.refresh.POLL_INTERVAL_S
+    assert slow.follow._run() == slow.follow.POLL_INTERVAL_S
     assert slow.job is job, "an hour later it still does"
     assert session.stale_reason(bpy.context) == "'B' has moved"
     slow.end()
@@ -353,7 +353,7 @@ def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_e
         slow.begin(x)
         assert slow.job is None, "nothing is begun that the next change would end"
     slow.now += 0.4
-    slow.refresh._run()
+    slow.follow._run()
     assert slow.job is not None, "the mouse was released"
     slow.end()
     assert_fresh(session, 0.35)
@@ -362,30 +362,27 @@ def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_e
 def test_a_tag_without_a_change_does_not_end_what_takes_long(slow: Slow, pair: Pair) -> None:
     job = slow.begin(1.75)
     slow.now += 10.0
-    slow.refresh._note(slow.scene)
-    slow.refresh._run()
+    slow.follow._note(slow.scene)
+    slow.follow._run()
     assert slow.job is job
 
 
-def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
-    session: ModuleType, slow: Slow, pair: Pair
-) -> None:
-    slow.begin(1.75)
+def test_an_inspection_is_cancelled_and_the_next_change_begins_another(slow: Slow, pair: Pair) -> None:
+    job = slow.begin(1.75)
     slow.now += 5.0
-    assert slow.refresh.progress_of(slow.scene) is not None
-    job = slow.job
+    assert slow.follow.progress_of(slow.scene) is not None
     assert bpy.ops.contact_lens.cancel(work="inspection") == {"FINISHED"}
     assert job.wait(60.0)
-    assert slow.refresh._run() is None
-    assert slow.refresh.progress_of(slow.scene) is None
-    assert slow.refresh.outdated(bpy.context) == "inspection cancelled"
+    assert slow.follow._run() is None
+    assert slow.follow.progress_of(slow.scene) is None
+    assert slow.follow.outdated(bpy.context) == "inspection cancelled"
     slow.begin(1.625)
     slow.now += 1.0
-    slow.refresh._run()
+    slow.follow._run()
     assert slow.job is not None
     slow.end()
-    assert slow.refresh.outdated(bpy.context) == ""
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.375)
+    assert slow.follow.outdated(bpy.context) == ""
+    assert inspection().contact.depth == pytest.approx(0.375)
 
 
 def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays_so(
@@ -397,13 +394,13 @@ def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays
         if k % 4 == 3:
             slow.change(1.755 + 0.01 * k)
             slow.end()  # an answer, of a place that the object has left
-        marks.append(bool(slow.refresh.outdated(bpy.context)))
+        marks.append(bool(slow.follow.outdated(bpy.context)))
         assert session.is_stale(bpy.context)
         slow.now += 0.125
     assert marks == [False] * 3 + [True] * 9, "nothing flashes"
     while slow.job is not None:
         slow.end()
-    assert slow.refresh.outdated(bpy.context) == ""
+    assert slow.follow.outdated(bpy.context) == ""
 
 
 def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
@@ -412,79 +409,62 @@ def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
     def edit() -> None:
         shift(pair[1], 0.125)
         session.mark_stale(slow.scene, "'B' has changed")
-        slow.refresh._note(slow.scene, "'B' has changed")
+        slow.follow._note(slow.scene, "'B' has changed")
 
     edit()
-    slow.refresh._run()
+    slow.follow._run()
     edit()
     slow.end()
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.375)
+    assert inspection().contact.depth == pytest.approx(0.375)
     assert session.stale_reason(bpy.context) == "'B' has changed"
     slow.end()
     assert_fresh(session, 0.25)
 
 
 @pytest.fixture
-def quick(refresh: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
+def quick(follow: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     """As if there were a window, and a machine as fast as it takes; returns how often the timer was asked for."""
     asked = []
-    monkeypatch.setattr(refresh.background, "has_windows", lambda: True)
-    monkeypatch.setattr(refresh, "_wake", lambda: asked.append(True))
-    monkeypatch.setattr(refresh, "SYNC_BUDGET_S", 60.0)
+    monkeypatch.setattr(follow.background, "has_windows", lambda: True)
+    monkeypatch.setattr(follow, "_wake", lambda: asked.append(True))
+    monkeypatch.setattr(follow, "SYNC_BUDGET_S", 60.0)
     yield lambda: len(asked)
-    refresh._loaded()
+    follow._loaded()
 
 
 def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
     session: ModuleType,
-    refresh: ModuleType,
+    follow: ModuleType,
     quick: Callable[[], int],
     pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refresh, "QUICK_S", 60.0)
-    scene, b, calls = bpy.context.scene, pair[1], []
+    monkeypatch.setattr(follow, "QUICK_S", 60.0)
+    b, calls = pair[1], []
     bpy.app.handlers.depsgraph_update_post.append(lambda *_: calls.append("update"))
     bpy.app.handlers.frame_change_post.append(lambda *_: calls.append("frame"))
     try:
-        for frame, x in ((1, 0.5), (61, 3.5)):
-            b.location.x = x
-            b.keyframe_insert("location", frame=frame)
-        for curve in fcurves(b):
-            for point in curve.keyframe_points:
-                point.interpolation = "LINEAR"
-        bpy.context.view_layer.update()
+        animate(b, "location", "LINEAR", f1=(0.5, 0.0, 0.0), f61=(3.5, 0.0, 0.0))
+        update()
         calls.clear()
         for frame in range(1, 62):
-            scene.frame_set(frame)
+            bpy.context.scene.frame_set(frame)
             assert session.stale_reason(bpy.context) == ""
             gap = (0.5 + (frame - 1) * 0.05) - 2.0
-            assert session.current(bpy.context).contact.signed_distance == pytest.approx(gap, abs=1e-6)
+            assert inspection().contact.signed_distance == pytest.approx(gap, abs=1e-6)
         assert calls == ["frame"] * 61, "what is read tags nothing, so no handler is called again"
         calls.clear()
         b.animation_data_clear()
         for x in (1.75, 1.5, 1.25):
             move(b, x)
             assert_fresh(session, 2.0 - x)
-        b.data.vertices[0].co.x -= 0.25
-        b.data.update()
-        bpy.context.view_layer.update()
+        edit(b, -0.25)
         assert session.stale_reason(bpy.context) == ""
-        assert session.current(bpy.context).contact.depth > 0.8
+        assert inspection().contact.depth > 0.8
     finally:
         bpy.app.handlers.depsgraph_update_post.pop()
         bpy.app.handlers.frame_change_post.pop()
     assert quick() == 0, "the timer is not asked for"
-
-
-def fcurves(obj: bpy.types.Object) -> list[Any]:
-    """The curves of its action."""
-    action = obj.animation_data.action
-    if bpy.app.version < (5, 0):
-        return list(action.fcurves)
-    return [
-        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
-    ]
 
 
 @pytest.mark.parametrize(
@@ -499,7 +479,7 @@ def fcurves(obj: bpy.types.Object) -> list[Any]:
 )
 def test_quick_is_less_than_30_ms_by_the_median_of_the_last_five(
     session: ModuleType,
-    refresh: ModuleType,
+    follow: ModuleType,
     quick: Callable[[], int],
     pair: Pair,
     seconds: list[float],
@@ -515,18 +495,18 @@ def test_quick_is_less_than_30_ms_by_the_median_of_the_last_five(
 
 def test_nothing_is_inspected_while_blender_renders(
     session: ModuleType,
-    refresh: ModuleType,
+    follow: ModuleType,
     quick: Callable[[], int],
     pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refresh, "QUICK_S", 60.0)
+    monkeypatch.setattr(follow, "QUICK_S", 60.0)
     with monkeypatch.context() as patch:
-        patch.setattr(refresh.handlers, "is_rendering", lambda: True)
+        patch.setattr(follow.handlers, "is_rendering", lambda: True)
         move(pair[1], 1.75)
-        assert refresh._run() == refresh.RENDER_INTERVAL_S
+        assert follow._run() == follow.RENDER_INTERVAL_S
         assert session.stale_reason(bpy.context) == "'B' has moved"
-    assert refresh._run() is None, "afterwards it is"
+    assert follow._run() is None, "afterwards it is"
     assert_fresh(session, 0.25)
 
 
@@ -537,7 +517,7 @@ def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(session: Modul
     assert session.stale_reason(bpy.context) == "'Renamed' has moved"  # the panel asks for it with every drawing
     slow.end()
     assert_fresh(session, 0.25)
-    assert session.current(bpy.context).name_b == "Renamed"
+    assert inspection().name_b == "Renamed"
 
 
 def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
@@ -547,7 +527,7 @@ def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
     job = slow.begin(1.75)
     bpy.context.window.scene = second
     slow.now += 10.0
-    slow.refresh._run()
+    slow.follow._run()
     assert slow.job is job, "it goes on"
     bpy.context.window.scene = first
     slow.end()
@@ -555,36 +535,36 @@ def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
     job = slow.begin(1.5)
     bpy.context.window.scene = second
     bpy.data.scenes.remove(first)
-    assert slow.refresh._run() is None
+    assert slow.follow._run() is None
     assert job.wait(60.0), "of a scene that was deleted it is cancelled"
 
 
 def test_selecting_does_not_begin_again_what_was_cancelled(
-    refresh: ModuleType, quick: Callable[[], int], pair: Pair
+    follow: ModuleType, quick: Callable[[], int], pair: Pair
 ) -> None:
-    refresh.cancel(bpy.context.scene)
+    follow.cancel(bpy.context.scene)
     select(pair[0])
-    bpy.context.view_layer.update()
+    update()
     assert quick() == 0
-    assert refresh.outdated(bpy.context) == "inspection cancelled"
+    assert follow.outdated(bpy.context) == "inspection cancelled"
 
 
 @pytest.fixture(params=[0.0, 60.0], ids=["by the timer", "in the handler"])
 def settled(
     request: pytest.FixtureRequest,
-    refresh: ModuleType,
+    follow: ModuleType,
     quick: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[], None]:
     """Evaluate the scene, and let Blender's timer come where it was asked for, until nothing is left to be done."""
-    monkeypatch.setattr(refresh, "QUICK_S", request.param)
+    monkeypatch.setattr(follow, "QUICK_S", request.param)
 
     def settle() -> None:
-        bpy.context.view_layer.update()
+        update()
         for _ in range(5):
-            if not refresh._following:
+            if not follow._following:
                 return
-            refresh._run()
+            follow._run()
         pytest.fail("it never ends")
 
     return settle
@@ -600,7 +580,7 @@ def test_what_is_empty_at_a_frame_is_inspected_at_the_next_one(
         settled()
         assert session.error(bpy.context).startswith(error)
         assert bool(session.error(bpy.context)) == bool(error)
-        assert (session.current(bpy.context) is None) == bool(error)
+        assert (inspection() is None) == bool(error)
 
 
 def test_a_pair_picked_while_one_was_hidden_is_inspected_when_it_is_shown(
@@ -614,12 +594,11 @@ def test_a_pair_picked_while_one_was_hidden_is_inspected_when_it_is_shown(
     other.hide_set(False)
     settled()
     assert session.error(bpy.context) == ""
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert inspection().contact.depth == pytest.approx(0.25)
 
 
 def test_where_something_unexpected_fails_no_old_answer_stays(
     session: ModuleType,
-    part: Part,
     settled: Callable[[], None],
     pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
@@ -632,43 +611,39 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
         patch.setattr(part("blender_addon.check.inspection").Work, "_inspection", fails)
         shift(pair[1], 0.25)
         settled()
-        assert session.current(bpy.context) is None
+        assert inspection() is None
         assert "'A' and 'B' cannot be inspected (MemoryError: no room for 9 GB)" in session.error(bpy.context)
         with pytest.raises(RuntimeError, match="cannot be inspected"):  # what an operator reports, to a script
-            bpy.ops.contact_lens.refresh()
+            refresh()
     assert "Error in bpy.app.handlers" not in capfd.readouterr().err
     pair[1].location.x = 1.625
     settled()
     assert session.error(bpy.context) == ""
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.125)
+    assert inspection().contact.depth == pytest.approx(0.125)
 
 
 @pytest.mark.parametrize("last", [False, True], ids=["one of two", "the only one"])
 def test_a_part_that_ceases_to_be_one_is_followed(
     session: ModuleType, settled: Callable[[], None], pair: Pair, last: bool
 ) -> None:
-    bpy.ops.rigidbody.world_add()
     parent, near, far = cube("Parent", size=1.0), cube("Near", (0.75, 0.0, 0.0), 1.0), cube("Far", (-3.0, 0.0, 0.0))
-    for obj in (parent, near) if last else (parent, near, far):
-        select(obj)
-        bpy.ops.rigidbody.object_add()
-        obj.parent = None if obj == parent else parent
-    parent.rigid_body.collision_shape = "COMPOUND"
+    rigid_body(parent, "COMPOUND")
+    adopt(parent, *(rigid_body(obj, "CONVEX_HULL") for obj in ((near,) if last else (near, far))))
     inspect(parent, pair[1])
     settled()
-    assert session.current(bpy.context).contact.signed_distance == pytest.approx(-0.75)
+    assert inspection().contact.signed_distance == pytest.approx(-0.75)
     select(near)
     bpy.ops.rigidbody.object_remove()
     settled()
     assert session.stale_reason(bpy.context) == ""
     # B begins at x = 0.5, where the parent's own mesh ends; the far part ends at x = -2.
-    assert session.current(bpy.context).contact.signed_distance == pytest.approx(0.0 if last else 2.5, abs=1e-6)
+    assert inspection().contact.signed_distance == pytest.approx(0.0 if last else 2.5, abs=1e-6)
 
 
-def test_no_thread_is_left_when_the_addon_is_switched_off(refresh: ModuleType, slow: Slow, pair: Pair) -> None:
+def test_no_thread_is_left_when_the_addon_is_switched_off(follow: ModuleType, slow: Slow, pair: Pair) -> None:
     job = slow.begin(1.75)
     assert not job.wait(0.0)
-    refresh.unregister()
-    refresh.register()
-    refresh.background.end_all()
+    follow.unregister()
+    follow.register()
+    follow.background.end_all()
     assert job.wait(0.0)

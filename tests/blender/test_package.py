@@ -8,103 +8,79 @@ import re
 import sys
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import addon_utils
 import bpy
 import pytest
 
-from .scenes import cube, inspect
+from .scenes import MODULE, cube, inspect, part
 
-MODULE = "bl_ext.user_default.contact_lens"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def text_in(packed: Path, name: str) -> str:
+@pytest.fixture(scope="module")
+def files(packed: Path) -> dict[str, bytes]:
+    """The files of the zip."""
     with zipfile.ZipFile(packed) as archive:
-        return archive.read(name).decode("utf-8")
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_the_zip_holds_the_extension_and_nothing_else(packed: Path) -> None:
-    with zipfile.ZipFile(packed) as archive:
-        names = archive.namelist()
-    assert {"__init__.py", "blender_manifest.toml", "LICENSE"} <= set(names)
-    assert {"core/__init__.py", "blender_addon/__init__.py"} <= set(names)
-    stray = [
-        name for name in names if not re.fullmatch(r"(core|blender_addon)/.+|__init__\.py|[^/]+\.toml|LICENSE", name)
-    ]
-    assert stray == []
-    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+def test_the_zip_holds_the_extension_and_nothing_else(files: dict[str, bytes]) -> None:
+    assert {"__init__.py", "blender_manifest.toml", "LICENSE", "core/__init__.py", "blender_addon/__init__.py"} <= {
+        *files
+    }
+    allowed = r"(core|blender_addon)/.+|__init__\.py|[^/]+\.toml|LICENSE"
+    assert [name for name in files if not re.fullmatch(allowed, name)] == []
+    assert not [name for name in files if "__pycache__" in name or name.endswith(".pyc")]
 
 
-def test_the_manifest_names_the_extension(packed: Path) -> None:
-    manifest = tomllib.loads(text_in(packed, "blender_manifest.toml"))
-    assert manifest["id"] == "contact_lens"
-    assert manifest["name"] == "Contact Lens"
-    assert manifest["blender_version_min"] == "4.2.0"
-    assert manifest["license"] == ["SPDX:GPL-3.0-or-later"]
+def test_the_manifest_names_the_extension(files: dict[str, bytes]) -> None:
+    manifest = tomllib.loads(files["blender_manifest.toml"].decode("utf-8"))
+    expected = {"id": "contact_lens", "name": "Contact Lens", "blender_version_min": "4.2.0"}
+    assert manifest == manifest | expected | {"license": ["SPDX:GPL-3.0-or-later"]}
     assert "Physics" in manifest["tags"]
     assert set(manifest["permissions"]) == {"files", "clipboard"}
     assert "wheels" not in manifest
 
 
-def test_the_installed_files_are_those_of_the_zip(packed: Path, addon: ModuleType) -> None:
+def test_the_installed_files_are_those_of_the_zip(files: dict[str, bytes], addon: ModuleType) -> None:
     assert addon.__file__ is not None
     folder = Path(addon.__file__).parent
-    with zipfile.ZipFile(packed) as archive:
-        for name in archive.namelist():
-            assert (folder / name).read_bytes() == archive.read(name), name
+    assert {name: (folder / name).read_bytes() for name in files} == files
 
 
-def test_core_in_the_zip_never_asks_for_blender(packed: Path) -> None:
-    with zipfile.ZipFile(packed) as archive:
-        sources = {name: archive.read(name).decode("utf-8") for name in archive.namelist() if name.startswith("core/")}
-    for name, source in sources.items():
-        assert not re.search(r"^\s*(import|from) (bpy|mathutils|gpu|bmesh|blf)\b", source, re.MULTILINE), name
+def test_core_in_the_zip_never_asks_for_blender(files: dict[str, bytes]) -> None:
+    blender = re.compile(rb"^\s*(import|from) (bpy|mathutils|gpu|bmesh|blf)\b", re.MULTILINE)
+    assert [name for name, source in files.items() if name.startswith("core/") and blender.search(source)] == []
 
 
-class Registered:
+def registered() -> dict[str, Any]:
     """What an add-on can leave behind in Blender."""
-
-    def __init__(self) -> None:
-        self.handlers = {
-            name: len(functions)
-            for name in dir(bpy.app.handlers)
-            if isinstance(functions := getattr(bpy.app.handlers, name), list)
-        }
-        self.classes = {
+    types = bpy.types
+    bases = (
+        *(types.AddonPreferences, types.Gizmo, types.GizmoGroup, types.Header, types.Menu),
+        *(types.Operator, types.Panel, types.PropertyGroup, types.UIList),
+    )
+    owners = types.Scene, types.WindowManager, types.Object, types.Mesh, types.Screen
+    handlers = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
+    menus = {name: getattr(getattr(getattr(types, name), "draw", None), "_draw_funcs", None) for name in dir(types)}
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps if bpy.context.window_manager.keyconfigs.addon else ()
+    return {
+        "handlers": {name: len(functions) for name, functions in handlers.items() if isinstance(functions, list)},
+        "classes": {
             base.__name__: sorted(
                 cls.__name__ for cls in base.__subclasses__() if cls.__module__.startswith(MODULE) and cls.is_registered
             )
-            for base in (
-                bpy.types.AddonPreferences,
-                bpy.types.Gizmo,
-                bpy.types.GizmoGroup,
-                bpy.types.Header,
-                bpy.types.Menu,
-                bpy.types.Operator,
-                bpy.types.Panel,
-                bpy.types.PropertyGroup,
-                bpy.types.UIList,
-            )
-        }
-        self.properties = {
-            owner.__name__: sorted(owner.bl_rna.properties.keys())
-            for owner in (bpy.types.Scene, bpy.types.WindowManager, bpy.types.Object, bpy.types.Mesh, bpy.types.Screen)
-        }
-        self.menu_entries = {
-            name: len(drawn)
-            for name in dir(bpy.types)
-            if (drawn := getattr(getattr(getattr(bpy.types, name), "draw", None), "_draw_funcs", None)) is not None
-        }
-        self.keymaps = {keymap.name: len(keymap.keymap_items) for keymap in addon_keymaps()}
-
-
-def addon_keymaps() -> list[bpy.types.KeyMap]:
-    configurations = bpy.context.window_manager.keyconfigs
-    return list(configurations.addon.keymaps) if configurations.addon else []
+            for base in bases
+        },
+        "properties": {owner.__name__: sorted(owner.bl_rna.properties.keys()) for owner in owners},
+        "menu_entries": {name: len(drawn) for name, drawn in menus.items() if drawn is not None},
+        "keymaps": {keymap.name: len(keymap.keymap_items) for keymap in keymaps},
+    }
 
 
 @pytest.fixture
@@ -116,31 +92,29 @@ def enabled_again() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("empty_scene", "enabled_again")
-def test_ten_times_on_and_off_leaves_nothing_behind(
-    addon: ModuleType, part: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     timers = counted_timers(monkeypatch)
-    session, inspection, viewport = map(
-        part, ("blender_addon.check.session", "blender_addon.check.inspection", "blender_addon.ui.viewport")
+    session, inspection, viewport = (
+        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "ui.viewport")
     )
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
-    on = vars(Registered())
+    on = registered()
     assert on["classes"]["Operator"]
     counts, off = [], None
     for _ in range(10):
         addon_utils.disable(MODULE, default_set=True)
-        off = off or vars(Registered())
+        off = off or registered()
         assert not any(off["classes"].values())
         assert not any(name.startswith("contact_lens") for names in off["properties"].values() for name in names)
-        assert vars(Registered()) == off
+        assert registered() == off
         assert not any(map(bpy.app.timers.is_registered, timers))
         kept = session._inspections, inspection._geometries._recent._values, inspection._shapes._values
         assert not any((*kept, viewport._handles))
         gc.collect()
         counts.append(len(gc.get_objects()))
         addon_utils.enable(MODULE, default_set=True)
-        assert vars(Registered()) == on
+        assert registered() == on
         inspect(a, b)
     assert sys.modules[MODULE] is addon
     assert counts[-1] - counts[2] < 200, "the same number of Python objects, but for a few of the interpreter's own"

@@ -12,9 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, inspect, select
-
-Part = Callable[[str], ModuleType]
+from .scenes import cube, inspect, part, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -92,7 +90,7 @@ class Layout:
 
 
 @pytest.fixture
-def draw(part: Part) -> Callable[..., Layout]:
+def draw() -> Callable[..., Layout]:
     panels = part("blender_addon.ui.panels")
 
     def draw_panels() -> Layout:
@@ -117,7 +115,7 @@ def test_nothing_inspected(draw: Callable[..., Layout]) -> None:
     assert layout.operators == ["contact_lens.inspect"]
 
 
-def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: Part) -> None:
+def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout]) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
     layout = draw()
     assert layout.texts[0] == "Penetrating"
@@ -163,7 +161,7 @@ def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, s
     assert layout.icons[0] not in ("NONE", "BLANK1")
 
 
-def test_every_relation_has_words_and_an_icon(part: Part) -> None:
+def test_every_relation_has_words_and_an_icon() -> None:
     relations = {str(relation) for relation in part("core").Relation}
     assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
     assert set(part("blender_addon.report.pair")._RELATIONS) == relations
@@ -173,9 +171,7 @@ def sentence(layout: Layout) -> str:
     return " ".join(layout.texts)
 
 
-def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
-    draw: Callable[..., Layout], part: Part
-) -> None:
+def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(draw: Callable[..., Layout]) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     layout = draw()
@@ -201,9 +197,7 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert draw().texts[:2] == ["Outdated: Penetrating", "The settings have changed"]
 
 
-def test_no_button_moves_whatever_the_result_is(
-    draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_button_moves_whatever_the_result_is(draw: Callable[..., Layout], monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     main = [
@@ -234,7 +228,7 @@ def test_no_button_moves_whatever_the_result_is(
     assert places() == fresh, "no result"
 
 
-def test_the_status_fits_its_row(draw: Callable[..., Layout], part: Part) -> None:
+def test_the_status_fits_its_row(draw: Callable[..., Layout]) -> None:
     layout, session = part("blender_addon.ui.layout"), part("blender_addon.check.session")
     reason = "has changed"
     inspect(cube("A"), cube("The left part of the hinge, 2nd", (1.5, 0.0, 0.0)))
@@ -257,7 +251,7 @@ def test_what_will_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
 
 
 def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
-    draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
+    draw: Callable[..., Layout], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inspection, core = part("blender_addon.check.pair_contact"), part("core")
     honest = inspection.contact
@@ -296,7 +290,7 @@ def test_dent_is_told(draw: Callable[..., Layout]) -> None:
     assert "'Suzanne' is not convex: its convex hull is used, concavity" in sentence(draw())
 
 
-def test_the_collision_shape_is_in_the_properties_of_the_active_object(part: Part) -> None:
+def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None:
     panel = part("blender_addon.ui.panels").CONTACT_LENS_PT_shape
     assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "object")
 
@@ -368,7 +362,7 @@ def test_long_sentences_are_wrapped(draw: Callable[..., Layout]) -> None:
     assert max(len(text) for text in draw().texts) < 60
 
 
-def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
+def test_preferences_and_menus_draw(addon: ModuleType) -> None:
     layout = Layout()
     preferences = part("blender_addon.data.preferences")
     stand_in = SimpleNamespace(layout=layout, bl_rna=bpy.context.preferences.addons[addon.__name__].preferences.bl_rna)
@@ -382,7 +376,7 @@ def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
     assert len(layout.operators) == 16
 
 
-def test_look_follows_the_preferences(addon: ModuleType, part: Part) -> None:
+def test_look_follows_the_preferences(addon: ModuleType) -> None:
     preferences = part("blender_addon.data.preferences")
     stored = bpy.context.preferences.addons[addon.__name__].preferences
     assert preferences.look(bpy.context).line_width == preferences.DEFAULT_LOOK.line_width

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
@@ -13,13 +12,13 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from .scenes import cube, mesh_object
+from .scenes import cube, mesh_object, part
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 @pytest.fixture
-def read(part: Callable[[str], ModuleType]) -> ModuleType:
+def read() -> ModuleType:
     return part("blender_addon.read.snapshot")
 
 

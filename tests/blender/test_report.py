@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from math import cos, pi, sin
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -13,20 +12,18 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, inspect, mesh_object
-
-Part = Callable[[str], ModuleType]
+from .scenes import cube, inspect, mesh_object, part
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 @pytest.fixture
-def report(part: Part) -> ModuleType:
+def report() -> ModuleType:
     return part("blender_addon.report.pair")
 
 
 @pytest.fixture
-def units(part: Part) -> ModuleType:
+def units() -> ModuleType:
     return part("blender_addon.data.units")
 
 
@@ -205,7 +202,7 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     assert json.loads(path.read_text(encoding="utf-8")) == report.report(bpy.context)
 
 
-def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_save_json_proposes_the_objects_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     operators = part("blender_addon.ui.operators")
     opened: list[Any] = []
     context = SimpleNamespace(
@@ -289,7 +286,7 @@ def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
     assert report.warnings(report.inspected(bpy.context)) == [f"'{ring.name}' has no faces: its convex hull is used"]
 
 
-def test_messages_agree_in_number_and_round_to_nothing_untrue(part: Part) -> None:
+def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     messages, units = part("blender_addon.report.messages"), part("blender_addon.data.units").UnitFormat()
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}}

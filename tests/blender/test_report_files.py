@@ -25,8 +25,8 @@ import bpy
 import pytest
 
 from .processes import environment_of, in_process, installed, modules_of
-from .reports import KINDS, Part, load_report, outputs, run, run_json, save_scene, table_of
-from .scenes import cube, inspect, mesh_object
+from .reports import KINDS, load_report, outputs, run, run_json, table_of
+from .scenes import cube, inspect, mesh_object, part, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -58,11 +58,11 @@ def documents(partial: Path, killed: bool = False) -> list[dict[str, Any]]:
 
 
 def test_files_of_one_name_are_identified_by_path_and_content(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [pair_file(tmp_path / "one" / "scene.blend"), pair_file(tmp_path / "two" / "scene.blend", "C", "D")]
     paths, options = outputs(tmp_path)
-    assert run(part, *files, *options) == 1
+    assert run(*files, *options) == 1
     data, rows, page = load_report(paths["json"]), load_report(paths["csv"]), paths["html"].read_text(encoding="utf-8")
     digests = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
     assert data["inputs"] == [{"file": "scene.blend", "path": p, "sha256": s, "error": None} for p, s in digests]
@@ -85,7 +85,6 @@ def test_files_of_one_name_are_identified_by_path_and_content(
     ],
 )
 def test_one_bad_file_does_not_cost_the_reports_of_the_others(
-    part: Part,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -106,7 +105,7 @@ def test_one_bad_file_does_not_cost_the_reports_of_the_others(
     elif bad != "missing":
         pair_file(path, scene="Other" if bad == "another scene" else "Scene")
     paths, options = outputs(tmp_path)
-    assert run(part, one, path, two, *options, *(["--scene", "Scene"] if bad == "another scene" else [])) == 2
+    assert run(one, path, two, *options, *(["--scene", "Scene"] if bad == "another scene" else [])) == 2
     said = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("contact_lens: "))
     data, rows = load_report(paths["json"]), load_report(paths["csv"])
     assert [check["file"] for check in data["checks"]] == ["one.blend", "two.blend"]
@@ -119,23 +118,23 @@ def test_one_bad_file_does_not_cost_the_reports_of_the_others(
     assert f"Not checked: {path}: {error}" in page
 
 
-def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(part: Part, tmp_path: Path) -> None:
+def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend")
     (tmp_path / "bad.blend").write_bytes(b"no blend file")
     _, options = outputs(tmp_path)
-    assert run(part, file, *options) == 1
+    assert run(file, *options) == 1
     before = contents(tmp_path)
     for arguments in ([tmp_path / "bad.blend"], [tmp_path / "none.blend"], [file, "--scene", "None"]):
-        assert run(part, *arguments, *options) == 2
+        assert run(*arguments, *options) == 2
         assert contents(tmp_path) == before
 
 
-def test_a_table_names_what_was_not_checked(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without findings it would else be that of a clean scene."""
     for k in range(12):
         mesh_object(f"=Endless {k}", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     file, (paths, options) = save_scene(tmp_path / "scene.blend"), outputs(tmp_path)
-    assert run(part, file, "--frames", "-3", *options) == 3
+    assert run(file, "--frames", "-3", *options) == 3
     data = load_report(paths["json"])
     reasons = [entry["reason"] for entry in data["checks"][0]["skipped"] if entry["unchecked"]]
     assert len(reasons) >= 12
@@ -143,7 +142,7 @@ def test_a_table_names_what_was_not_checked(part: Part, tmp_path: Path, capsys: 
     assert named == [("not checked", "-3", "Scene", reason, data["inputs"][0]["sha256"]) for reason in reasons]
     assert "more left out" not in capsys.readouterr().out, "what was not checked is more than that"
     to_csv = part("blender_addon.report.csv_report").to_csv
-    _, document = run_json(part, pair_file(file))
+    _, document = run_json(pair_file(file))
     (finding,) = table_of(to_csv(document))
     stopped, then = table_of(to_csv(document | {"partial": True}))
     assert (stopped["status"], stopped["notes"][:13], then) == ("not checked", "Stopped early", finding)
@@ -182,10 +181,10 @@ def in_the_middle(addon: ModuleType, folder: Path, paths: dict[str, Path]) -> It
 
 @as_module
 def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
-    addon: ModuleType, part: Part, long_file: Path, tmp_path: Path
+    addon: ModuleType, long_file: Path, tmp_path: Path
 ) -> None:
     paths, options = outputs(tmp_path)
-    run(part, long_file, *options)
+    run(long_file, *options)
     before = {path: path.read_bytes() for path in paths.values()}
     with in_the_middle(addon, tmp_path, paths) as process:
         process.kill()
@@ -198,7 +197,7 @@ def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
             assert (each["schema"], each["partial"], each["frames"]) == ("contact-lens-scene-report", True, [k + 1])
             assert len(each["checks"][0]["findings"]) == 1
     # The next run does not mix them up.
-    run(part, long_file, *options)
+    run(long_file, *options)
     assert not list(tmp_path.glob("*.partial"))
     assert {path: path.read_bytes() for path in paths.values()} == before
 
@@ -224,7 +223,7 @@ def test_a_run_that_is_asked_to_end_writes_partial_reports(
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As under nohup."""
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no SIGHUP here")
@@ -237,7 +236,7 @@ def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monk
     monkeypatch.setattr(part("blender_addon.check.scene"), "check", hung_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        code, document = run_json(part, pair_file(tmp_path / "scene.blend"))
+        code, document = run_json(pair_file(tmp_path / "scene.blend"))
     finally:
         signal.signal(signal.SIGHUP, before)
     assert (code, document["partial"]) == (1, False)
@@ -256,15 +255,15 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 
 
 def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
     del options[-2:]  # a page is larger than that
-    assert run(part, file, "--frames", "1-3", *options) == 1
+    assert run(file, "--frames", "1-3", *options) == 1
     before = paths["json"].read_bytes()
     capsys.readouterr()
     with no_file_larger_than(len(before) // 2):
-        assert run(part, file, "--frames", "1-6", *options) == 2
+        assert run(file, "--frames", "1-6", *options) == 2
     said = capsys.readouterr().err
     assert f"{paths['json']}: " in said
     assert f"{paths['json']}.partial: " in said
@@ -277,7 +276,7 @@ def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
 
 
 def test_a_report_that_cannot_be_made_costs_no_other(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
 
@@ -285,7 +284,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(
         raise MemoryError
 
     monkeypatch.setitem(part("blender_addon.report.scene").WRITERS, "json", too_large)
-    assert run(part, file, *options) == 2
+    assert run(file, *options) == 2
     said = capsys.readouterr().err
     assert f"contact_lens: {paths['json']}: MemoryError" in said
     assert f"what was done is in {paths['json']}.partial" in said
@@ -293,11 +292,11 @@ def test_a_report_that_cannot_be_made_costs_no_other(
     assert paths["html"].is_file()
 
 
-def test_a_failed_write_names_the_path(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_write_names_the_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
     file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.csv"
-    assert run(part, file, "--json", "/dev/full", "--csv", path) == 2
+    assert run(file, "--json", "/dev/full", "--csv", path) == 2
     assert "contact_lens: /dev/full: No space left on device\n" in capsys.readouterr().err
     assert len(load_report(path)) == 1
 
@@ -320,12 +319,10 @@ def test_saving_from_the_sidebar_loses_no_earlier_report(tmp_path: Path, kind: s
     assert path.read_bytes() == b'{"mine": 1}'
 
 
-def test_a_partial_report_takes_the_place_of_no_other_file(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_partial_report_takes_the_place_of_no_other_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, earlier, path = pair_file(tmp_path / "scene.blend"), tmp_path / "earlier.json", tmp_path / "out.json"
     partial = Path(f"{path}.partial")
-    run(part, file, "--json", earlier)
+    run(file, "--json", earlier)
     for occupy, target in (
         (partial.symlink_to, earlier),
         (partial.hardlink_to, earlier),
@@ -333,27 +330,27 @@ def test_a_partial_report_takes_the_place_of_no_other_file(
     ):
         before = contents(tmp_path)
         occupy(target)
-        assert run(part, file, "--json", path) == 2, occupy
+        assert run(file, "--json", path) == 2, occupy
         assert f"contact_lens: {partial}" in capsys.readouterr().err
         partial.unlink()
         assert contents(tmp_path) == before
 
 
-def test_a_run_that_is_refused_leaves_what_an_earlier_one_has_done(part: Part, tmp_path: Path) -> None:
+def test_a_run_that_is_refused_leaves_what_an_earlier_one_has_done(tmp_path: Path) -> None:
     file, partial = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json.partial"
     paths, options = outputs(tmp_path)
     partial.write_text('{"schema": "contact-lens-scene-report", "frames": [1]}\n')
     Path(f"{paths['html']}.partial").write_text("of another program")
     before = contents(tmp_path)
-    assert run(part, file, *options) == 2
+    assert run(file, *options) == 2
     assert contents(tmp_path) == before
     Path(f"{paths['html']}.partial").unlink()
-    assert run(part, file, *options) == 1
+    assert run(file, *options) == 1
     assert not partial.exists()
 
 
 def test_a_partial_report_that_cannot_be_removed_costs_no_report(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on Windows, while another program reads it."""
     file, (paths, options), unlink = pair_file(tmp_path / "scene.blend"), outputs(tmp_path), os.unlink
@@ -364,13 +361,13 @@ def test_a_partial_report_that_cannot_be_removed_costs_no_report(
         unlink(path)
 
     monkeypatch.setattr(os, "unlink", refused)
-    assert run(part, file, *options) == 1
+    assert run(file, *options) == 1
     assert f"contact_lens: {paths['json']}.partial: Permission denied\n" in capsys.readouterr().err
     assert set(tmp_path.iterdir()) == {file, *paths.values(), tmp_path / "out.json.partial"}
 
 
 def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = part("blender_addon.report.files")
     write = files.write
@@ -380,27 +377,23 @@ def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
         write(*arguments)
 
     monkeypatch.setattr(files, "write", interrupted)
-    code, document = run_json(part, pair_file(tmp_path / "scene.blend"))
+    code, document = run_json(pair_file(tmp_path / "scene.blend"))
     assert (code, document["partial"]) == (1, False)
     assert "not everything was checked" not in capsys.readouterr().err
 
 
-def test_partial_reports_that_nobody_asked_for_are_not_made(
-    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_reports_that_nobody_asked_for_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which takes seconds where there are very many findings."""
     file, made = pair_file(tmp_path / "scene.blend"), []
     monkeypatch.setattr(part("blender_addon.report.json_report"), "to_line", made.append)
-    assert run(part, file) == run(part, file, "--csv", os.devnull) == 1
+    assert run(file) == run(file, "--csv", os.devnull) == 1
     assert made == []
 
 
 # --- where reports go -----------------------------------------------------------------------------------------------
 
 
-def test_no_report_is_written_over_what_is_no_report(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_report_is_written_over_what_is_no_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, library = pair_file(tmp_path / "scene.blend"), pair_file(tmp_path / "library.blend")
     os.link(file, tmp_path / "hard link.json")
     (tmp_path / "link.json").symlink_to(library)
@@ -416,22 +409,22 @@ def test_no_report_is_written_over_what_is_no_report(
     capsys.readouterr()
     for path in [*(each for each in before if each.suffix != ".partial"), tmp_path / "out.json"]:
         for kind in KINDS:
-            assert run(part, file, f"--{kind}", path) == 2, path
+            assert run(file, f"--{kind}", path) == 2, path
             told = capsys.readouterr()
             assert f"contact_lens: {path}" in told.err
             kind = "partial report" if path.name == "out.json" else "report"
             assert f"not a {kind} of Contact Lens" in told.err
             assert told.out == "", "before anything is checked"
     bpy.ops.wm.open_mainfile(filepath=str(file))
-    assert run(part, "--csv", file) == 2, "the file that is open"
+    assert run("--csv", file) == 2, "the file that is open"
     assert contents(tmp_path) == before
     assert (tmp_path / "link.json").readlink() == library
 
 
-def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path: Path) -> None:
+def test_an_earlier_report_is_replaced_and_a_link_stays_one(tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend")
     paths, options = outputs(tmp_path)
-    run(part, file, *options)
+    run(file, *options)
     real = {path: path.rename(tmp_path / f"real{path.suffix}") for path in paths.values()}
     nowhere, empty, old = tmp_path / "nowhere.json", tmp_path / "empty.json", tmp_path / "old.html"
     for path, target in (*real.items(), (nowhere, tmp_path / "made.json")):
@@ -439,14 +432,14 @@ def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path
     empty.touch(mode=0o640)
     pair_file(file, "Renamed")
     before = [path.stat().st_mode for path in real.values()]
-    assert run(part, file, *options) == 1
+    assert run(file, *options) == 1
     assert {path: path.readlink() for path in real} == real
     assert [path.stat().st_mode for path in real.values()] == before
     assert all("Renamed" in path.read_text(encoding="utf-8") for path in real)
     # Any report of ours, whatever the kind; what is not there yet; what is empty.
     old.write_bytes(re.sub(rb"<meta name=.generator.[^>]*>\n", b"", paths["html"].read_bytes()))  # as 0.1.0 wrote them
     for path in (real[paths["csv"]], real[paths["html"]], nowhere, empty, old):
-        assert run(part, file, "--json", path) == 1
+        assert run(file, "--json", path) == 1
         assert json.loads(path.read_text(encoding="utf-8"))["checks"]
     assert (tmp_path / "made.json").is_file()
     assert empty.stat().st_mode & 0o777 == 0o640
@@ -470,9 +463,7 @@ def folder_of_a_user() -> Iterator[Path]:
             folder.chmod(0o700)
 
 
-def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked(
-    part: Part, folder_of_a_user: Path
-) -> None:
+def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked(folder_of_a_user: Path) -> None:
     files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
     path.write_text(",".join(part("blender_addon.report.csv_report").COLUMNS))
     path.chmod(0o444)
@@ -481,9 +472,7 @@ def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_a_private_report_is_private_while_it_is_replaced(
-    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_report_is_private_while_it_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, path, modes, sync = part("blender_addon.report.files"), tmp_path / "out.csv", [], os.fsync
     path.touch(mode=0o600)
 
@@ -496,27 +485,27 @@ def test_a_private_report_is_private_while_it_is_replaced(
     assert [stat.S_IMODE(mode) for mode in modes if stat.S_ISREG(mode)] == [0o600]
 
 
-def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of_a_user: Path) -> None:
+def test_a_report_goes_into_a_folder_that_cannot_be_listed(folder_of_a_user: Path) -> None:
     files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
     folder_of_a_user.chmod(0o300)
     files.write(files.place_of(str(path)), "told")
     assert path.read_text() == "told"
 
 
-def test_two_reports_never_share_a_file(part: Part, tmp_path: Path) -> None:
+def test_two_reports_never_share_a_file(tmp_path: Path) -> None:
     file, out, link = pair_file(tmp_path / "scene.blend"), tmp_path / "out", tmp_path / "link"
     link.symlink_to(out)
-    assert run(part, file, "--json", out, "--csv", link) == 2
+    assert run(file, "--json", out, "--csv", link) == 2
     link.unlink()
     out.touch()
     os.link(out, link)
     for other in (link, tmp_path / "out.partial"):
-        assert run(part, file, "--json", out, "--csv", other) == 2
-    assert run(part, file, "--json", os.devnull, "--csv", os.devnull) == 1, "which holds nothing"
+        assert run(file, "--json", out, "--csv", other) == 2
+    assert run(file, "--json", os.devnull, "--csv", os.devnull) == 1, "which holds nothing"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="descriptors have no paths on Windows")
-def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> None:
+def test_pipes_and_descriptors_are_written_to(tmp_path: Path) -> None:
     file, pipe, log = pair_file(tmp_path / "scene.blend"), tmp_path / "pipe", tmp_path / "log"
     os.mkfifo(pipe)
     read: list[str] = []
@@ -524,7 +513,7 @@ def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> Non
     reader.start()
     ours, theirs = os.pipe()
     try:
-        assert run(part, file, "--json", pipe, "--csv", f"/dev/fd/{theirs}") == 1
+        assert run(file, "--json", pipe, "--csv", f"/dev/fd/{theirs}") == 1
     finally:
         os.close(theirs)
     reader.join(timeout=60.0)
@@ -535,19 +524,19 @@ def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> Non
     # A file that is open: from where it stands, and over nothing that is there.
     log.write_text("what was before\n")
     with log.open("ab") as open_file:
-        assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 1
+        assert run(file, "--json", f"/dev/fd/{open_file.fileno()}") == 1
     before, _, text = log.read_text(encoding="utf-8").partition("\n")
     assert (before, len(json.loads(text)["checks"])) == ("what was before", 1)
     log.write_text("what was before\n")
     appending = os.open(log, os.O_WRONLY | os.O_APPEND)  # as a shell opens it: it stands at the beginning
     try:
-        assert run(part, file, "--json", f"/dev/fd/{appending}") == 1
+        assert run(file, "--json", f"/dev/fd/{appending}") == 1
     finally:
         os.close(appending)
     assert log.read_text(encoding="utf-8") == f"what was before\n{text}"
     content = file.read_bytes()
     with file.open("r+b") as open_file:
-        assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 2
+        assert run(file, "--json", f"/dev/fd/{open_file.fileno()}") == 2
     assert file.read_bytes() == content
     assert set(tmp_path.iterdir()) == {log, pipe, file}
 
@@ -608,9 +597,7 @@ ESCAPES = "\x1b[31mred\x07"
 BACKWARDS = "\u202edne\u2028</script><!--\x9b2J"
 
 
-def test_names_do_not_reach_the_terminal_as_commands(
-    part: Part, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_names_do_not_reach_the_terminal_as_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = pair_file(tmp_path / "\x1b]0;title\x07.blend", ESCAPES, BACKWARDS, scene="one\rtwo\nthree")
     mesh_object("\x1b[2Jempty", [], [])
     save_scene(file)
@@ -622,7 +609,7 @@ def test_names_do_not_reach_the_terminal_as_commands(
         (2, [tmp_path / "\x1b[31mnone.blend"]),
         (2, [file, "--frames", "\x1b[31m"]),
     ):
-        assert run(part, *arguments) == code
+        assert run(*arguments) == code
     told = capfd.readouterr()
     said = re.sub(r"(Info: |Read blend: ).*\n", "", told.out + told.err)  # but for Blender's own words
     raw = set(re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", said)) - {"\r"}
@@ -637,10 +624,10 @@ def test_names_do_not_reach_the_terminal_as_commands(
     assert r"\x1b[31mnone.blend: there is no such file" in told.err
 
 
-def test_reports_have_names_as_they_are(part: Part, tmp_path: Path) -> None:
+def test_reports_have_names_as_they_are(tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend", ESCAPES, BACKWARDS)
     paths, options = outputs(tmp_path)
-    assert run(part, file, *options) == 1
+    assert run(file, *options) == 1
     (row,) = load_report(paths["json"])["checks"][0]["findings"]
     assert {row["a"]["name"], row["b"]["name"]} == {ESCAPES, BACKWARDS}
     cells = load_report(paths["html"]).rows[1]
@@ -665,9 +652,9 @@ BLANKS = (
 SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\N{MINUS SIGN}", "\N{SMALL PLUS SIGN}")
 
 
-def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(part: Part, tmp_path: Path) -> None:
+def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
     to_csv = part("blender_addon.report.csv_report").to_csv
-    _, document = run_json(part, pair_file(tmp_path / "scene.blend"))
+    _, document = run_json(pair_file(tmp_path / "scene.blend"))
     (numbers,) = table_of(to_csv(document))
     numbers = {name: value for name, value in numbers.items() if name.endswith(("_x", "bound"))}
     assert any(float(value) < 0.0 for value in numbers.values())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -12,8 +12,6 @@ import pytest
 
 from .browser import MISSING, Page, browser, find_browser
 from .scenes import cube, mesh_object
-
-Part = Callable[[str], ModuleType]
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

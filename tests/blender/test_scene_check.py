@@ -17,12 +17,33 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
-from .scenes import cube, inspect, mesh_object, select
+from .reports import run
+from .scenes import (
+    add_object,
+    adopt,
+    animate,
+    collection_of,
+    cube,
+    edit,
+    geometry_nodes,
+    inspect,
+    inspection,
+    instance_of,
+    mesh_object,
+    open_scene,
+    part,
+    refresh,
+    reopen,
+    rigid_body,
+    save_scene,
+    select,
+    torus,
+    update,
+    warnings,
+)
 from .window import TICK, modal_operator
-
-Part = Callable[[str], ModuleType]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -31,10 +52,10 @@ def settings() -> Any:
     return bpy.context.scene.contact_lens_check
 
 
-def read_input(part: Part, **rules: object) -> Any:
+def read_input(**rules: object) -> Any:
     """The scene read as a check does it."""
     rules = part("blender_addon.data.records").Rules(**rules)
-    bpy.context.view_layer.update()
+    update()
     return part("blender_addon.read.scene").read_input(bpy.context, rules)
 
 
@@ -42,7 +63,7 @@ def check(**changes: object) -> list[Any]:
     """Run the operator with these settings; the findings."""
     for name, value in changes.items():
         setattr(settings(), name, value)
-    bpy.context.view_layer.update()
+    update()
     assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
     return list(settings().findings)
 
@@ -56,25 +77,10 @@ def summary() -> Any:
     return json.loads(settings().summary)
 
 
-def instance_of(collection: bpy.types.Collection, name: str, location: object) -> bpy.types.Object:
-    empty = bpy.data.objects.new(name, None)
-    empty.instance_type = "COLLECTION"
-    empty.instance_collection = collection
-    empty.location = location
-    bpy.context.scene.collection.objects.link(empty)
-    bpy.context.view_layer.update()
-    return empty
-
-
 def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
     inside = bpy.data.collections.new("Inside")
     inside.objects.link(cube("Part"))
     return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
-
-
-def rigid_world() -> None:
-    if bpy.context.scene.rigidbody_world is None:
-        bpy.ops.rigidbody.world_add()
 
 
 def names_of_new(**changes: object) -> set[tuple[str, str]]:
@@ -100,22 +106,10 @@ def selected() -> set[str]:
     return {obj.name for obj in bpy.context.selected_objects}
 
 
-def collection_of(name: str, *members: bpy.types.Object, is_only: bool = False) -> bpy.types.Collection:
-    """A collection of the scene, or with `is_only` one to be instanced: its members leave the scene."""
-    collection = bpy.data.collections.new(name)
-    for obj in members:
-        collection.objects.link(obj)
-        if is_only:
-            bpy.context.scene.collection.objects.unlink(obj)
-    if not is_only:
-        bpy.context.scene.collection.children.link(collection)
-    return collection
-
-
 def joined(name: str, a: bpy.types.Object, b: bpy.types.Object) -> None:
-    rigid_world()
-    bpy.ops.object.empty_add()
-    bpy.context.object.name = name
+    """Join two objects by a rigid body constraint."""
+    select(add_object(name))
+    bpy.ops.rigidbody.world_add()
     bpy.ops.rigidbody.constraint_add()
     constraint = bpy.context.object.rigid_body_constraint
     constraint.object1, constraint.object2 = a, b
@@ -155,26 +149,24 @@ def convex_scene() -> list[bpy.types.Object]:
 
 def concave_scene() -> list[bpy.types.Object]:
     """Concave meshes and rigid bodies of every kind, in centimeters."""
-    bpy.ops.mesh.primitive_torus_add(major_segments=6, minor_segments=4)
-    torus = bpy.context.object
-    torus.scale = (1.0, 1.0, 1.5)
+    stretched = torus("Torus", major_segments=6, minor_segments=4)
+    stretched.scale = (1.0, 1.0, 1.5)
     corners = [(0.9, -1, 0), (0.9, 1, 0), (1.1, 1, 1), (1.1, -1, 1), (2, 0, 0.5)]
-    sheet = mesh_object("Open", corners, [(0, 1, 2, 3), (1, 2, 4)])
+    bent = mesh_object("Open", corners, [(0, 1, 2, 3), (1, 2, 4)])
     rim = [(-1.4, -1.4, 0.3), (0.9, -1.4, 0.3), (0.9, 0.9, 0.3), (-1.4, 0.9, 0.3), (0.0, 0.0, -1.0)]
     cup = mesh_object("Cup", rim, [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)])
-    chosen, ball = cube("Chosen", (0.7, 0.7, 0.3), size=0.7), cube("Ball", (-1.0, 0.4, 0.3), size=0.5)
-    chosen.contact_lens_shape = "COMPOUND"
+    chosen, ball = cube("Chosen", (0.7, 0.7, 0.3), 0.7, "COMPOUND"), cube("Ball", (-1.0, 0.4, 0.3), size=0.5)
     ball.data.transform(Matrix.Translation((0.3, 0.0, 0.0)))
     crate = rigid_body(cube("Crate", (1.2, -0.6, 0.0), size=0.8), "MESH")
     bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
-    return [torus, sheet, cup, chosen, rigid_body(ball, "SPHERE"), crate, chair()]
+    return [stretched, bent, cup, chosen, rigid_body(ball, "SPHERE"), crate, chair()]
 
 
 @pytest.mark.parametrize(
     ("scene", "clearance", "at_least"), [(convex_scene, 0.2, 20), (concave_scene, 0.0, 9)], ids=["convex", "concave"]
 )
 def test_what_it_finds_is_what_inspect_finds(
-    part: Part, scene: Callable[[], list[bpy.types.Object]], clearance: float, at_least: int
+    scene: Callable[[], list[bpy.types.Object]], clearance: float, at_least: int
 ) -> None:
     """Kinds, numbers and notes, against the inspection of one pair, every pair."""
     report, objects = part("blender_addon.report.pair"), sorted(scene(), key=lambda obj: obj.name)
@@ -199,7 +191,7 @@ def test_what_it_finds_is_what_inspect_finds(
             **{name: row[name] for name in ("depth", "signed_distance")},
         } == {
             "kinds": [data["objects"][side]["inspected_as"] for side in "ab"],
-            "notes": report.warnings(report.inspected(bpy.context)),
+            "notes": warnings(),
             **{name: single[name] for name in ("relation", "has_depth", "of_pieces")},
             "exactness": single["status"],
             "verified": None,
@@ -232,20 +224,15 @@ def test_collision_shapes_count() -> None:
 
 
 def test_a_dented_mesh_is_checked_as_it_is_unless_its_hull_is_chosen() -> None:
-    bpy.ops.mesh.primitive_torus_add()
-    torus = bpy.context.object
+    dented = torus("Torus")
     cube("B", size=0.2)
     assert check() == [], "it is in the hole"
-    torus.contact_lens_shape = "CONVEX_HULL"
+    dented.contact_lens_shape = "CONVEX_HULL"
     assert check()[0].row()["notes"] == ["'Torus' is not convex: its convex hull is used"]
 
 
-def rigid_body(obj: bpy.types.Object, shape: str) -> bpy.types.Object:
-    rigid_world()
-    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
-        bpy.ops.rigidbody.object_add()
-    obj.rigid_body.collision_shape = shape
-    return obj
+def ring(name: str, location: object = (0.0, 0.0, 0.0), kind: str = "AUTOMATIC") -> bpy.types.Object:
+    return torus(name, location, kind, major_segments=8, minor_segments=4)
 
 
 def chair(x: float = 0.0) -> bpy.types.Object:
@@ -253,17 +240,13 @@ def chair(x: float = 0.0) -> bpy.types.Object:
     parent = rigid_body(cube("Chair", (x, 0.0, 50.0)), "COMPOUND")
     seat = rigid_body(cube("Seat", (x, 0.0, 1.0), size=1.0), "BOX")
     legs = [rigid_body(cube(f"Leg {k}", (x + 0.4 * k, 0.0, 0.2), size=0.6), "CONVEX_HULL") for k in (-2, 2)]
-    for part in (seat, *legs):
-        part.parent, part.matrix_parent_inverse = parent, parent.matrix_world.inverted()
-    bpy.context.view_layer.update()
+    adopt(parent, seat, *legs)
     return parent
 
 
 def test_a_compound_that_would_become_its_hull_is_not_checked_and_says_so() -> None:
     """Named once, however many things are near it; what is near each other is checked."""
-    bpy.ops.mesh.primitive_torus_add()
-    torus = bpy.context.object
-    torus.contact_lens_shape = "COMPOUND"
+    dented = torus("Torus", kind="COMPOUND")
     for k in range(3):
         cube(f"{k}", (0.15 * k, 0.0, 0.0), size=0.2)
     assert names(check()) == {("0", "1"), ("1", "2")}
@@ -275,19 +258,18 @@ def test_a_compound_that_would_become_its_hull_is_not_checked_and_says_so() -> N
         entry["reason"],
     )
     parent = rigid_body(cube("Parent", (0.0, 0.0, 50.0)), "COMPOUND")
-    torus.contact_lens_shape = "AUTOMATIC"
-    rigid_body(torus, "MESH").parent = parent
-    torus.matrix_parent_inverse = parent.matrix_world.inverted()
+    dented.contact_lens_shape = "AUTOMATIC"
+    adopt(parent, rigid_body(dented, "MESH"))
     assert names(check()) == {("0", "1"), ("1", "2")}
     (entry,) = summary()["skipped"]
     assert entry["reason"].startswith("'Parent' cannot collide: its part 'Torus' cannot collide as a compound")
-    torus.contact_lens_shape = "CONVEX_HULL"
+    dented.contact_lens_shape = "CONVEX_HULL"
     assert (len(check()), summary()["skipped"]) == (5, [])
 
 
-def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cutting_a_compound_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces are made with the progress of the check: one that is stopped while it cuts ends there."""
-    ring("Ring", (0.0, 0.0, 0.0)).contact_lens_shape = "COMPOUND"
+    ring("Ring", kind="COMPOUND")
     cube("B", (1.0, 0.0, 0.0), size=0.5)
     reported, progressed = [], part("core.progress").report_progress
 
@@ -298,7 +280,7 @@ def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPat
         raise AssertionError("not stopped")
 
     monkeypatch.setattr(part("blender_addon.read.geometry"), "mesh_pieces", cut)
-    stopped = part("blender_addon.check.scene").check(read_input(part), lambda fraction: len(reported) < 10)
+    stopped = part("blender_addon.check.scene").check(read_input(), lambda fraction: len(reported) < 10)
     assert (stopped.partial, len(reported)) == (True, 10)
 
 
@@ -372,15 +354,6 @@ def test_instances_of_collections_are_checked() -> None:
     assert skipped_names() == ["One", "Two"]
 
 
-def geometry_nodes(obj: bpy.types.Object, *kinds: str) -> tuple[Any, ...]:
-    """A new tree of Geometry Nodes on the object: the function that links, its input, output and these nodes."""
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    for in_out in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
-    obj.modifiers.new("Nodes", "NODES").node_group = tree
-    return tree.links.new, *(tree.nodes.new(kind) for kind in ("NodeGroupInput", "NodeGroupOutput", *kinds))
-
-
 def test_instances_of_geometry_nodes_are_checked() -> None:
     points = mesh_object("Points", [(0.0, 0.0, 0.0), (1.75, 0.0, 0.0), (9.0, 0.0, 0.0)])
     kinds = "GeometryNodeInstanceOnPoints", "GeometryNodeObjectInfo"
@@ -399,7 +372,7 @@ def test_instances_of_geometry_nodes_are_checked() -> None:
 
 def test_ignore_rules() -> None:
     a, b, c, _d, _e = row_of_cubes()
-    b.parent, b.matrix_parent_inverse = a, a.matrix_world.inverted()
+    adopt(a, b)
     assert names(check()) == {("B", "C")}
     assert names(check(ignore_parents=False)) == {("A", "B"), ("B", "C")}
     collection_of("Together", b, c)
@@ -411,7 +384,7 @@ def test_ignore_rules() -> None:
 
 def test_parents_within_an_instanced_collection_are_ignored_too() -> None:
     a, b, c = (cube(name, (1.5 * k, 0.0, 0.0)) for k, name in enumerate("ABC"))
-    b.parent, b.matrix_parent_inverse = a, a.matrix_world.inverted()
+    adopt(a, b)
     inside = collection_of("Inside", a, b, c, is_only=True)
     instance_of(inside, "One", (10.0, 0.0, 0.0))
     assert names(check()) == {("B [1] of One", "C [2] of One")}
@@ -515,10 +488,9 @@ def test_approvals_of_files_saved_earlier_are_bounded_by_the_stored_depth_or_ask
 
 
 def test_a_crossing_of_open_surfaces_stays_approved_while_it_is_one() -> None:
-    sheet = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 0.0, 0.5)]
+    bent = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 0.0, 0.5)]
     faces = [(0, 1, 4), (1, 2, 4), (2, 3, 4)]
-    a, b = mesh_object("A", sheet, faces), mesh_object("B", sheet, faces, (0.5, 0.0, -0.2))
-    a.contact_lens_shape = b.contact_lens_shape = "MESH"
+    a, b = (mesh_object(name, bent, faces, at, "MESH") for name, at in (("A", (0, 0, 0)), ("B", (0.5, 0.0, -0.2))))
     [finding] = check()
     assert finding.row()["signed_distance"] is None
     finding.status = "APPROVED"
@@ -527,7 +499,7 @@ def test_a_crossing_of_open_surfaces_stays_approved_while_it_is_one() -> None:
     assert checked_at(b, 0.6) == ("CHANGED", True), "it has a depth now, which nobody approved"
 
 
-def test_a_linked_object_may_have_the_name_of_another(part: Part, tmp_path: Path) -> None:
+def test_a_linked_object_may_have_the_name_of_another(tmp_path: Path) -> None:
     cube("Cube", (1.5, 0.0, 0.0))
     library = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=library)
@@ -590,7 +562,7 @@ def test_what_was_not_checked_against_each_other_stays_as_it_was() -> None:
     assert finding_of("A", "B").status == "RESOLVED"
 
 
-def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, *_ = row_of_cubes()
     check()
 
@@ -633,10 +605,8 @@ def test_statuses_survive_saving(tmp_path: Path) -> None:
     check()
     finding_of("Part [0] of One", "Part [0] of Two").status = "REVIEWED"
     finding_of("A", "B").status = "APPROVED"
-    path = str(tmp_path / "scene.blend")
     before = [f.row() for f in settings().findings]
-    assert bpy.ops.wm.save_as_mainfile(filepath=path) == {"FINISHED"}
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path / "scene.blend")
     assert [f.row() for f in settings().findings] == before
     bpy.data.objects["A"].name = "Other"
     check()
@@ -647,7 +617,7 @@ def test_statuses_survive_saving(tmp_path: Path) -> None:
 # --- what has a mesh of its own -------------------------------------------------------------------------------------
 
 
-def test_many_objects_checked_again_after_loading(part: Part, tmp_path: Path) -> None:
+def test_many_objects_checked_again_after_loading(tmp_path: Path) -> None:
     """The same JSON, to the byte, but for the digest of the file, which is saved between."""
     rng = np.random.default_rng(3)
     first = cube("First")
@@ -655,17 +625,15 @@ def test_many_objects_checked_again_after_loading(part: Part, tmp_path: Path) ->
         obj = first.copy()
         obj.location, obj.rotation_euler = rng.uniform(0.0, 14.0, 3), rng.uniform(0.0, 6.0, 3)
         bpy.context.scene.collection.objects.link(obj)
-    path, texts = tmp_path / "scene.blend", []
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    path, texts = save_scene(tmp_path / "scene.blend"), []
     for k in range(2):
-        arguments = [str(path), "--quiet", "--json", str(tmp_path / f"{k}.json"), "--clearance", "0.05"]
-        assert part("blender_addon.command_line").main(arguments, "check") == 1
+        assert run(path, "--quiet", "--json", tmp_path / f"{k}.json", "--clearance", 0.05) == 1
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         before, found, after = (tmp_path / f"{k}.json").read_text(encoding="utf-8").partition(digest)
         assert found, "the digest is that of the file"
         texts.append(before + after)
-        bpy.ops.wm.open_mainfile(filepath=str(path))
-        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        open_scene(path)
+        save_scene(path)
     assert texts[0] == texts[1]
     assert len(json.loads(texts[0])["checks"][0]["findings"]) > 100
 
@@ -703,9 +671,9 @@ def add(kind: str) -> bpy.types.Object:
 
 
 @pytest.mark.parametrize("kind", ["FONT", "CURVE", "SURFACE", "META"])
-def test_what_blender_makes_a_mesh_of_is_checked_once(part: Part, kind: str) -> None:
+def test_what_blender_makes_a_mesh_of_is_checked_once(kind: str) -> None:
     def read() -> Any:
-        subject = read_input(part, ignore_parents=False)
+        subject = read_input(ignore_parents=False)
         return [obj.name for obj in subject.objects], [skipped.reason for skipped in subject.skipped]
 
     obj = add(kind)
@@ -730,35 +698,34 @@ def test_instances_that_a_text_or_a_curve_makes_are_checked_beside_it(kind: str)
 # --- what a check leaves out ------------------------------------------------------------------------------------------
 
 
-def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
+def test_no_hull_is_made_of_what_has_nothing_near() -> None:
     scene_pairs = part("blender_addon.check.scene")
     for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
     bpy.ops.mesh.primitive_torus_add(location=(0.0, 20.0, 0.0))
-    subject = read_input(part)
+    subject = read_input()
     (found,) = scene_pairs.check(subject).clashes
     assert {subject.objects[found.a].name, subject.objects[found.b].name} == {"2", "3"}
     assert {obj.name for obj in subject.objects if "hull" in vars(obj.geometry)} == {"2", "3"}
     for name in "23":
         bpy.data.objects.remove(bpy.data.objects[name])
     fractions: list[float] = []
-    scene_pairs.check(read_input(part), fractions.append)
+    scene_pairs.check(read_input(), fractions.append)
     assert fractions[-1] == 1.0, "where there is nothing to look at, too"
 
 
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
-def test_bounds_hold_what_a_thing_collides_as(part: Part, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_bounds_hold_what_a_thing_collides_as(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
     candidates = part("blender_addon.check.candidates")
     monkeypatch.setattr(candidates, "MANY", 12)
-    rng, first = np.random.default_rng(5), ring("Ring", (0.0, 0.0, 0.0))
-    first.contact_lens_shape = kind
+    rng, first = np.random.default_rng(5), ring("Ring", kind=kind)
     for k, obj in enumerate([first, *(first.copy() for _ in range(candidates.MANY))]):
         obj.matrix_world = Matrix([*(rng.normal(size=(3, 4)) * [1, 1, 1, 10]).tolist(), [0, 0, 0, 1]])
         if k:
             bpy.context.scene.collection.objects.link(obj)
-    items = read_input(part).objects
+    items = read_input().objects
     few = items[:10]
     low, high, problems = candidates.bounds_of(few)
     together = candidates.bounds_of(items)
@@ -777,11 +744,11 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, monkeypatch: pytest.Mo
 # --- partial results ------------------------------------------------------------------------------------------------
 
 
-def test_clashes_are_verified_when_that_is_asked_for(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     scene_pairs = part("blender_addon.check.scene")
     for k in range(40):
         cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
-    given = read_input(part)
+    given = read_input()
     assert {clash.checks for clash in scene_pairs.check(given).clashes} == {None}
     outcome = scene_pairs.check(given, verify=True)
     assert all(ok for clash in outcome.clashes for _, ok in clash.checks)
@@ -800,20 +767,14 @@ def test_clashes_are_verified_when_that_is_asked_for(part: Part, monkeypatch: py
     assert row["notes"] == ["The result did not pass its own verification (the same relation): please report it"]
 
 
-def ring(name: str, location: object) -> bpy.types.Object:
-    bpy.ops.mesh.primitive_torus_add(major_segments=8, minor_segments=4, location=location)
-    bpy.context.object.name = name
-    return bpy.context.object
-
-
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "COMPOUND", "CONVEX_HULL"])
-def test_progress_goes_in_small_steps_and_stops_the_check(part: Part, kind: str) -> None:
+def test_progress_goes_in_small_steps_and_stops_the_check(kind: str) -> None:
     scene_pairs = part("blender_addon.check.scene")
     for k in range(6):
-        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0)).contact_lens_shape = kind
+        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0), kind)
     for k in range(30):
         cube(f"Box {k:02}", (1.5 * k, 20.0, 0.0))
-    given = read_input(part)
+    given = read_input()
     fractions = [0.0]
     assert len(scene_pairs.check(given, fractions.append).clashes) == 34
     steps = np.diff(fractions)
@@ -823,10 +784,10 @@ def test_progress_goes_in_small_steps_and_stops_the_check(part: Part, kind: str)
         assert (outcome.partial, len(outcome.clashes) < 34) == (True, True)
 
 
-def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
+def test_a_stopped_check_keeps_what_is_done() -> None:
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
-    subject = read_input(part)
+    subject = read_input()
     outcome = part("blender_addon.check.scene").check(subject, lambda fraction: fraction < 0.9)
     check()
     finding_of("00", "01").status = "REVIEWED"
@@ -843,7 +804,7 @@ def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
 class Checking:
     """Check Scene as its button runs it in a window, the work held until the test says so."""
 
-    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cls = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_check_scene
         self.operator, self.window = modal_operator(
             part("blender_addon.ui.background"), cls.steps, monkeypatch, title=cls.title, keeps_partial=True
@@ -853,7 +814,7 @@ class Checking:
 
     def end(self) -> None:
         """Let the work end, and take what it found."""
-        bpy.context.view_layer.update()
+        update()
         assert self.operator.modal(self.window, TICK) == {"PASS_THROUGH"}
         self.operator.flow.task.end()
         assert self.operator.modal(self.window, TICK) == {"FINISHED"}
@@ -861,11 +822,11 @@ class Checking:
 
 
 @pytest.fixture
-def checking(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Checking]]:
+def checking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Checking]]:
     begun: list[Checking] = []
 
     def begin() -> Checking:
-        begun.append(Checking(part, monkeypatch))
+        begun.append(Checking(monkeypatch))
         return begun[-1]
 
     yield begin
@@ -917,15 +878,13 @@ def test_what_is_changed_while_a_check_goes_on_is_not_reported_as_current(
     """Moved, edited, hidden, removed or given another shape, at the frame of the check and at another."""
     made = {name: cube(name, (1.5 * k, 0.0, 0.0)) for k, name in enumerate("ABCDEFGHJKLMN")}
     made["C"].data = made["C"].data.copy()
-    for at, y in (1, 0.0), (5, 9.0):
-        made["N"].location.y = y
-        made["N"].keyframe_insert("location", frame=at)
+    animate(made["N"], "location", f1=made["N"].location.copy(), f5=made["N"].location + Vector((0.0, 9.0, 0.0)))
     inside = collection_of("Inside", cube("Part"), is_only=True)
     one, two = (instance_of(inside, name, (x, 20.0, 0.0)) for name, x in (("One", 0.0), ("Two", 1.5)))
     bpy.context.scene.frame_set(1)
     going = checking()
     made["A"].location.y = 7.0
-    bpy.context.view_layer.update()
+    update()
     bpy.context.scene.frame_set(frame)
     made["C"].data.vertices[0].co.x -= 0.5
     made["C"].data.update()
@@ -947,7 +906,7 @@ def test_what_is_changed_while_a_check_goes_on_is_not_reported_as_current(
     going = checking()
     bpy.context.scene.frame_set(1)
     two.location.y += 1.0
-    bpy.context.view_layer.update()
+    update()
     bpy.context.scene.frame_set(frame)
     two.location.y -= 1.0
     going.end()
@@ -958,7 +917,7 @@ def test_what_is_moved_while_another_scene_is_shown_is_not_told_as_current(check
     a, *_ = row_of_cubes()
     going = checking()
     a.location.y = 7.0
-    bpy.context.view_layer.update()
+    update()
     going.window.scene = bpy.data.scenes.new("Other")
     going.end()
     assert (statuses(), skipped_names()) == ({"BC": ("touching", "NEW")}, ["A"])
@@ -983,7 +942,7 @@ def test_compound_parents_and_instances_are_known_to_be_unchanged(checking: Call
 # --- the list -------------------------------------------------------------------------------------------------------
 
 
-def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> None:
+def test_going_through_the_list_selects_and_inspects_each_pair() -> None:
     row_of_cubes()
     assert {f.row()["verified"] for f in check()} == {None}
     operators = bpy.ops.contact_lens
@@ -991,14 +950,14 @@ def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> No
         assert go() == {"FINISHED"}
         assert selected() == set(pair)  # the third is the first again
     assert settings().findings[settings().active].row()["verified"] is True
-    assert part("blender_addon.check.session").current(bpy.context).contact.depth == pytest.approx(0.5)
+    assert inspection().contact.depth == pytest.approx(0.5)
     operators.previous_finding()
     assert selected() == {"B", "C"}
     check()
     assert names([settings().findings[settings().active]]) == {("B", "C")}, "the same finding stays the active one"
 
 
-def test_filter_and_sort(part: Part) -> None:
+def test_filter_and_sort() -> None:
     results = part("blender_addon.check.results")
     row_of_cubes()
     found = check(clearance=0.02)
@@ -1032,7 +991,7 @@ def test_separate_from_the_list() -> None:
     assert (finding.relation, finding.status) == ("touching", "NEW")
     settings().touching = False
     a.location.x = 0.0
-    bpy.context.view_layer.update()
+    update()
     assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
     assert finding.status == "RESOLVED", "told apart by the settings of the check"
     settings().touching = True
@@ -1052,26 +1011,25 @@ def test_undo_takes_the_list_back() -> None:
 # --- what is shown of a finding -------------------------------------------------------------------------------------
 
 
-def test_a_clash_of_instances_is_inspected_as_one_of_objects_is(part: Part) -> None:
+def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     _one, two = two_instances()
     check()
     bpy.ops.contact_lens.go_to_finding()
     assert selected() == {"One", "Two"}
     session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
-    inspection = session.current(bpy.context)
-    assert (inspection.of_instances, inspection.verification.ok) == (True, True)
-    assert inspection.contact.depth == pytest.approx(0.5)
-    assert (inspection.name_a, inspection.name_b) == ("Part [0] of One", "Part [0] of Two")
+    found = inspection()
+    assert (found.of_instances, found.verification.ok) == (True, True)
+    assert found.contact.depth == pytest.approx(0.5)
+    assert (found.name_a, found.name_b) == ("Part [0] of One", "Part [0] of Two")
     data = part("blender_addon.report.pair").report(bpy.context)
     assert data["objects"]["b"]["name"] == "Part [0] of Two"
     shown = isolation.current(bpy.context)
     assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]
     two.location.x += 0.25
-    bpy.context.view_layer.update()
+    update()
     assert session.stale_reason(bpy.context) == "'Two' has moved"
     assert isolation.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([0.25, 0.0, 0.0])
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert refresh().contact.depth == pytest.approx(0.25)
     assert session.stale_reason(bpy.context) == ""
     edit(bpy.data.objects["Part"])
     assert session.is_stale(bpy.context)
@@ -1079,19 +1037,11 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is(part: Part) -> N
         with pytest.raises(RuntimeError, match=message):
             getattr(bpy.ops.contact_lens, operator)()
     assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
-    assert session.current(bpy.context).of_instances
-    inspect(cube("A", (50.0, 0.0, 0.0)), cube("B", (51.0, 0.0, 0.0)))
-    assert not session.current(bpy.context).of_instances
+    assert inspection().of_instances
+    assert not inspect(cube("A", (50.0, 0.0, 0.0)), cube("B", (51.0, 0.0, 0.0))).of_instances
 
 
-def edit(obj: bpy.types.Object) -> None:
-    """Move a vertex."""
-    obj.data.vertices[0].co.x += 0.5
-    obj.data.update()
-    bpy.context.view_layer.update()
-
-
-def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_path: Path) -> None:
+def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) -> None:
     """It changes nothing in the file or the view, so nothing has to be put back."""
     _a, _b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
@@ -1108,10 +1058,6 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
         shading = [(s.shading.show_xray, s.shading.xray_alpha, s.shading.type, s.local_view) for s in spaces]
         return [shading, [(o.display_type, o.hide_get(), tuple(o.color), o.show_in_front) for o in bpy.data.objects]]
 
-    def reopen() -> None:
-        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
-
     before = state()
     look_at_first()
     assert state() == before
@@ -1125,7 +1071,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
         bpy.ops.contact_lens.clear_findings,
         lambda: edit(bpy.data.objects["B"]),
         lambda: bpy.data.objects.remove(bpy.data.objects["A"]),
-        reopen,
+        lambda: reopen(tmp_path / "scene.blend"),
     ):
         look_at_first()
         change()
@@ -1134,7 +1080,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
     assert len(settings().findings) > 0
 
 
-def gpu_picture(part: Part) -> ModuleType:
+def gpu_picture() -> ModuleType:
     """The module that draws pictures; the test is skipped where there is no GPU."""
     picture = part("blender_addon.draw.picture")
     try:
@@ -1144,7 +1090,7 @@ def gpu_picture(part: Part) -> ModuleType:
     return picture
 
 
-def painted(part: Part, pixels: Any, alike: float) -> list[int]:
+def painted(pixels: Any, alike: float) -> list[int]:
     """How many pixels have the color, however bright, in which the surface of A is painted, and of B."""
     exhibit, style = part("blender_addon.draw.isolated_pair"), part("blender_addon.draw.overlay").style_of(bpy.context)
     colors = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
@@ -1155,8 +1101,8 @@ def painted(part: Part, pixels: Any, alike: float) -> list[int]:
     return counts
 
 
-def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
-    picture = gpu_picture(part)
+def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
+    picture = gpu_picture()
     two_instances()
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
@@ -1165,11 +1111,11 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
     path = str(tmp_path / "pair.png")
     picture.render_isolated(bpy.context, shown, path, 320, 200)
     pixels = np.array(bpy.data.images.load(path).pixels).reshape(200, 320, 4)[:, :, :3]
-    assert min(painted(part, pixels, 0.9995)) > 1500, "the surfaces are seen past the wall"
+    assert min(painted(pixels, 0.9995)) > 1500, "the surfaces are seen past the wall"
 
 
-def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
-    picture, exhibit = gpu_picture(part), part("blender_addon.draw.isolated_pair")
+def test_faces_that_coincide_are_drawn_without_stripes() -> None:
+    picture, exhibit = gpu_picture(), part("blender_addon.draw.isolated_pair")
     style = part("blender_addon.draw.overlay").style_of(bpy.context)
     # B is a rod around A, as high and as wide: of A nothing is to be seen.
     a, b = cube("A"), cube("B")
@@ -1178,25 +1124,24 @@ def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
         turn = Matrix.Rotation(rng.uniform(1.0, 6.0), 4, rng.normal(size=3))
         place = Matrix.Translation(rng.uniform(-20.0, 20.0, 3)) @ turn
         a.matrix_world, b.matrix_world = place, place @ Matrix.Diagonal((3.3, 1.0, 1.0, 1.0))
-        inspect(a, b)
-        inspection = part("blender_addon.check.session").current(bpy.context)
-        view, projection = picture.camera(inspection, 1.6)
+        found = inspect(a, b)
+        view, projection = picture.camera(found, 1.6)
         offscreen = picture.gpu.types.GPUOffScreen(480, 300)
         try:
             with offscreen.bind():
-                shown = exhibit.IsolatedPair(inspection)
+                shown = exhibit.IsolatedPair(found)
                 exhibit.draw_isolated(shown, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
                 pixels = picture.read_pixels(480, 300) / 255.0
         finally:
             offscreen.free()
-        of_a, of_b = painted(part, pixels, 0.999)
+        of_a, of_b = painted(pixels, 0.999)
         assert (of_a, of_b > 5000) == (0, True)
 
 
 class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
-    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.show, go_on = part("blender_addon.ui.open_clash"), threading.Event()
         self.go_on, background = go_on, part("blender_addon.ui.background")
         report_progress, inspects = part("core.progress").report_progress, self.show.prepare_inspection
@@ -1226,7 +1171,7 @@ class Slow:
 
     def end(self) -> None:
         """Let the work end, and take it over."""
-        bpy.context.view_layer.update()
+        update()
         self.go_on.set()
         assert self.flow.run(10.0)
         assert self.show.progress_of(bpy.context.scene) is None
@@ -1237,13 +1182,13 @@ class Slow:
 
 
 @pytest.fixture
-def slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    made = Slow(part, monkeypatch)
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    made = Slow(monkeypatch)
     yield made
     made.show.drop()
 
 
-def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(part: Part, slow: Slow) -> None:
+def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(slow: Slow) -> None:
     session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     row_of_cubes()
     check()
@@ -1251,14 +1196,14 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     assert (
         selected() == {"A", "B"} == {obj.name for obj in part("blender_addon.data.properties").pair(bpy.context.scene)}
     )
-    assert session.current(bpy.context) is isolation.current(bpy.context) is None
+    assert inspection() is isolation.current(bpy.context) is None
     assert not slow.flow.run(0.0)
     assert slow.show.progress_of(bpy.context.scene) is not None, "it is not done yet"
     second = slow.go("B", "C")
     assert first.wait(10.0), "the first one was cancelled"
     assert not second.wait(0.0)
     slow.end()
-    shown = session.current(bpy.context)
+    shown = inspection()
     assert selected() == {"B", "C"} == {shown.name_a, shown.name_b}
     assert not session.is_stale(bpy.context)
     assert isolation.current(bpy.context) is not None
@@ -1269,7 +1214,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     assert session.stored(bpy.context.scene) is shown
 
 
-def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slow) -> None:
+def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
     session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
@@ -1292,32 +1237,32 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     slow.go("B", "C")
     bpy.data.objects.remove(c)
     slow.end()
-    assert session.current(bpy.context) is None
+    assert inspection() is None
     slow.go("A", "B")
     a.hide_set(True)
     slow.end()
     assert "hidden" in session.error(bpy.context)
 
 
-def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> None:
+def test_separating_a_pair_that_is_still_looked_at(slow: Slow) -> None:
     session = part("blender_addon.check.session")
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")
     assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
-    shown = session.current(bpy.context)
+    shown = inspection()
     assert (a.location.x, str(shown.contact.relation)) == (pytest.approx(-0.5), "touching")
     slow.end()
-    assert session.current(bpy.context) is shown, "what was found of the place before is not reported"
+    assert inspection() is shown, "what was found of the place before is not reported"
     assert (session.is_stale(bpy.context), finding_of("A", "B").status) == (False, "RESOLVED")
 
 
-def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
+def test_pairs_within_the_clearance_are_shown_as_such() -> None:
     row_of_cubes()
     two_instances(2.015)
     check(clearance=0.02)
     for pair, distance in (("C", "D"), 0.01), (("Part [0] of One", "Part [0] of Two"), 0.015):
         activate(*pair)
-        shown = part("blender_addon.check.session").current(bpy.context)
+        shown = inspection()
         assert (str(shown.contact.relation), shown.name_a, shown.name_b) == ("within_clearance", *pair)
         assert shown.contact.signed_distance == pytest.approx(distance, abs=1e-6)

@@ -16,8 +16,8 @@ import bpy
 import pytest
 
 from .processes import in_process, installed, modules_of
-from .reports import Part, run, run_json, save_scene
-from .scenes import cube, inspect, mesh_object
+from .reports import run, run_json
+from .scenes import cube, inspect, mesh_object, part, save_scene
 from .test_scene_report import Sidebar
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -36,20 +36,20 @@ def drive(block: Any, path: str, expression: str, index: int = -1) -> bpy.types.
     return curve
 
 
-def checked(part: Part, scene: Path, *arguments: object) -> tuple[int, dict[str, Any]]:
+def checked(scene: Path, *arguments: object) -> tuple[int, dict[str, Any]]:
     """Run a check that writes JSON. Returns the exit code and the last check."""
-    code, document = run_json(part, scene, *arguments)
+    code, document = run_json(scene, *arguments)
     return code, document["checks"][-1]
 
 
-def unchecked(part: Part, scene: Path, kind: str, *arguments: object) -> dict[str, str]:
+def unchecked(scene: Path, kind: str, *arguments: object) -> dict[str, str]:
     """The reasons of one kind for which things are unchecked, by name; the check fails for nothing else."""
-    code, check = checked(part, scene, *arguments)
+    code, check = checked(scene, *arguments)
     assert (code, check["findings"]) == (3, [])
     return {skip["name"]: skip["reason"] for skip in check["skipped"] if skip["unchecked"] and skip["kind"] == kind}
 
 
-def texts_of_panel(part: Part) -> list[str]:
+def texts_of_panel() -> list[str]:
     """What the panel Scene Check says, one text a paragraph."""
     panel, texts = part("blender_addon.ui.scene_panel"), []
     with pytest.MonkeyPatch.context() as patch:
@@ -127,29 +127,27 @@ USES = [links_object, links_collection, instances_collection, links_mesh, overri
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_comes_from_a_missing_library_is_unchecked(
-    part: Part, library: Path, tmp_path: Path, use: Callable[[Path], str], content: bytes | None
+    library: Path, tmp_path: Path, use: Callable[[Path], str], content: bytes | None
 ) -> None:
     name = use(library)
     cube("Other", (20.0, 0.0, 0.0))
     scene = save_scene(tmp_path / "scene.blend")
-    assert checked(part, scene)[0] == 0, "while the library is there"
+    assert checked(scene)[0] == 0, "while the library is there"
     whole = library.read_bytes()
     library.unlink()
     if content is not None:
         library.write_bytes(whole[: len(whole) // 2] if content == b"cut" else content)
-    reason = unchecked(part, scene, "library")[name]
+    reason = unchecked(scene, "library")[name]
     assert f"'{name}'" in reason
     assert f"//library.blend', which {'does not exist' if content is None else 'cannot be read'}" in reason
-    code, check = checked(part, scene, "--allow-skipped")
+    code, check = checked(scene, "--allow-skipped")
     assert code == 0
     bpy.ops.contact_lens.check_scene()
     assert json.loads(bpy.context.scene.contact_lens_check.summary)["skipped"] == check["skipped"]
-    assert f"Not checked: {reason}" in texts_of_panel(part), "the panel shows the same"
+    assert f"Not checked: {reason}" in texts_of_panel(), "the panel shows the same"
 
 
-def test_an_override_whose_source_was_renamed_in_the_library_is_unchecked(
-    part: Part, library: Path, tmp_path: Path
-) -> None:
+def test_an_override_whose_source_was_renamed_in_the_library_is_unchecked(library: Path, tmp_path: Path) -> None:
     overrides(library)
     scene = save_scene(tmp_path / "scene.blend")
     bpy.ops.wm.open_mainfile(filepath=str(library))
@@ -157,7 +155,7 @@ def test_an_override_whose_source_was_renamed_in_the_library_is_unchecked(
     bpy.data.collections["Chair"].name = "Stools"
     bpy.ops.wm.save_mainfile()
     words = "overrides 'Seat', which is missing from the library '//library.blend'"
-    assert words in unchecked(part, scene, "library")["Seat"]
+    assert words in unchecked(scene, "library")["Seat"]
 
 
 # --- drivers --------------------------------------------------------------------------------------------------------
@@ -168,7 +166,7 @@ def on_object() -> str:
     return "location[0]"
 
 
-def test_faults_of_what_changes_nothing_checked_are_no_matter(part: Part, library: Path, tmp_path: Path) -> None:
+def test_faults_of_what_changes_nothing_checked_are_no_matter(library: Path, tmp_path: Path) -> None:
     """A missing library of what is hidden, drivers of what has no place or size, the missing image of a material."""
     for name in links_object(library), links_mesh(library):
         bpy.data.objects[name].hide_set(True)
@@ -185,7 +183,7 @@ def test_faults_of_what_changes_nothing_checked_are_no_matter(part: Part, librar
     paint.node_tree.nodes.new("ShaderNodeTexImage").image = image
     scene = save_scene(tmp_path / "scene.blend")
     library.unlink()
-    code, check = checked(part, scene)
+    code, check = checked(scene)
     assert (code, check["objects"], check["skipped"]) == (0, 1, [])
     fresh()  # Blender as a module does not end while an invalid driver is in memory
 
@@ -280,26 +278,24 @@ DRIVEN = [
 
 
 @pytest.mark.parametrize("put", DRIVEN, ids=[put.__name__ for put in DRIVEN])
-def test_what_depends_on_a_driver_that_was_not_run_is_unchecked(
-    part: Part, tmp_path: Path, put: Callable[[], str]
-) -> None:
+def test_what_depends_on_a_driver_that_was_not_run_is_unchecked(tmp_path: Path, put: Callable[[], str]) -> None:
     cube("A", (50.0, 0.0, 0.0))
     cube("B")
     where = put()
     scene = save_scene(tmp_path / "scene.blend")
-    reasons = unchecked(part, scene, "driver")
+    reasons = unchecked(scene, "driver")
     assert set(reasons) == {"B"}, "an empty or an armature is not checked itself"
     assert all(words in reasons["B"] for words in (where, NEEDS_SCRIPTS, "--enable-autoexec")), reasons
-    code, check = checked(part, scene, "--enable-autoexec")
+    code, check = checked(scene, "--enable-autoexec")
     assert (code, check["skipped"]) == (0, [])
 
 
-def test_a_driver_that_was_not_run_clears_nothing_and_is_noted(part: Part, tmp_path: Path) -> None:
+def test_a_driver_that_was_not_run_clears_nothing_and_is_noted(tmp_path: Path) -> None:
     cube("A")
     b, _c = cube("B", (50.0, 0.0, 0.0)), cube("C", (50.5, 0.0, 0.0))
     drive(b, "rotation_euler", NEEDS_SCRIPTS, 2)
     scene = save_scene(tmp_path / "scene.blend")
-    code, check = checked(part, scene)
+    code, check = checked(scene)
     (row,) = check["findings"]
     assert code == 1
     assert any("'B' has a driver on rotation_euler[2]" in note for note in row["notes"])
@@ -316,11 +312,11 @@ def test_a_driver_that_was_not_run_clears_nothing_and_is_noted(part: Part, tmp_p
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "1 +", "none_such"])
-def test_an_invalid_driver_is_unchecked_though_scripts_are_run(part: Part, tmp_path: Path, expression: str) -> None:
+def test_an_invalid_driver_is_unchecked_though_scripts_are_run(tmp_path: Path, expression: str) -> None:
     drive(cube("A"), "location", expression, 1)
     words = f"'A' has a driver on location[1] that has an invalid expression ('{expression}')"
     scene = save_scene(tmp_path / "scene.blend")
-    assert unchecked(part, scene, "driver", "--enable-autoexec") == {"A": words}
+    assert unchecked(scene, "driver", "--enable-autoexec") == {"A": words}
     bpy.data.objects["A"].animation_data.drivers[0].mute = True
     bpy.ops.contact_lens.check_scene()
     skipped = json.loads(bpy.context.scene.contact_lens_check.summary)["skipped"]
@@ -405,33 +401,33 @@ def needs(option: str) -> pytest.MarkDecorator:
 @pytest.mark.parametrize(
     "make", [pytest.param(alembic, marks=needs("alembic")), pytest.param(usd, marks=needs("usd")), mdd]
 )
-def test_a_missing_mesh_cache_is_unchecked(part: Part, tmp_path: Path, make: Callable[[Path], Path]) -> None:
+def test_a_missing_mesh_cache_is_unchecked(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     path = make(tmp_path)
     scene = save_scene(tmp_path / "scene.blend")
-    code, check = checked(part, scene)
+    code, check = checked(scene)
     assert (code, check["skipped"]) == (0, [])
     path.unlink()
-    (reason,) = unchecked(part, scene, "cache").values()
+    (reason,) = unchecked(scene, "cache").values()
     assert re.search(rf"{path.name}.*which does not exist", reason)
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     for obj in bpy.data.objects:
         obj.modifiers.clear()
         obj.constraints.clear()
     bpy.ops.wm.save_mainfile()
-    assert checked(part, scene)[0] == 0, "what is not used is no matter"
+    assert checked(scene)[0] == 0, "what is not used is no matter"
 
 
-def test_a_simulation_counts_where_blender_has_all_its_frames(part: Part, tmp_path: Path) -> None:
+def test_a_simulation_counts_where_blender_has_all_its_frames(tmp_path: Path) -> None:
     bpy.ops.mesh.primitive_plane_add()
     bpy.context.object.modifiers.new("Cloth", "CLOTH")
     scene = save_scene(tmp_path / "scene.blend")
-    assert checked(part, scene)[0] == 0, "it begins at frame 1"
+    assert checked(scene)[0] == 0, "it begins at frame 1"
     expected = {"Plane": "'Plane' has a simulation (Cloth) that is not baked up to frame 20"}
-    assert unchecked(part, scene, "cache", "--frames", "20") == expected
-    assert checked(part, scene, "--frames", "1-5")[0] == 0, "one after the other they are simulated"
+    assert unchecked(scene, "cache", "--frames", "20") == expected
+    assert checked(scene, "--frames", "1-5")[0] == 0, "one after the other they are simulated"
 
 
-def test_a_baked_simulation_counts_until_its_files_are_gone(part: Part, tmp_path: Path) -> None:
+def test_a_baked_simulation_counts_until_its_files_are_gone(tmp_path: Path) -> None:
     bpy.ops.mesh.primitive_plane_add()
     plane = bpy.context.object
     cache = plane.modifiers.new("Cloth", "CLOTH").point_cache
@@ -441,11 +437,11 @@ def test_a_baked_simulation_counts_until_its_files_are_gone(part: Part, tmp_path
         bpy.ops.ptcache.bake(bake=True)
     bpy.ops.wm.save_mainfile()
     for frame in (4, 40):  # at which it has ended
-        assert checked(part, scene, "--frames", frame)[0] == 0
+        assert checked(scene, "--frames", frame)[0] == 0
     for path in (tmp_path / "blendcache_scene").iterdir():
         path.unlink()
     words = "'Plane' has a simulation (Cloth) whose baked files are missing"
-    assert unchecked(part, scene, "cache", "--frames", "4") == {"Plane": words}
+    assert unchecked(scene, "cache", "--frames", "4") == {"Plane": words}
 
 
 def simulates_by_nodes() -> None:
@@ -462,13 +458,13 @@ def simulates_by_nodes() -> None:
     cube("Mover").modifiers.new("Nodes", "NODES").node_group = group
 
 
-def test_a_simulation_zone_counts_where_it_is_baked_to_disk(part: Part, tmp_path: Path) -> None:
+def test_a_simulation_zone_counts_where_it_is_baked_to_disk(tmp_path: Path) -> None:
     simulates_by_nodes()
     scene = save_scene(tmp_path / "scene.blend")
-    assert checked(part, scene)[0] == 0, "it begins at frame 1"
+    assert checked(scene)[0] == 0, "it begins at frame 1"
     words = "'Mover' has a simulation zone (Nodes) that is not baked to disk up to frame 6"
     # Blender has not simulated the frames before.
-    assert unchecked(part, scene, "cache", "--frames", "6") == {"Mover": words}
+    assert unchecked(scene, "cache", "--frames", "6") == {"Mover": words}
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     mover: Any = bpy.data.objects["Mover"]
     nodes, uid = mover.modifiers["Nodes"], mover.session_uid
@@ -481,15 +477,15 @@ def test_a_simulation_zone_counts_where_it_is_baked_to_disk(part: Part, tmp_path
     bpy.ops.wm.save_mainfile()
     folder = Path(bpy.path.abspath(nodes.bake_directory))
     for frame in (6, 20):
-        code, check = checked(part, scene, "--frames", frame)
+        code, check = checked(scene, "--frames", frame)
         assert (code, check["skipped"], len(check["findings"])) == (1, [], 1)
     shutil.rmtree(folder)
-    assert unchecked(part, scene, "cache", "--frames", "6") == {"Mover": words}
+    assert unchecked(scene, "cache", "--frames", "6") == {"Mover": words}
 
 
 @pytest.mark.parametrize(("kind", "objects"), [("HAIR", 7), ("EMITTER", None)])
 def test_particles_count_where_they_are_simulated_or_stay_where_they_are(
-    part: Part, tmp_path: Path, kind: str, objects: int | None
+    tmp_path: Path, kind: str, objects: int | None
 ) -> None:
     """A cube with particles, each an instance of another cube; hair moves with its surface."""
     ground = cube("Ground")
@@ -497,7 +493,7 @@ def test_particles_count_where_they_are_simulated_or_stay_where_they_are(
     settings = ground.particle_systems[0].settings
     settings.type, settings.count = kind, 5
     settings.render_type, settings.instance_object = "OBJECT", cube("Seed", (0.0, 0.0, -50.0), 0.01)
-    _, check = checked(part, save_scene(tmp_path / "scene.blend"), "--frames", "20")
+    _, check = checked(save_scene(tmp_path / "scene.blend"), "--frames", "20")
     caches = {skip["name"] for skip in check["skipped"] if skip["unchecked"] and skip["kind"] == "cache"}
     assert caches == (set() if objects else {"Ground"})
     assert objects in (None, check["objects"])
@@ -527,10 +523,10 @@ def is_painted() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("simulate", [explodes, instances_particles, is_painted])
 def test_what_moves_vertices_frame_by_frame_counts_where_blender_has_all_frames(
-    part: Part, tmp_path: Path, simulate: Callable[[], None]
+    tmp_path: Path, simulate: Callable[[], None]
 ) -> None:
     simulate()
-    _, check = checked(part, save_scene(tmp_path / "scene.blend"), "--frames", "20")
+    _, check = checked(save_scene(tmp_path / "scene.blend"), "--frames", "20")
     (reason,) = (skip["reason"] for skip in check["skipped"] if skip["name"] == "B" and skip["kind"] == "cache")
     assert "that is not baked up to frame 20" in reason
 
@@ -557,15 +553,13 @@ def lettered(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [displaced, lettered])
-def test_what_is_shaped_by_a_missing_file_is_unchecked(
-    part: Part, tmp_path: Path, make: Callable[[Path], Path]
-) -> None:
+def test_what_is_shaped_by_a_missing_file_is_unchecked(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     cube("A", (50.0, 0.0, 0.0))
     path = make(tmp_path)
     scene = save_scene(tmp_path / "scene.blend")
-    assert checked(part, scene)[0] == 0
+    assert checked(scene)[0] == 0
     path.unlink()
-    (reason,) = unchecked(part, scene, "file").values()
+    (reason,) = unchecked(scene, "file").values()
     assert reason.startswith("'B' depends on the ")
     assert f"{path.name}', which does not exist" in reason
 
@@ -573,25 +567,25 @@ def test_what_is_shaped_by_a_missing_file_is_unchecked(
 # --- nothing to check -----------------------------------------------------------------------------------------------
 
 
-def test_a_check_of_nothing_is_not_clean(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_of_nothing_is_not_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hidden = cube("A")
     hidden.hide_set(True)
     mesh_object("Nothing", [])
     scene = save_scene(tmp_path / "scene.blend")
-    code, check = checked(part, scene)
+    code, check = checked(scene)
     assert (code, check["objects"]) == (3, 0)
     assert "Nothing was checked: there is no geometry among the visible objects" in capsys.readouterr().err
-    assert checked(part, scene, "--allow-skipped")[0] == 3, "that is about what was skipped"
-    assert checked(part, scene, "--allow-empty")[0] == 0
+    assert checked(scene, "--allow-skipped")[0] == 3, "that is about what was skipped"
+    assert checked(scene, "--allow-empty")[0] == 0
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     bpy.data.objects["A"].hide_set(False)
     save_scene(scene)
-    assert checked(part, scene)[0] == 0
-    assert checked(part, scene, "--object", "Nothing")[0] == 3, "nothing was compared with A"
+    assert checked(scene)[0] == 0
+    assert checked(scene, "--object", "Nothing")[0] == 3, "nothing was compared with A"
 
 
 def test_volumes_point_clouds_and_hair_are_named_and_do_not_fail(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cube("A")
     add_object("Smoke", bpy.data.volumes.new("Smoke"))
@@ -602,8 +596,8 @@ def test_volumes_point_clouds_and_hair_are_named_and_do_not_fail(
         bpy.ops.object.pointcloud_random_add()
         bpy.context.object.name = "Dust"
     scene = save_scene(tmp_path / "scene.blend")
-    code, check = checked(part, scene)
+    code, check = checked(scene)
     found = {entry["name"]: (entry["kind"], entry["unchecked"]) for entry in check["skipped"]}
     assert (code, found) == (0, dict.fromkeys(("Smoke", "Dust", "Fur"), ("no_surface", False)))
-    run(part, scene)
+    run(scene)
     assert "1 object, 0 clashes, 3 without a surface" in capsys.readouterr().out

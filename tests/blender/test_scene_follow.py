@@ -5,19 +5,28 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
-from .scenes import cube, inspect
+from .scenes import (
+    add_object,
+    animate,
+    collection_of,
+    cube,
+    inspect,
+    instance_of,
+    part,
+    refresh,
+    reopen,
+    shape_key,
+    update,
+)
 from .test_panel import Layout
-from .test_scene_check import check, instance_of, row_of_cubes, settings, two_instances
-
-Part = Callable[[str], ModuleType]
+from .test_scene_check import check, row_of_cubes, settings, two_instances
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -37,7 +46,7 @@ class SceneLayout(Layout):
     row = column = box = split = _inner
 
 
-def panel(part: Part) -> list[str]:
+def panel() -> list[str]:
     """The texts of the section Scene Check, without the rows of the list."""
     layout = SceneLayout()
     cls = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
@@ -45,7 +54,7 @@ def panel(part: Part) -> list[str]:
     return layout.texts
 
 
-def listed(part: Part) -> dict[str, str]:
+def listed() -> dict[str, str]:
     """The rows of the list: the text beside each pair of names."""
     cls, rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings, {}
     for k, finding in enumerate(settings().findings):
@@ -55,16 +64,16 @@ def listed(part: Part) -> dict[str, str]:
     return rows
 
 
-def update() -> None:
-    bpy.context.view_layer.update()
-
-
 def move(obj: bpy.types.Object, x: float) -> None:
     obj.location.x = x
     update()
 
 
-def go_to(part: Part, names: str) -> Any:
+def collide_as(obj: bpy.types.Object, kind: str) -> None:
+    obj.contact_lens_shape = kind
+
+
+def go_to(names: str) -> Any:
     """Go to the finding of a pair such as "AB" and return it."""
     results = part("blender_addon.check.results")
     for k, finding in enumerate(settings().findings):
@@ -74,7 +83,7 @@ def go_to(part: Part, names: str) -> Any:
     raise AssertionError(f"there is no finding {names}")
 
 
-def out_of_date(part: Part) -> dict[str, str | None]:
+def out_of_date() -> dict[str, str | None]:
     """What a report that is saved now says of each pair."""
     [document] = part("blender_addon.check.results").document_of(bpy.context.scene)
     told = {f"{row['a']['name']}{row['b']['name']}": row["out_of_date"] for row in document["findings"]}
@@ -94,233 +103,203 @@ def squeeze(obj: bpy.types.Object, to: float) -> None:
 # --- what changes ---------------------------------------------------------------------------------------------------
 
 
-def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals(part: Part) -> None:
+def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() -> None:
     a, b, c, d, _e = row_of_cubes()
     check(clearance=0.02)
-    assert listed(part) == {"A | B": "0.50000 m", "B | C": "0 m", "C | D": "0.010000 m"}
-    assert "Up to Date" in panel(part)
+    assert listed() == {"A | B": "0.50000 m", "B | C": "0 m", "C | D": "0.010000 m"}
+    assert "Up to Date" in panel()
 
     move(a, -0.5)
-    assert listed(part)["A | B"] == "changed"
-    assert listed(part)["B | C"] == "0 m"
-    assert "1 changed: check again" in panel(part)
-    assert "1 (1 changed)" in panel(part), "in the number of penetrating pairs"
+    assert listed()["A | B"] == "changed"
+    assert listed()["B | C"] == "0 m"
+    assert "1 changed: check again" in panel()
+    assert "1 (1 changed)" in panel(), "in the number of penetrating pairs"
     settings()["active"] = [f.object_a for f in settings().findings].index(a)
-    assert "'A' has moved" in panel(part)
+    assert "'A' has moved" in panel()
 
     squeeze(d, 0.5)
-    assert listed(part)["C | D"] == "changed"
-    assert "2 changed: check again" in panel(part)
-    assert out_of_date(part) == {"AB": "'A' has moved", "BC": None, "CD": "'D' has changed"}
+    assert listed()["C | D"] == "changed"
+    assert "2 changed: check again" in panel()
+    assert out_of_date() == {"AB": "'A' has moved", "BC": None, "CD": "'D' has changed"}
 
     bpy.data.objects.remove(c)
     update()
-    assert "3 changed: check again" in panel(part)
-    assert out_of_date(part)["BC"] == "'C' is gone"
+    assert "3 changed: check again" in panel()
+    assert out_of_date()["BC"] == "'C' is gone"
     check()
-    assert "Up to Date" in panel(part)
-    assert all(why is None for why in out_of_date(part).values())
+    assert "Up to Date" in panel()
+    assert all(why is None for why in out_of_date().values())
     assert b.name == "B"
 
 
-def test_what_is_as_it_was_found_again_is_up_to_date_again(part: Part) -> None:
+def test_what_is_as_it_was_found_again_is_up_to_date_again() -> None:
     a, b, *_ = row_of_cubes()
     check()
-    modifier = b.modifiers.new("Bevel", "BEVEL")
-    update()
-    assert out_of_date(part) == {"AB": "'B' has changed", "BC": "'B' has changed"}
-    b.modifiers.remove(modifier)
-    update()
-    assert out_of_date(part) == {"AB": None, "BC": None}
-    move(a, 5.0)
-    assert out_of_date(part) == {"AB": "'A' has moved", "BC": None}
-    move(a, 0.0)
-    assert out_of_date(part) == {"AB": None, "BC": None}
-    b.contact_lens_shape = "SPHERE"
-    update()
-    assert out_of_date(part) == {"AB": "'B' has changed", "BC": "'B' has changed"}
-    b.contact_lens_shape = "AUTOMATIC"
-    update()
-    assert out_of_date(part) == {"AB": None, "BC": None}
+    of_b = {"AB": "'B' has changed", "BC": "'B' has changed"}
+    for change, take_back, expected in (
+        (lambda: b.modifiers.new("Bevel", "BEVEL"), b.modifiers.clear, of_b),
+        (lambda: move(a, 5.0), lambda: move(a, 0.0), {"AB": "'A' has moved", "BC": None}),
+        (lambda: collide_as(b, "SPHERE"), lambda: collide_as(b, "AUTOMATIC"), of_b),
+    ):
+        change()
+        update()
+        assert out_of_date() == expected
+        take_back()
+        update()
+        assert out_of_date() == {"AB": None, "BC": None}
     b.hide_set(True)
     update()
-    assert out_of_date(part) == {"AB": None, "BC": None}, "hidden to look behind it"
+    assert out_of_date() == {"AB": None, "BC": None}, "hidden to look behind it"
 
 
-def test_what_hangs_on_something_else_is_followed(part: Part) -> None:
+def test_what_hangs_on_something_else_is_followed() -> None:
     """A child and a constrained object move without being touched, and a lattice bends a third."""
     a, b, *_ = row_of_cubes()
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.scene.collection.objects.link(empty)
-    update()
-    a.parent = empty
+    empty = a.parent = add_object("Empty")
     b.constraints.new("COPY_LOCATION").target = empty
     b.constraints[0].use_offset = True
     update()
     check()
-    assert set(out_of_date(part).values()) == {None}
+    assert set(out_of_date().values()) == {None}
     move(empty, 0.25)
-    assert out_of_date(part)["AB"] == "'A' has moved"
-    assert out_of_date(part)["BC"] == "'B' has moved"
+    assert out_of_date()["AB"] == "'A' has moved"
+    assert out_of_date()["BC"] == "'B' has moved"
     move(empty, 0.0)
-    lattice = bpy.data.objects.new("Lattice", bpy.data.lattices.new("Lattice"))
-    bpy.context.scene.collection.objects.link(lattice)
+    lattice = add_object("Lattice", bpy.data.lattices.new("Lattice"))
     a.modifiers.new("Lattice", "LATTICE").object = lattice
     update()
     check()
-    assert set(out_of_date(part).values()) == {None}
+    assert set(out_of_date().values()) == {None}
     lattice.data.points[0].co_deform.x = -2.0
     lattice.data.update_tag()
     update()
-    assert out_of_date(part)["AB"] == "'A' has changed"
+    assert out_of_date()["AB"] == "'A' has changed"
 
 
-def test_undo_and_redo(part: Part) -> None:
+def test_undo_and_redo() -> None:
     row_of_cubes()
     check()
     bpy.ops.ed.undo_push()
     move(bpy.data.objects["A"], 1.0)
     bpy.ops.ed.undo_push()
-    assert out_of_date(part) == {"AB": "'A' has moved", "BC": None}
-    bpy.ops.ed.undo()
-    assert out_of_date(part) == {"AB": None, "BC": None}
-    bpy.ops.ed.redo()
-    assert out_of_date(part) == {"AB": "'A' has moved", "BC": None}
-    bpy.ops.ed.undo()
+    moved, fresh = {"AB": "'A' has moved", "BC": None}, {"AB": None, "BC": None}
+    assert out_of_date() == moved
+    for step, expected in ((bpy.ops.ed.undo, fresh), (bpy.ops.ed.redo, moved), (bpy.ops.ed.undo, fresh)):
+        step()
+        assert out_of_date() == expected
     squeeze(bpy.data.objects["C"], 0.5)
     bpy.ops.ed.undo_push()
-    assert out_of_date(part) == {"AB": None, "BC": "'C' has changed"}
+    assert out_of_date() == {"AB": None, "BC": "'C' has changed"}
     bpy.ops.ed.undo()
-    assert out_of_date(part) == {"AB": None, "BC": None}
+    assert out_of_date() == fresh
 
 
-def test_findings_in_a_file_are_compared_with_what_it_holds(part: Part, tmp_path: Path) -> None:
+def test_findings_in_a_file_are_compared_with_what_it_holds(tmp_path: Path) -> None:
     row_of_cubes()
     check()
     squeeze(bpy.data.objects["C"], 0.5)
-    path = str(tmp_path / "findings.blend")
     for _ in range(2):
-        bpy.ops.wm.save_as_mainfile(filepath=path)
-        bpy.ops.wm.open_mainfile(filepath=path)
-        assert out_of_date(part) == {"AB": None, "BC": "'C' has changed"}
+        reopen(tmp_path / "findings.blend")
+        assert out_of_date() == {"AB": None, "BC": "'C' has changed"}
     move(bpy.data.objects["A"], 1.0)
-    assert out_of_date(part)["AB"] == "'A' has moved"
+    assert out_of_date()["AB"] == "'A' has moved"
     check()
     for finding in settings().findings:  # as an earlier version saved them
         finding.state_a = finding.state_b = ""
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    assert all("earlier version" in str(why) for why in out_of_date(part).values())
-    assert "2 changed: check again" in panel(part)
+    reopen(tmp_path / "findings.blend")
+    assert all("earlier version" in str(why) for why in out_of_date().values())
+    assert "2 changed: check again" in panel()
 
 
-def test_a_finding_of_another_frame_is_of_that_frame(part: Part) -> None:
+def test_a_finding_of_another_frame_is_of_that_frame() -> None:
     a, _b, c, *_ = row_of_cubes()
     scene = bpy.context.scene
-    scene.frame_set(1)
-    a.keyframe_insert("location", frame=1)
-    a.location.x = -3.0
-    a.keyframe_insert("location", frame=10)
-    c.shape_key_add(name="Basis")
-    key = c.shape_key_add(name="Key")
+    animate(a, "location", f1=(0.0, 0.0, 0.0), f10=(-3.0, 0.0, 0.0))
+    key = shape_key(c)
     key.data[0].co.x = 3.0
-    key.value = 0.0
-    key.keyframe_insert("value", frame=1)
-    key.value = 1.0
-    key.keyframe_insert("value", frame=10)
+    animate(key, "value", f1=0.0, f10=1.0)
     scene.frame_set(1)
     check()
     up_to_date = {"AB": None, "BC": None}
-    assert out_of_date(part) == up_to_date
-    scene.frame_set(10)
-    assert out_of_date(part) == up_to_date
-    scene.frame_set(1)
-    assert out_of_date(part) == up_to_date
-    scene.frame_set(10)
+    assert out_of_date() == up_to_date
+    for frame in (10, 1, 10):
+        scene.frame_set(frame)
+        assert out_of_date() == up_to_date
     squeeze(bpy.data.objects["B"], 0.5)
-    assert out_of_date(part) == dict.fromkeys(up_to_date, "'B' was changed at another frame")
+    assert out_of_date() == dict.fromkeys(up_to_date, "'B' was changed at another frame")
     scene.frame_set(1)
-    assert out_of_date(part) == dict.fromkeys(up_to_date, "'B' has changed")
+    assert out_of_date() == dict.fromkeys(up_to_date, "'B' has changed")
     squeeze(bpy.data.objects["B"], 1.0)
-    assert out_of_date(part) == up_to_date
+    assert out_of_date() == up_to_date
     scene.frame_set(10)
     bpy.data.objects.remove(bpy.data.objects["B"])
     update()
-    assert set(out_of_date(part).values()) == {"'B' is gone"}
+    assert set(out_of_date().values()) == {"'B' is gone"}
 
 
-def test_instances_are_followed(part: Part) -> None:
+def test_instances_are_followed() -> None:
     one, _two = two_instances()
     source, [collection] = bpy.data.objects["Part"], bpy.data.collections
     bpy.context.scene.collection.objects.unlink(source)
-    update()
     check()
-    [pair] = out_of_date(part)
-    assert out_of_date(part)[pair] is None
-    move(one, 9.9)
-    assert out_of_date(part)[pair] == "'Part [0] of One' has moved"
-    move(one, 10.0)
-    assert out_of_date(part)[pair] is None
-    move(source, 0.5)
-    assert out_of_date(part)[pair] == "'Part [0] of One' has changed"
-    move(source, 0.0)
-    assert out_of_date(part)[pair] is None
-    collection.instance_offset = (0.5, 0.0, 0.0)
-    update()
-    assert out_of_date(part)[pair] == "'Part [0] of One' has changed"
-    collection.instance_offset = (0.0, 0.0, 0.0)
-    squeeze(source, 0.5)
-    assert out_of_date(part)[pair] == "'Part [0] of One' has changed"
-    squeeze(source, 1.0)
-    assert out_of_date(part)[pair] is None
+    [pair] = out_of_date()
+    moved, changed = "'Part [0] of One' has moved", "'Part [0] of One' has changed"
+    for change, reason in (
+        (update, None),
+        (lambda: move(one, 9.9), moved),
+        (lambda: move(one, 10.0), None),
+        (lambda: move(source, 0.5), changed),
+        (lambda: move(source, 0.0), None),
+        (lambda: setattr(collection, "instance_offset", (0.5, 0.0, 0.0)), changed),
+        (lambda: setattr(collection, "instance_offset", (0.0, 0.0, 0.0)), None),
+        (lambda: squeeze(source, 0.5), changed),
+        (lambda: squeeze(source, 1.0), None),
+    ):
+        change()
+        update()
+        assert out_of_date()[pair] == reason
     one.instance_type = "NONE"
     update()
-    assert out_of_date(part)[pair] is not None
+    assert out_of_date()[pair] is not None
 
 
-def test_instances_within_instances_are_followed(part: Part) -> None:
-    inner, outer = bpy.data.collections.new("Inner"), bpy.data.collections.new("Outer")
-    cube_inside = cube("Part")
-    inner.objects.link(cube_inside)
-    bpy.context.scene.collection.objects.unlink(cube_inside)
-    between = instance_of(inner, "Between", (0.0, 0.0, 0.0))
-    outer.objects.link(between)
-    bpy.context.scene.collection.objects.unlink(between)
-    instance_of(outer, "Maker", (0.0, 0.0, 0.0))
+def test_instances_within_instances_are_followed() -> None:
+    between = instance_of(collection_of("Inner", cube("Part"), is_only=True), "Between")
+    instance_of(collection_of("Outer", between, is_only=True), "Maker")
     cube("Other", (1.5, 0.0, 0.0))
     check()
-    assert set(out_of_date(part).values()) == {None}
+    assert set(out_of_date().values()) == {None}
     move(between, 0.25)
-    assert set(out_of_date(part).values()) == {"'Part [0.0] of Maker' has changed"}
+    assert set(out_of_date().values()) == {"'Part [0.0] of Maker' has changed"}
 
 
 # --- what is done about it ------------------------------------------------------------------------------------------
 
 
-def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding(part: Part) -> None:
+def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding() -> None:
     a, b, c, *_ = row_of_cubes()
     check()
     move(a, 0.25)
-    finding = go_to(part, "AB")
+    finding = go_to("AB")
     assert finding.row()["depth"] == pytest.approx(0.75)
-    assert listed(part)["A | B"] == "0.75000 m"
-    assert "Up to Date" in panel(part)
+    assert listed()["A | B"] == "0.75000 m"
+    assert "Up to Date" in panel()
     move(a, -0.25)
-    assert out_of_date(part)["AB"] == "'A' has moved"
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert out_of_date()["AB"] == "'A' has moved"
+    refresh()
     assert finding.row()["depth"] == pytest.approx(0.25)
     assert finding.status == "NEW"
-    assert out_of_date(part)["AB"] is None
+    assert out_of_date()["AB"] is None
     move(a, -2.0)
     inspect(b, a)
     assert finding.status == "RESOLVED"
-    assert out_of_date(part)["AB"] is None
+    assert out_of_date()["AB"] is None
     move(a, 0.25)
-    assert out_of_date(part)["AB"] == "'A' has moved", "that it is resolved is not sure any more"
+    assert out_of_date()["AB"] == "'A' has moved", "that it is resolved is not sure any more"
     inspect(a, b)
     assert (finding.status, finding.row()["depth"]) == ("NEW", pytest.approx(0.75))
     move(c, 3.25)
-    finding = go_to(part, "BC")
+    finding = go_to("BC")
     assert finding.row()["relation"] == "penetrating"
     finding.status = "APPROVED"
     move(c, 3.0)
@@ -331,49 +310,47 @@ def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding(part:
     assert finding.status == "RESOLVED"
 
 
-def test_an_approved_pair_that_is_apart_says_so_and_stays_approved(part: Part) -> None:
+def test_an_approved_pair_that_is_apart_says_so_and_stays_approved() -> None:
     a, *_ = row_of_cubes()
     check()
-    finding = go_to(part, "AB")
+    finding = go_to("AB")
     finding.status = "APPROVED"
     move(a, -2.0)
-    assert listed(part)["A | B"] == "changed"
+    assert listed()["A | B"] == "changed"
     check()
-    finding = go_to(part, "AB")
-    assert (finding.status, listed(part)["A | B"]) == ("APPROVED", "apart")
+    finding = go_to("AB")
+    assert (finding.status, listed()["A | B"]) == ("APPROVED", "apart")
     assert finding.row()["apart"]
     move(a, 0.1)
     check()
-    finding = go_to(part, "AB")
-    assert (finding.status, listed(part)["A | B"]) == ("CHANGED", "0.60000 m")
+    finding = go_to("AB")
+    assert (finding.status, listed()["A | B"]) == ("CHANGED", "0.60000 m")
     assert not finding.row()["apart"]
 
 
-def test_a_pair_of_instances_that_is_looked_at_again_writes_its_answer(part: Part) -> None:
+def test_a_pair_of_instances_that_is_looked_at_again_writes_its_answer() -> None:
     one, _two = two_instances()
     check()
     move(one, 10.25)
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
     assert settings().findings[0].row()["depth"] == pytest.approx(0.75)
-    assert set(out_of_date(part).values()) == {None}
+    assert set(out_of_date().values()) == {None}
 
 
-def test_a_finding_of_another_frame_is_not_written_over(part: Part) -> None:
+def test_a_finding_of_another_frame_is_not_written_over() -> None:
     a, *_ = row_of_cubes()
-    a.keyframe_insert("location", frame=1)
-    a.location.x = 0.25
-    a.keyframe_insert("location", frame=10)
+    animate(a, "location", f1=(0.0, 0.0, 0.0), f10=(0.25, 0.0, 0.0))
     bpy.context.scene.frame_set(1)
     check()
-    assert go_to(part, "BC").row()["verified"]
+    assert go_to("BC").row()["verified"]
     bpy.context.scene.frame_set(10)
-    finding = go_to(part, "AB")
+    finding = go_to("AB")
     assert finding.row()["depth"] == pytest.approx(0.5)
     assert finding.row()["frame"] == 1
     assert finding.row()["verified"] is None, "what was verified is the contact of another frame"
 
 
-def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_another(part: Part) -> None:
+def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_another() -> None:
     a, b, *_ = row_of_cubes()
     check()
     inspect(a, b)
@@ -384,15 +361,15 @@ def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_anot
     with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
         other.view_layers[0].update()
         squeeze(b, 1.0)
-        bpy.context.view_layer.update()
+        update()
         assert not session.stale_reason(SimpleNamespace(scene=scene)), "nothing has changed"
         squeeze(b, 0.5)
-        bpy.context.view_layer.update()
+        update()
     assert session.stale_reason(bpy.context) == "'B' has changed"
-    assert out_of_date(part)["AB"] == "'B' has changed"
+    assert out_of_date()["AB"] == "'B' has changed"
 
 
-def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today(part: Part) -> None:
+def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today() -> None:
     a, *_ = row_of_cubes()
     a.contact_lens_shape = "SPHERE"
     a.location.x = 0.5
@@ -408,7 +385,7 @@ def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today(part: Part) -> No
     assert any(" 0.00073205 m" in note for row in notes(scene)[0]["findings"] for note in row["notes"])
 
 
-def test_an_instance_that_is_inspected_has_its_names_of_today(part: Part) -> None:
+def test_an_instance_that_is_inspected_has_its_names_of_today() -> None:
     one, _two = two_instances()
     check()
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
@@ -423,25 +400,24 @@ def test_an_instance_that_is_inspected_has_its_names_of_today(part: Part) -> Non
     assert not any(name in f"{after.name_a}{after.name_b}" for name in old)
 
 
-def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone(part: Part) -> None:
+def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone() -> None:
     _a, b, *_ = row_of_cubes()
     check()
-    finding = go_to(part, "AB")
+    finding = go_to("AB")
     separate = bpy.ops.contact_lens.separate_finding
     assert separate.poll()
     bpy.context.scene.collection.objects.unlink(b)
     update()
     assert not separate.poll()
-    with pytest.raises(RuntimeError, match="'B' is gone: check the scene again"):
-        separate()
-    with pytest.raises(RuntimeError, match="'B' is gone: check the scene again"):
-        bpy.ops.contact_lens.ignore_pair()
+    for operator in (separate, bpy.ops.contact_lens.ignore_pair):
+        with pytest.raises(RuntimeError, match="'B' is gone: check the scene again"):
+            operator()
     assert len(settings().ignored) == 0
-    assert "'B' is gone" in panel(part)
+    assert "'B' is gone" in panel()
     assert finding.status == "NEW"
 
 
-def test_the_exhibit_of_instances_ends_with_what_they_are_made_of(part: Part) -> None:
+def test_the_exhibit_of_instances_ends_with_what_they_are_made_of() -> None:
     two_instances()
     source = bpy.data.objects["Part"]
     exhibit = part("blender_addon.ui.isolation")
@@ -454,17 +430,14 @@ def test_the_exhibit_of_instances_ends_with_what_they_are_made_of(part: Part) ->
         assert exhibit.current(bpy.context) is None
 
 
-def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another(part: Part) -> None:
+def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
     a, *_ = row_of_cubes()
-    a.shape_key_add(name="Basis")
-    key = a.shape_key_add(name="Key")
+    key = shape_key(a)
     key.data[0].co.x = -3.0
-    for frame, value in ((1, 0.0), (10, 1.0)):
-        key.value = value
-        key.keyframe_insert("value", frame=frame)
+    animate(key, "value", f1=0.0, f10=1.0)
     bpy.context.scene.frame_set(1)
     check()
-    go_to(part, "AB")
+    go_to("AB")
     exhibit = part("blender_addon.ui.isolation")
     assert exhibit.current(bpy.context) is not None
     bpy.context.scene.frame_set(10)
@@ -474,7 +447,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another(part: Part)
 # --- what is written ------------------------------------------------------------------------------------------------
 
 
-def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(part: Part, tmp_path: Path) -> None:
+def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(tmp_path: Path) -> None:
     a, *_ = row_of_cubes()
     check()
     move(a, -0.5)
@@ -495,26 +468,24 @@ def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(part: Part,
 # --- what it costs --------------------------------------------------------------------------------------------------
 
 
-def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(
-    part: Part, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: after a move one place is compared and nothing is read; after an edit one object is read."""
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
     follow = part("blender_addon.check.changes")
-    listed(part)
+    listed()
     places: list[Any] = []
     reads: list[Any] = []
     place_of, states_of = follow.place_of, follow.states_of
     monkeypatch.setattr(follow, "place_of", lambda matrix: places.append(matrix) or place_of(matrix))
     monkeypatch.setattr(follow, "states_of", lambda context, keys: reads.append(keys) or states_of(context, keys))
     move(bpy.data.objects["30"], 45.1)
-    panel(part)
-    listed(part)
+    panel()
+    listed()
     assert (len(places), reads) == (1, [])
     squeeze(bpy.data.objects["10"], 0.5)
-    panel(part)
-    listed(part)
+    panel()
+    listed()
     assert [len(keys) for keys in reads] == [1]
-    assert "4 changed: check again" in panel(part)
+    assert "4 changed: check again" in panel()

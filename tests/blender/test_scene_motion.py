@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
@@ -14,8 +12,6 @@ import pytest
 
 from .reports import run
 from .scenes import cube, mesh_object
-
-Part = Callable[[str], ModuleType]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -39,15 +35,15 @@ def _hold(curves: Any) -> None:
             point.interpolation = "CONSTANT"
 
 
-def motions(part: Part, scene: Path, *arguments: object) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+def motions(scene: Path, *arguments: object) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
     path = scene.parent / "out.json"
-    code = run(part, scene, "--quiet", "--json", path, *arguments)
+    code = run(scene, "--quiet", "--json", path, *arguments)
     data = json.loads(path.read_text(encoding="utf-8"))
     return code, [check["motion"] for check in data["checks"]], data["between_frames"]
 
 
 def test_a_block_that_flies_through_another_between_two_frames_is_noticed_in_words(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A block of 1 m by 2 m by 3 m flies 6 m along its side of 1 m, through a wall, from frame 4 to frame 5."""
     corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-1, 1) for z in (-1.5, 1.5)]
@@ -66,12 +62,12 @@ def test_a_block_that_flies_through_another_between_two_frames_is_noticed_in_wor
         "others unnoticed."
     )
     page = tmp_path / "out.html"
-    assert run(part, scene, "--frames", "1-9", "--html", page) == 0, "no sample shows it"
+    assert run(scene, "--frames", "1-9", "--html", page) == 0, "no sample shows it"
     told = capsys.readouterr().out
     assert told.count("0 clashes") == 9
     assert told.count(said) == 1
     assert said.replace("'", "&#x27;") in page.read_text(encoding="utf-8")
-    code, found, between = motions(part, scene, "--frames", "1-9")
+    code, found, between = motions(scene, "--frames", "1-9")
     assert code == 0
     assert [entry["words"] for entry in between] == [said]
     assert between[0]["path"] == str(scene)
@@ -87,23 +83,23 @@ def test_a_block_that_flies_through_another_between_two_frames_is_noticed_in_wor
     assert found[5] == {"since_frame": 5, **nothing}
 
 
-def test_frames_that_are_not_next_to_each_other_are_named(part: Part, tmp_path: Path) -> None:
+def test_frames_that_are_not_next_to_each_other_are_named(tmp_path: Path) -> None:
     block = cube("Block")
     keyed(block, "location", f1=(0.0, 0.0, 0.0), f5=(1.0, 0.0, 0.0))
     scene = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
-    _, _, between = motions(part, scene, "--frames", "2,8")
+    _, _, between = motions(scene, "--frames", "2,8")
     assert "moved 1.0000 m from frame 2 to frame 8: 0.5 times its extent in that direction" in between[0]["words"]
     assert "unnoticed" not in between[0]["words"]
-    _, found, between = motions(part, scene, "--frames", "6,8")
+    _, found, between = motions(scene, "--frames", "6,8")
     assert "No object moved from one checked frame to the next." in between[0]["words"]
-    _, found, between = motions(part, scene, "--frames", "6")
+    _, found, between = motions(scene, "--frames", "6")
     assert between[0]["words"] == "Frames are samples: what happens between them is not checked."
-    _, found, between = motions(part, scene)
+    _, found, between = motions(scene)
     assert (found, between) == ([None], []), "a check of the frame that the file was saved at"
 
 
-def test_what_turns_or_changes_its_shape_moves_as_its_fastest_vertex(part: Part, tmp_path: Path) -> None:
+def test_what_turns_or_changes_its_shape_moves_as_its_fastest_vertex(tmp_path: Path) -> None:
     # A bar of 10 m by 0.2 m turns by a right angle: its ends move by 5 m times the root of 2.
     bar = cube("Bar", size=1.0)
     bar.scale = (10.0, 0.2, 0.2)
@@ -118,7 +114,7 @@ def test_what_turns_or_changes_its_shape_moves_as_its_fastest_vertex(part: Part,
         pulled.keyframe_insert("value", frame=frame)
     scene = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
-    _, found, between = motions(part, scene, "--frames", "1-3")
+    _, found, between = motions(scene, "--frames", "1-3")
     # Its end goes from (5, 0.1) to (-0.1, 5), or the other corners likewise; the bar seen along that diagonal.
     assert found[1]["object"] == "Bar"
     assert found[1]["distance"] == pytest.approx((5.0**2 + 0.1**2) ** 0.5 * 2.0**0.5, rel=1e-6)

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from .processes import environment_of, in_process, installed, modules_of
-from .reports import KINDS, Part, load_report, outputs, run, run_json, save_report, save_scene
-from .scenes import cube, mesh_object
+from .reports import KINDS, load_report, outputs, run, run_json, save_report
+from .scenes import cube, mesh_object, part, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -44,9 +44,9 @@ def scene_file(tmp_path: Path) -> Path:
 # --- reports --------------------------------------------------------------------------------------------------------
 
 
-def test_the_three_reports_tell_the_same(part: Part, scene_file: Path, tmp_path: Path) -> None:
+def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> None:
     paths, options = outputs(tmp_path)
-    assert run(part, scene_file, "--clearance", 0.002, "--quiet", *options) == 1
+    assert run(scene_file, "--clearance", 0.002, "--quiet", *options) == 1
     data, rows, page = (load_report(path) for path in paths.values())
     assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 2)
     (check,) = data["checks"]
@@ -89,7 +89,7 @@ class Sidebar:
 
 
 def test_each_finding_is_marked_with_its_frame(
-    part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = part("blender_addon.report.scene")
     monkeypatch.setattr(report, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
@@ -191,19 +191,19 @@ def test_files_are_in_the_scenes_unit_and_name_it(
     ],
 )
 def test_a_clearance_is_in_the_scenes_unit_or_its_own(
-    part: Part, scene_file: Path, length_unit: str, scale: float, written: str, blender_units: float
+    scene_file: Path, length_unit: str, scale: float, written: str, blender_units: float
 ) -> None:
     unit_settings("METRIC", length_unit, scale)
     save_scene(scene_file)
-    code, data = run_json(part, scene_file, "--object", "C", "--clearance", written)
+    code, data = run_json(scene_file, "--object", "C", "--clearance", written)
     assert code == (blender_units > 0.0015), "the gap"
     (check,) = data["checks"]
     clearance = check["settings"]["clearance"] * check["units"]["blender_units_per_unit"]
     assert clearance == pytest.approx(blender_units, rel=1e-14)
 
 
-def test_the_unit_of_a_clearance_is_told(part: Part, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(part, "--help") == 0
+def test_the_unit_of_a_clearance_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "a number alone, such as 0.002, is in the unit of the scene" in told
     assert told.isascii(), "any terminal can show it"
@@ -217,15 +217,15 @@ def test_the_report_has_the_statuses_and_names_of_today(scene_file: Path, tmp_pa
     assert (row["status"], "Renamed" in (row["a"]["name"], row["b"]["name"])) == ("reviewed", True)
 
 
-def test_pictures_are_in_the_page_or_it_says_why_not(part: Part, scene_file: Path, tmp_path: Path) -> None:
+def test_pictures_are_in_the_page_or_it_says_why_not(scene_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.html"
-    assert run(part, scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
+    assert run(scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1 or "No pictures: " in text
 
 
 def test_no_room_for_pictures_costs_no_report(
-    part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "out.html"
     arguments = [scene_file, "--quiet", "--clearance", 0.002, "--html", path]
@@ -236,12 +236,12 @@ def test_no_room_for_pictures_costs_no_report(
         Path(file).write_bytes(b"")
 
     monkeypatch.setattr(part("blender_addon.report.scene"), "render_isolated", full)
-    assert run(part, *arguments) == 1
+    assert run(*arguments) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1
     assert re.search(r"No more pictures: [^<]*: No space left on device", text)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    assert run(part, *arguments) == 1
+    assert run(*arguments) == 1
     assert re.search(r"No pictures: [^<]*: No such file or directory", path.read_text(encoding="utf-8"))
     bpy.ops.contact_lens.check_scene()
     save_report(path)
@@ -255,12 +255,12 @@ def sheet(name: str, location: object) -> bpy.types.Object:
     return made
 
 
-def test_what_has_no_depth_is_not_told_in_zeros(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, x in ("A", 0.0), ("B", 10.0), ("C", 11.5):
         cube(name, (x, 0.0, 0.0))
     sheet("Sheet", (0.5, 0.0, 0.3))
     paths, options = outputs(tmp_path)
-    run(part, save_scene(tmp_path / "scene.blend"), *options)
+    run(save_scene(tmp_path / "scene.blend"), *options)
     data, table, page = (load_report(path) for path in paths.values())
     with_depth, without = data["checks"][0]["findings"]
     assert with_depth["depth"] == pytest.approx(0.5)
@@ -277,18 +277,18 @@ def test_what_has_no_depth_is_not_told_in_zeros(part: Part, tmp_path: Path, caps
     assert "no depth: a surface is open" in said
 
 
-def test_the_depth_of_pieces_is_called_that(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_depth_of_pieces_is_called_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for k in range(2):
         bpy.ops.mesh.primitive_monkey_add(location=(0.6 * k, 0.0, 0.2 * k))
     file, page = save_scene(tmp_path / "monkeys.blend"), tmp_path / "out.html"
-    assert run(part, file, "--html", page, "--pictures", 0) == 1
+    assert run(file, "--html", page, "--pictures", 0) == 1
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  penetrating"))
     assert re.search(r"depth 1\.\d+ m of pieces$", line)
     assert load_report(page).rows[1][3].endswith("depth of pieces")
 
 
-def test_a_depth_that_is_not_known_exactly_is_one_at_most(part: Part, scene_file: Path) -> None:
-    (check,) = run_json(part, scene_file)[1]["checks"]
+def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
+    (check,) = run_json(scene_file)[1]["checks"]
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     terminal, panel = part("blender_addon.ui.terminal"), part("blender_addon.ui.scene_panel")
     html, report_units = part("blender_addon.report.html_report"), part("blender_addon.report.scene_units")
@@ -299,7 +299,7 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(part: Part, scene_file
         assert ("upper bound" in html._distance(row, report_units.unit_format(check))) == is_bound
 
 
-def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
+def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
     bpy.ops.contact_lens.check_scene()
@@ -323,7 +323,7 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
 # --- command line ---------------------------------------------------------------------------------------------------
 
 
-def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_codes(scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for expected, arguments in (
         (1, [scene_file]),
         (1, [scene_file, "--fail-on", "penetrating"]),
@@ -354,45 +354,45 @@ def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest
         (2, [scene_file, "--pictures", "-1"]),
         (0, ["--help"]),
     ):
-        assert run(part, *arguments) == expected, arguments
+        assert run(*arguments) == expected, arguments
         told = capsys.readouterr()
         assert ("contact_lens: " in told.err) == (expected == 2), arguments
 
 
 def test_a_contact_that_fails_its_verification_is_not_clean(
-    part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene_pairs = part("blender_addon.check.scene")
     honest = scene_pairs._clash
     monkeypatch.setattr(scene_pairs, "_clash", lambda *given: replace(honest(*given), relation="separated"))
     arguments = scene_file, "--fail-on", "never"
-    assert run(part, *arguments) == 0
+    assert run(*arguments) == 0
     capsys.readouterr()
-    assert run(part, *arguments, "--verify") == 3
+    assert run(*arguments, "--verify") == 3
     assert "did not pass its own verification" in capsys.readouterr().err
-    assert run(part, *arguments, "--verify", "--allow-skipped") == 0
+    assert run(*arguments, "--verify", "--allow-skipped") == 0
 
 
 def test_what_cannot_be_checked_is_not_clean(
-    part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bpy.context.scene.objects["C"].select_set(True)
     mesh_object("Nothing", [], [], (50.0, 0.0, 0.0)).select_set(True)
     save_scene(scene_file)
-    assert run(part, scene_file, "--selected") == 0, "what has no geometry collides with nothing"
+    assert run(scene_file, "--selected") == 0, "what has no geometry collides with nothing"
     assert "'Nothing' has no vertices" in capsys.readouterr().out
     wire = mesh_object("Wire", [(10.0, 0.0, 0.0), (10.5, 0.0, 0.0)])
     wire.contact_lens_shape = "MESH"
     wire.select_set(True)
     save_scene(scene_file)
-    code, data = run_json(part, scene_file, "--selected")
+    code, data = run_json(scene_file, "--selected")
     said = "contact_lens: not everything could be checked: 'Wire' has no faces, so it cannot collide as a mesh: "
     assert (code, capsys.readouterr().err) == (3, f"{said}choose another collision shape\n")
     unchecked = {entry["name"]: entry["unchecked"] for entry in data["checks"][0]["skipped"]}
     assert unchecked == {"Nothing": False, "Wire": True}
-    assert run(part, scene_file, "--selected", "--allow-skipped") == 0
-    assert run(part, scene_file, "--selected", "--fail-on", "never") == 3, "it is no finding"
-    assert run(part, scene_file) == 1, "findings count first"
+    assert run(scene_file, "--selected", "--allow-skipped") == 0
+    assert run(scene_file, "--selected", "--fail-on", "never") == 3, "it is no finding"
+    assert run(scene_file) == 1, "findings count first"
 
     # A pair of which core says that it cannot.
     def refused(*_: object) -> None:
@@ -402,13 +402,11 @@ def test_what_cannot_be_checked_is_not_clean(
     bpy.data.objects["=B"].contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
     monkeypatch.setattr(part("blender_addon.check.scene"), "check_pair", refused)
-    assert run(part, scene_file) == 3
+    assert run(scene_file) == 3
     assert f"'{NASTY}' and '=B' cannot be checked: b is too large\n" in capsys.readouterr().err
 
 
-def test_ctrl_c_keeps_what_is_done(
-    part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs, path = part("blender_addon.check.scene"), tmp_path / "out.json"
     bpy.data.objects["=B"].contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
@@ -420,7 +418,7 @@ def test_ctrl_c_keeps_what_is_done(
         return found
 
     monkeypatch.setattr(pairs, "check_pair", stopped_meanwhile)
-    code, data = run_json(part, scene_file, scene_file, "--frames", "1-10", "--clearance", "4")
+    code, data = run_json(scene_file, scene_file, "--frames", "1-10", "--clearance", "4")
     (check,) = data["checks"]
     assert (code, data["partial"], data["frames"], check["partial"]) == (130, True, [1], True)
     assert [entry["error"] for entry in data["inputs"]] == [None, "the run was stopped before it was reached"]
@@ -433,14 +431,12 @@ def test_ctrl_c_keeps_what_is_done(
 
     monkeypatch.setattr(pairs, "check_pair", stopped_twice)
     path.unlink()
-    assert run(part, scene_file, "--json", path, "--quiet") == 130
+    assert run(scene_file, "--json", path, "--quiet") == 130
     assert not path.exists()
 
 
-def test_missing_files_are_told_before_anything_is_written(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(part, tmp_path / "none.blend", tmp_path, "--json", tmp_path / "out.json") == 2
+def test_missing_files_are_told_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path / "none.blend", tmp_path, "--json", tmp_path / "out.json") == 2
     told = capsys.readouterr()
     assert "none.blend: there is no such file" in told.err
     assert "is a folder" in told.err
@@ -448,33 +444,33 @@ def test_missing_files_are_told_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_no_report_is_written_over_the_file_that_is_checked(part: Part, scene_file: Path, tmp_path: Path) -> None:
+def test_no_report_is_written_over_the_file_that_is_checked(scene_file: Path, tmp_path: Path) -> None:
     before = scene_file.read_bytes()
     link = tmp_path / "link.json"
     link.symlink_to(scene_file)
     for path in (scene_file, link):
-        assert run(part, scene_file, "--json", path) == 2
+        assert run(scene_file, "--json", path) == 2
     bpy.ops.wm.open_mainfile(filepath=str(scene_file))
-    assert run(part, "--csv", scene_file) == 2
+    assert run("--csv", scene_file) == 2
     assert scene_file.read_bytes() == before
 
 
 def test_what_nobody_foresaw_has_an_exit_code_too(
-    part: Part, scene_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    scene_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
     monkeypatch.setattr(part("blender_addon.check.scene"), "check", broken)
-    assert run(part, scene_file) == 2
+    assert run(scene_file) == 2
     told = capsys.readouterr().err
     assert "nobody foresaw this" in told
     assert told.splitlines()[-1] == ("contact_lens: unexpected error: please report it with the lines above")
 
 
-def test_frames_are_checked_one_by_one(part: Part, scene_file: Path) -> None:
+def test_frames_are_checked_one_by_one(scene_file: Path) -> None:
     def checks(span: str) -> list[dict[str, Any]]:
-        checked: list[dict[str, Any]] = run_json(part, scene_file, "--object", "F", "--frames", span)[1]["checks"]
+        checked: list[dict[str, Any]] = run_json(scene_file, "--object", "F", "--frames", span)[1]["checks"]
         return checked
 
     whole, parts = checks("1-10:3"), checks("1-4:3") + checks("7-10:3")
@@ -495,33 +491,33 @@ def test_frames_are_checked_one_by_one(part: Part, scene_file: Path) -> None:
         ("-5--3", [-5, -4, -3]),
     ],
 )
-def test_frame_lists(part: Part, written: str, expected: list[int]) -> None:
+def test_frame_lists(written: str, expected: list[int]) -> None:
     assert part("blender_addon.ui.command_options").frames(written) == expected
 
 
 def test_approved_pairs_fail_a_build_only_when_they_became_deeper(
-    part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str]
+    scene_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bpy.ops.contact_lens.check_scene()
     [finding] = bpy.context.scene.contact_lens_check.findings
     finding.status = "APPROVED"
     save_scene(scene_file)
-    assert run(part, scene_file) == 0
-    code, data = run_json(part, scene_file, "--ignore", "none")
+    assert run(scene_file) == 0
+    code, data = run_json(scene_file, "--ignore", "none")
     assert (code, [row["status"] for row in data["checks"][0]["findings"]]) == (0, ["approved"])
     bpy.ops.wm.open_mainfile(filepath=str(scene_file))
     bpy.data.objects["=B"].location.x = 1.4
     save_scene(scene_file)
-    code, data = run_json(part, scene_file)
+    code, data = run_json(scene_file)
     [row] = data["checks"][0]["findings"]
     assert (code, row["status"], row["approved_at"]) == (1, "changed", pytest.approx(-0.5))
     assert row["depth"] == pytest.approx(0.6, abs=1e-6)
-    run(part, scene_file)
+    run(scene_file)
     assert "changed: approved at 0.50000 m" in capsys.readouterr().out
 
 
-def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(part, scene_file, "--clearance", 0.002)
+def test_what_a_person_reads(scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(scene_file, "--clearance", 0.002)
     told = capsys.readouterr().out
     for words in (
         "6 objects, 2 clashes (1 penetrating, 1 within clearance)",
@@ -530,7 +526,7 @@ def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.Captur
         "; clearance 0.0020000 m\n",
     ):
         assert words in told
-    run(part, scene_file, "--quiet")
+    run(scene_file, "--quiet")
     assert "findings" not in capsys.readouterr().out
 
 

@@ -4,28 +4,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 import pytest
 
-from .reports import run, save_scene
-from .scenes import cube
+from .reports import run
+from .scenes import cube, save_scene
 from .test_scene_faults import fresh, link, texts_of_panel
 from .test_scene_motion import keyed
-
-Part = Callable[[str], ModuleType]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def checks(part: Part, scene: Path, *arguments: object) -> list[dict[str, Any]]:
+def checks(scene: Path, *arguments: object) -> list[dict[str, Any]]:
     path = scene.parent / "out.json"
     before = scene.read_bytes()
-    run(part, scene, "--quiet", "--allow-empty", "--json", path, *arguments)
+    run(scene, "--quiet", "--allow-empty", "--json", path, *arguments)
     assert scene.read_bytes() == before, "the file is never saved"
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["checks"]
     return found
@@ -69,29 +65,29 @@ def stack(tmp_path: Path) -> Path:
     return save_scene(tmp_path / "scene.blend")
 
 
-def test_each_choice_checks_what_it_names(part: Part, stack: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (viewport,) = checks(part, stack)
+def test_each_choice_checks_what_it_names(stack: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (viewport,) = checks(stack)
     assert found(viewport) == pairs("AD", "AF", "DF")
     assert (viewport["settings"]["visibility"], viewport["left_out"]) == (
         "viewport",
         {"hidden": 3, "excluded": 1, "rendered": 2},
     )
-    (render,) = checks(part, stack, "--visibility", "render")
+    (render,) = checks(stack, "--visibility", "render")
     assert found(render) == pairs("AB", "AE", "BE")
     assert render["left_out"] == {"hidden": 3, "excluded": 1, "rendered": 0}
-    (everything,) = checks(part, stack, "--visibility", "all")
+    (everything,) = checks(stack, "--visibility", "all")
     assert len(found(everything)) == 21
     assert everything["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
     capsys.readouterr()
-    run(part, stack)
+    run(stack)
     assert "3 objects, 3 clashes (3 coincident), 3 hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
-    run(part, stack, "--visibility", "render")
+    run(stack, "--visibility", "render")
     assert "3 objects, 3 clashes (3 coincident), 3 not rendered, 1 excluded\n" in capsys.readouterr().out
-    run(part, stack, "--visibility", "all")
+    run(stack, "--visibility", "all")
     assert "7 objects, 21 clashes (21 coincident)\n" in capsys.readouterr().out
 
 
-def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path: Path) -> None:
+def test_what_instances_of_collections_leave_out_is_counted(tmp_path: Path) -> None:
     def instancer(name: str, *objects: bpy.types.Object) -> bpy.types.Object:
         collection = bpy.data.collections.new(name)
         for obj in objects:
@@ -110,33 +106,33 @@ def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path
     again.instance_type, again.instance_collection = "COLLECTION", outer.instance_collection
     bpy.context.scene.collection.objects.link(again)
     scene = save_scene(tmp_path / "scene.blend")
-    (check,) = checks(part, scene)
+    (check,) = checks(scene)
     assert (check["objects"], check["left_out"]) == (4, {"hidden": 2, "excluded": 0, "rendered": 1})
-    (check,) = checks(part, scene, "--visibility", "all")
+    (check,) = checks(scene, "--visibility", "all")
     assert (check["objects"], check["left_out"]) == (8, {"hidden": 0, "excluded": 0, "rendered": 0})
 
 
-def test_an_instancer_that_is_hidden_itself_is_counted(part: Part, tmp_path: Path) -> None:
+def test_an_instancer_that_is_hidden_itself_is_counted(tmp_path: Path) -> None:
     instancer = cube("I")
     cube("Small", size=0.1).parent = instancer
     cube("A", (0.9, 0.0, 0.0), size=0.1)
     instancer.instance_type, instancer.show_instancer_for_viewport = "VERTS", False
     scene = save_scene(tmp_path / "scene.blend")
-    (viewport,) = checks(part, scene)
+    (viewport,) = checks(scene)
     assert (found(viewport), viewport["left_out"]) == (set(), {"hidden": 1, "excluded": 0, "rendered": 1})
     for choice in ("render", "all"):
-        (check,) = checks(part, scene, "--visibility", choice)
+        (check,) = checks(scene, "--visibility", choice)
         assert frozenset("AI") in found(check)
         assert check["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
 
 
-def test_a_named_collection_that_is_excluded_is_unchecked(part: Part, stack: Path) -> None:
-    (check,) = checks(part, stack, "--collections", "Out", "Cut")
+def test_a_named_collection_that_is_excluded_is_unchecked(stack: Path) -> None:
+    (check,) = checks(stack, "--collections", "Out", "Cut")
     told = [entry["reason"] for entry in check["skipped"] if entry["kind"] == "hidden"]
     assert told == ["'G' is excluded from the view layer: include it to check it"]
 
 
-def test_the_panel_counts_what_is_left_out_and_changes_nothing(part: Part, stack: Path) -> None:
+def test_the_panel_counts_what_is_left_out_and_changes_nothing(stack: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(stack))
 
     def state() -> list[tuple[object, ...]]:
@@ -145,10 +141,10 @@ def test_the_panel_counts_what_is_left_out_and_changes_nothing(part: Part, stack
     before = state()
     bpy.ops.contact_lens.check_scene()
     assert state() == before
-    assert "Not visible and left out: 3 hidden (2 of them rendered), 1 excluded" in texts_of_panel(part)
+    assert "Not visible and left out: 3 hidden (2 of them rendered), 1 excluded" in texts_of_panel()
 
 
-def test_modifiers_are_those_of_the_render(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_modifiers_are_those_of_the_render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Subdivided, a cube of 2 m reaches 0.83 m instead of 1 m; made thicker, it reaches 1.5 m.
     round_one = cube("R")
     levels = round_one.modifiers.new("Round", "SUBSURF")
@@ -161,7 +157,7 @@ def test_modifiers_are_those_of_the_render(part: Part, tmp_path: Path, capsys: p
     same = cube("V", (30.0, 0.0, 0.0))
     same.modifiers.new("Same", "BEVEL")
     scene = save_scene(tmp_path / "scene.blend")
-    (viewport,) = checks(part, scene)
+    (viewport,) = checks(scene)
     assert found(viewport) == pairs("RS")
     assert viewport["differences"] == [
         {"object": "R", "modifier": "Round", "setting": "levels", "viewport": 0, "render": 3},
@@ -171,36 +167,36 @@ def test_modifiers_are_those_of_the_render(part: Part, tmp_path: Path, capsys: p
         "'R': the modifier 'Round' has levels 0 in the viewport and 3 in renders",
         "'T': the modifier 'Thick' is on in renders and off in the viewport",
     )
-    (render,) = checks(part, scene, "--visibility", "render")
+    (render,) = checks(scene, "--visibility", "render")
     assert (found(render), render["differences"]) == (pairs("TU"), [])
     capsys.readouterr()
     page = tmp_path / "out.html"
-    run(part, scene, "--html", page, "--pictures", 0, "--frames", "1-2")
+    run(scene, "--html", page, "--pictures", 0, "--frames", "1-2")
     told = capsys.readouterr().out
     for words in said:
         assert told.count(f"Differs in renders: {words}\n") == 1
         assert words.replace("'", "&#x27;") in page.read_text(encoding="utf-8")
     bpy.ops.contact_lens.check_scene()
     assert [f"Differs in renders: {words}" for words in said] == [
-        text for text in texts_of_panel(part) if text.startswith("Differs")
+        text for text in texts_of_panel() if text.startswith("Differs")
     ]
 
 
-def test_simplify_limits_the_levels_of_both(part: Part, tmp_path: Path) -> None:
+def test_simplify_limits_the_levels_of_both(tmp_path: Path) -> None:
     levels = cube("R").modifiers.new("Round", "SUBSURF")
     levels.levels, levels.render_levels = 1, 3
     render = bpy.context.scene.render
     render.use_simplify, render.simplify_subdivision, render.simplify_subdivision_render = True, 1, 1
-    (check,) = checks(part, save_scene(tmp_path / "scene.blend"))
+    (check,) = checks(save_scene(tmp_path / "scene.blend"))
     assert check["differences"] == []
     bpy.context.scene.render.simplify_subdivision_render = 2
-    (check,) = checks(part, save_scene(tmp_path / "scene.blend"))
+    (check,) = checks(save_scene(tmp_path / "scene.blend"))
     assert [(entry["viewport"], entry["render"]) for entry in check["differences"]] == [(1, 2)]
-    (check,) = checks(part, tmp_path / "scene.blend", "--visibility", "render")
+    (check,) = checks(tmp_path / "scene.blend", "--visibility", "render")
     assert check["differences"] == []
 
 
-def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(part: Part, tmp_path: Path) -> None:
+def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(tmp_path: Path) -> None:
     group = bpy.data.node_groups.new("Ask", "GeometryNodeTree")
     group.nodes.new("GeometryNodeIsViewport")
     outer = bpy.data.node_groups.new("Outer", "GeometryNodeTree")
@@ -211,16 +207,16 @@ def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(part
     cube("A").modifiers.new("Nodes", "NODES").node_group = outer
     scene = save_scene(tmp_path / "scene.blend")
     words = "'A': the modifier 'Nodes' has an Is Viewport node, which is always on in a check"
-    (check,) = checks(part, scene)
+    (check,) = checks(scene)
     assert [entry["setting"] for entry in check["differences"]] == ["Is Viewport"]
-    assert run(part, scene) == 0
-    assert run(part, scene, "--visibility", "render") == 3
-    (check,) = checks(part, scene, "--visibility", "render")
+    assert run(scene) == 0
+    assert run(scene, "--visibility", "render") == 3
+    (check,) = checks(scene, "--visibility", "render")
     assert [(entry["reason"], entry["kind"]) for entry in check["skipped"]] == [(words, "render")]
 
 
 @pytest.mark.parametrize("animated", ["hide_render", "hide_viewport"])
-def test_animated_visibility_is_followed(part: Part, tmp_path: Path, animated: str) -> None:
+def test_animated_visibility_is_followed(tmp_path: Path, animated: str) -> None:
     cube("A")
     b = cube("B")
     keyed(b, animated, f1=False, f3=True, f5=False)
@@ -229,7 +225,7 @@ def test_animated_visibility_is_followed(part: Part, tmp_path: Path, animated: s
     shown = {
         choice: [
             [round(row["depth"], 3) for row in check["findings"]]
-            for check in checks(part, scene, "--frames", "1-6", "--visibility", choice)
+            for check in checks(scene, "--frames", "1-6", "--visibility", choice)
         ]
         for choice in ("viewport", "render", "all")
     }
@@ -239,7 +235,7 @@ def test_animated_visibility_is_followed(part: Part, tmp_path: Path, animated: s
     assert shown == {"viewport": always if of_render else off, "render": off if of_render else always, "all": always}
 
 
-def test_linked_objects_are_shown_as_in_a_render(part: Part, tmp_path: Path) -> None:
+def test_linked_objects_are_shown_as_in_a_render(tmp_path: Path) -> None:
     seat = cube("S")
     seat.hide_viewport = True
     library = save_scene(tmp_path / "library.blend")
@@ -247,14 +243,14 @@ def test_linked_objects_are_shown_as_in_a_render(part: Part, tmp_path: Path) -> 
     bpy.context.scene.collection.objects.link(link(library, objects=["S"]).objects[0])
     cube("A", (0.5, 0.0, 0.0))
     scene, before = save_scene(tmp_path / "scene.blend"), library.read_bytes()
-    (check,) = checks(part, scene, "--visibility", "render")
+    (check,) = checks(scene, "--visibility", "render")
     assert found(check) == pairs("AS")
     assert library.read_bytes() == before
 
 
-def test_the_open_file_is_changed_in_memory_only(part: Part, stack: Path, tmp_path: Path) -> None:
+def test_the_open_file_is_changed_in_memory_only(stack: Path, tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(stack))
     before, path = stack.read_bytes(), tmp_path / "out.json"
-    assert run(part, "--visibility", "all", "--quiet", "--json", path) == 1
+    assert run("--visibility", "all", "--quiet", "--json", path) == 1
     assert len(json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]) == 21
     assert stack.read_bytes() == before

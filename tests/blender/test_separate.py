@@ -3,24 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, inspect
+from .scenes import cube, inspect, part
 from .window import ESC, TICK, Window, modal_operator
-
-Part = Callable[[str], ModuleType]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def relation(part: Part) -> str:
+def relation() -> str:
     inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     assert not part("blender_addon.check.session").is_stale(bpy.context)
@@ -37,18 +34,18 @@ def pair() -> tuple[bpy.types.Object, bpy.types.Object]:
 
 @pytest.mark.parametrize(("moves", "a_x", "b_x"), [("B", 0.0, 2.0), ("A", -0.5, 1.5), ("HALF", -0.25, 1.75)])
 def test_moves_apart_and_inspects_again(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], moves: str, a_x: float, b_x: float
+    pair: tuple[bpy.types.Object, bpy.types.Object], moves: str, a_x: float, b_x: float
 ) -> None:
     a, b = pair
     assert bpy.ops.contact_lens.separate(moves=moves) == {"FINISHED"}
     assert tuple(a.location) == pytest.approx((a_x, 0.0, 0.0), abs=1e-6)
     assert tuple(b.location) == pytest.approx((b_x, 0.2, 0.1), abs=1e-6)
-    assert relation(part) == "touching"
+    assert relation() == "touching"
     with pytest.raises(RuntimeError, match="do not penetrate"):
         bpy.ops.contact_lens.separate()
 
 
-def test_one_undo_step_takes_it_back(part: Part, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_one_undo_step_takes_it_back(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="Separate")
@@ -57,10 +54,10 @@ def test_one_undo_step_takes_it_back(part: Part, pair: tuple[bpy.types.Object, b
     bpy.context.view_layer.update()
     assert part("blender_addon.check.session").is_stale(bpy.context)
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert relation(part) == "penetrating"
+    assert relation() == "penetrating"
 
 
-def test_what_is_out_of_date_is_read_again_first(part: Part, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_what_is_out_of_date_is_read_again_first(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     b = pair[1]
     b.location.x = 1.75
     bpy.context.view_layer.update()
@@ -68,7 +65,7 @@ def test_what_is_out_of_date_is_read_again_first(part: Part, pair: tuple[bpy.typ
     assert b.location.x == pytest.approx(2.0)
 
 
-def test_child_of_a_sheared_parent_goes_the_way_in_world_space(part: Part) -> None:
+def test_child_of_a_sheared_parent_goes_the_way_in_world_space() -> None:
     a, b = cube("A"), cube("B")
     parent = bpy.data.objects.new("Parent", None)
     bpy.context.scene.collection.objects.link(parent)
@@ -85,7 +82,7 @@ def test_child_of_a_sheared_parent_goes_the_way_in_world_space(part: Part) -> No
     after = np.array(b.matrix_world, dtype=np.float64)
     assert after[:3, 3] - before[:3, 3] == pytest.approx(mtv, abs=1e-5)
     assert np.array_equal(after[:3, :3], before[:3, :3])
-    assert relation(part) == "touching"
+    assert relation() == "touching"
 
 
 def stays(match: str, *objects: bpy.types.Object, **options: object) -> None:
@@ -97,7 +94,7 @@ def stays(match: str, *objects: bpy.types.Object, **options: object) -> None:
         assert np.array_equal(np.array(obj.matrix_world), matrix)
 
 
-def test_locked_channel_is_respected(part: Part, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_locked_channel_is_respected(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     a, b = pair
     b.lock_location = (True, False, False)
     stays("'B' cannot be moved: its X location is locked", a, b)
@@ -135,7 +132,7 @@ def test_child_that_moves_along_is_found_out() -> None:
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
 
 
-def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) -> None:
+def test_linked_object_stays(tmp_path: Path, empty_scene: object) -> None:
     library = tmp_path / "library.blend"
     bpy.data.libraries.write(str(library), {cube("Linked", (1.5, 0.0, 0.0))})
     bpy.data.objects.remove(bpy.data.objects["Linked"])
@@ -147,7 +144,7 @@ def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) ->
     inspect(a, b)
     stays("'Linked' cannot be moved: it is linked from .*library.blend", a, b)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
-    assert relation(part) == "touching"
+    assert relation() == "touching"
 
 
 # --- animation ------------------------------------------------------------------------------------------------------
@@ -155,11 +152,11 @@ def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) ->
 PUT_BACK = "The location of 'B' is animated: insert a keyframe, or the next frame change undoes the move"
 
 
-def separated(part: Part, capfd: pytest.CaptureFixture[str], **options: object) -> tuple[str, ...]:
+def separated(capfd: pytest.CaptureFixture[str], **options: object) -> tuple[str, ...]:
     """Separate, and the warnings that the operator reports (in the background Blender prints what it reports)."""
     capfd.readouterr()
     assert bpy.ops.contact_lens.separate(**options) == {"FINISHED"}
-    assert relation(part) == "touching"
+    assert relation() == "touching"
     said = capfd.readouterr().out.splitlines()
     return tuple(line.removeprefix("Warning: ") for line in said if line.startswith("Warning: "))
 
@@ -172,25 +169,25 @@ def keyed(obj: bpy.types.Object, channel: int = -1) -> None:
 
 
 def test_keyframes_that_put_the_object_back_are_told(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
 ) -> None:
     keyed(pair[1])
-    assert separated(part, capfd) == (PUT_BACK,)
+    assert separated(capfd) == (PUT_BACK,)
     bpy.context.scene.frame_set(6)
     assert pair[1].location.x == pytest.approx(1.5), "what was told has come true"
 
 
 def test_keyframes_of_what_stays_are_no_hindrance(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
 ) -> None:
     a, b = pair
     keyed(a)
     keyed(b, channel=1)  # the way is along X
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
 
 
 def test_strips_of_the_nla_that_put_the_object_back_are_told(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
 ) -> None:
     b = pair[1]
     keyed(b)
@@ -201,27 +198,27 @@ def test_strips_of_the_nla_that_put_the_object_back_are_told(
     if slot is not None:
         strip.action_slot = slot
     bpy.context.scene.frame_set(5)
-    assert separated(part, capfd) == (PUT_BACK,)
+    assert separated(capfd) == (PUT_BACK,)
     animation.nla_tracks[0].mute = True
     b.location.x = 1.5
     bpy.context.view_layer.update()
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
 
 
 @pytest.mark.skipif(bpy.app.version < (4, 4, 0), reason="actions have slots since Blender 4.4")
 def test_keyframes_of_another_objects_slot_are_no_hindrance(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
 ) -> None:
     a, b = pair
     keyed(a)
     animation = b.animation_data_create()
     animation.action = a.animation_data.action
     animation.action_slot = animation.action.slots.new("OBJECT", "B")
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
     animation.action_slot = a.animation_data.action_slot
     b.location.x = 1.5
     bpy.context.view_layer.update()
-    assert separated(part, capfd) == (PUT_BACK,)
+    assert separated(capfd) == (PUT_BACK,)
 
 
 @pytest.fixture
@@ -236,7 +233,6 @@ def auto_keying() -> Iterator[bpy.types.ToolSettings]:
 
 @pytest.mark.parametrize("animated", [False, True])
 def test_auto_keying_keeps_the_object_where_it_went(
-    part: Part,
     pair: tuple[bpy.types.Object, bpy.types.Object],
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
@@ -245,43 +241,39 @@ def test_auto_keying_keeps_the_object_where_it_went(
     b = pair[1]
     if animated:
         keyed(b)
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
     bpy.context.scene.frame_set(6)
     bpy.context.scene.frame_set(5)
     assert b.location.x == pytest.approx(2.0)
 
 
 def test_auto_keying_of_what_is_animated_already_leaves_the_rest_alone(
-    part: Part,
     pair: tuple[bpy.types.Object, bpy.types.Object],
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
 ) -> None:
     bpy.context.preferences.edit.use_keyframe_insert_available = True
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
     assert pair[1].animation_data is None
 
 
 def test_auto_keying_that_only_replaces_leaves_the_warning(
-    part: Part,
     pair: tuple[bpy.types.Object, bpy.types.Object],
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
 ) -> None:
     keyed(pair[1])
     auto_keying.auto_keying_mode = "REPLACE_KEYS"
-    assert separated(part, capfd) == (PUT_BACK,), "there is no key at frame 5"
+    assert separated(capfd) == (PUT_BACK,), "there is no key at frame 5"
     bpy.context.scene.frame_set(10)
-    assert separated(part, capfd) == ()
+    assert separated(capfd) == ()
 
 
 # --- with what takes long -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def separating(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch
-) -> tuple[Any, Window]:
+def separating(pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
     separate_steps = part("blender_addon.ui.operators").separate_steps
     part("blender_addon.check.session").clear()
@@ -290,7 +282,7 @@ def separating(
 
 
 def test_what_takes_long_goes_on_beside_blender(
-    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
+    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
 ) -> None:
     operator, window = separating
     assert operator.modal(window, TICK) == {"PASS_THROUGH"}
@@ -303,7 +295,7 @@ def test_what_takes_long_goes_on_beside_blender(
     operator.flow.task.end()
     assert operator.modal(window, TICK) == {"FINISHED"}
     assert (window.timers, window.handlers) == (0, 1)
-    assert relation(part) == "touching"
+    assert relation() == "touching"
     assert operator.said[0].startswith("Moved 'B' by 0.50000 m. A and B: touching")
 
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, mesh_object, select
+from .scenes import cube, mesh_object, part, select
 
-Part = Callable[[str], ModuleType]
 PICTURES = Path(__file__).parents[2] / "build" / "pictures"
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 @pytest.fixture
-def view(part: Part) -> Callable[..., Any]:
+def view() -> Callable[..., Any]:
     def shown(**settings: Any) -> Any:
         scene = bpy.context.scene
         for name, value in settings.items():
@@ -125,7 +123,7 @@ def test_what_is_empty_is_not_in_the_tree_over_the_scene(view: Callable[..., Any
     assert shown.lines[0] == ("Scene", "1 object, 1 level, balance 100 %")
 
 
-def test_what_cannot_be_shown_is_said(view: Callable[..., Any], part: Part) -> None:
+def test_what_cannot_be_shown_is_said(view: Callable[..., Any]) -> None:
     with pytest.raises(RuntimeError, match="Select objects with a surface"):
         view(volumes_of="OBJECTS")
     assert part("blender_addon.ui.follow_volumes").current(bpy.context.scene) is None
@@ -144,7 +142,7 @@ def crowd(columns: int) -> bpy.types.Object:
 
 
 @pytest.fixture
-def begun(part: Part, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Begin to compute the view as in a window; return its flow, which runs on."""
     background, follow = part("blender_addon.ui.background"), part("blender_addon.ui.follow_volumes")
     monkeypatch.setattr(background, "wait_for", lambda flow: None)
@@ -157,7 +155,7 @@ def begun(part: Part, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 
 
 def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
-    view: Callable[..., Any], begun: Callable[[], Any], part: Part
+    view: Callable[..., Any], begun: Callable[[], Any]
 ) -> None:
     follow, scene = part("blender_addon.ui.follow_volumes"), bpy.context.scene
     select(cube("Cube"))
@@ -180,7 +178,7 @@ def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
     assert not follow.is_outdated(scene)
 
 
-def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any], part: Part) -> None:
+def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any]) -> None:
     follow, scene = part("blender_addon.ui.follow_volumes"), bpy.context.scene
     obj = crowd(120)
     select(obj)
@@ -203,7 +201,7 @@ def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any], par
     assert follow.current(scene) is None
 
 
-def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any], part: Part, tmp_path: Path) -> None:
+def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any], tmp_path: Path) -> None:
     select(cube("Cube"))
     view(volume_kind="KDOP", volume_planes="18")
     follow = part("blender_addon.ui.follow_volumes")
@@ -235,7 +233,7 @@ def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any],
         ("pair", {"volumes_of": "TRIANGLES", "volume_kind": "AABB", "tree_level": 1}),
     ],
 )
-def test_a_picture_shows_the_volumes(view: Callable[..., Any], part: Part, name: str, settings: dict[str, Any]) -> None:
+def test_a_picture_shows_the_volumes(view: Callable[..., Any], name: str, settings: dict[str, Any]) -> None:
     objects = [monkey()]
     if name == "pair":
         objects.append(monkey((1.9, 0.3, 0.0)))
