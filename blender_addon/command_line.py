@@ -311,14 +311,13 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
             raise UsageError(messages.clearance_too_large(changes["clearance"]))
-    for name in ("instances", "touching"):
-        value = getattr(options, name)
-        if value is not None:
-            changes[name] = value
+    changes |= {
+        name: getattr(options, name) for name in ("instances", "touching") if getattr(options, name) is not None
+    }
     changes["visibility"] = options.visibility
     if options.ignore:
-        for name in ("parents", "collections", "joined", "listed", "approved"):
-            changes[f"ignore_{name}"] = name in options.ignore
+        names = ("parents", "collections", "joined", "listed", "approved")
+        changes |= {f"ignore_{name}": name in options.ignore for name in names}
     return replace(rules, **changes)
 
 

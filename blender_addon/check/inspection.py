@@ -117,14 +117,13 @@ class Work:
         a, b = (_shapes.of(obj) for obj in self.objects)
         result = check_pair(a, b, self.settings, subrange(progress, 0.0, 0.95), self.units.length)
         pieces = pieces_of(result.contact)
-        proxies = _proxy(a, result, pieces[0]), _proxy(b, result, pieces[1])
         verification = result.verify()
         report_progress(progress, 1.0)
         return Inspection(
             **vars(result),
             objects=self.objects,
-            proxy_a=proxies[0],
-            proxy_b=proxies[1],
+            proxy_a=_proxy(a, result, pieces[0]),
+            proxy_b=_proxy(b, result, pieces[1]),
             name_a=self.objects[0].name,
             name_b=self.objects[1].name,
             verification=verification,

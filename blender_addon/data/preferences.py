@@ -53,10 +53,8 @@ def look(context: bpy.types.Context) -> Look:
     addon: bpy.types.Addon | None = context.preferences.addons.get(ADDON)
     if addon is None or addon.preferences is None:
         return DEFAULT_LOOK
-    values: dict[str, Any] = {}
-    for field in fields(Look):
-        value = getattr(addon.preferences, field.name)
-        values[field.name] = tuple(value) if field.name.startswith("color_") else float(value)
+    values: dict[str, Any] = {field.name: getattr(addon.preferences, field.name) for field in fields(Look)}
+    values |= {name: tuple(value) for name, value in values.items() if name.startswith("color_")}
     return Look(**values)
 
 

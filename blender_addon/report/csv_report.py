@@ -128,10 +128,7 @@ def _text(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    seen = next((letter for letter in text if not _is_blank(letter)), "")
+    shown = (letter for letter in text if not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf"))
+    seen = next(shown, "")
     formula = text[:1] in CONTROL or unicodedata.normalize("NFKC", seen)[:1] in FORMULA
     return f"'{visible(text)}" if formula else visible(text)
-
-
-def _is_blank(letter: str) -> bool:
-    return letter.isspace() or unicodedata.category(letter) in ("Cc", "Cf")

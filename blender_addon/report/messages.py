@@ -23,28 +23,6 @@ class Lengths(Protocol):
     def rough(self, value: float, /) -> str: ...
 
 
-class Bounded(Protocol):
-    """A signed distance with bounds: a `Contact`, or a `Clash` of the scene check."""
-
-    @property
-    def reason(self) -> str: ...
-
-    @property
-    def status(self) -> str: ...
-
-    @property
-    def has_depth(self) -> bool: ...
-
-    @property
-    def depth(self) -> float: ...
-
-    @property
-    def lower_bound(self) -> float: ...
-
-    @property
-    def upper_bound(self) -> float: ...
-
-
 def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun: '1 vertex', '2 vertices'."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
@@ -539,7 +517,7 @@ def is_at_most(row: Mapping[str, Any]) -> bool:
     return not row.get("of_pieces") and is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
-def bounds_apart(contact: Bounded, units: Lengths) -> str:
+def bounds_apart(contact: Any, units: Lengths) -> str:
     """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
     reason, upper = contact.reason, contact.upper_bound
     lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,12 +63,7 @@ def rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: Iterable
 def sentence(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
     """Draw a sentence in as many lines as the sidebar's width asks for."""
     room = characters(context) - ICON_WIDTH
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     column = layout.column(align=True)
     column.scale_y = 0.8
     for i, line in enumerate(lines):

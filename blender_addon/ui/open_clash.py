@@ -130,15 +130,15 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
 def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
     """Put the pair into the pickers. Raise ReadError where an object of it is gone."""
     scene, settings = context.scene, properties.settings_of(context.scene)
-    a, b = clash.key("a"), clash.key("b")
-    if a is None or b is None or missing(scene, clash):
-        raise ReadError(missing(scene, clash) or messages.PAIR_GONE)
+    if reason := missing(scene, clash):
+        raise ReadError(reason)
+    keys = clash.key("a"), clash.key("b")
     session.set_error(scene, "")
-    properties.pick(scene, (a, b))
+    properties.pick(scene, keys)
     if clash.relation == "within_clearance":  # or the panel would call it separated
         settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
     follow_pair.leave(scene)
-    return a, b
+    return keys
 
 
 def _dependencies(clash: ContactLensFinding) -> frozenset[int]:

@@ -205,13 +205,14 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
         return _no_clash(context)
 
     def steps(self, context: bpy.types.Context) -> Steps:
+        if reason := _no_clash(context):
+            raise SeparateError(reason)
         clash = scene_results.active_clash(context.scene)
-        if clash is None or (a := clash.key("a")) is None or (b := clash.key("b")) is None or _no_clash(context):
-            raise SeparateError(_no_clash(context))
-        properties.pick(context.scene, (a, b))
+        keys = clash.key("a"), clash.key("b")
+        properties.pick(context.scene, keys)
         result = yield from operators.separate_steps(self, context, self.moves, messages.MOVED_CHECK_AGAIN)
         with suppress(Cancelled):  # the move is done
-            yield from follow_clashes.renewal(context, frozenset((a, b)), is_forced=True)
+            yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
         return result
 
 

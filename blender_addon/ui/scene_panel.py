@@ -76,14 +76,10 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
         shown = scene_results.shown(data)
-        flags = [0] * len(data.findings)
-        for k in shown:
-            flags[k] = self.bitflag_filter_item
+        is_shown = set(shown)
+        flags = [self.bitflag_filter_item if k in is_shown else 0 for k in range(len(data.findings))]
         order = [*shown, *(k for k, flag in enumerate(flags) if not flag)]
-        places = [0] * len(order)
-        for place, k in enumerate(order):
-            places[k] = place
-        return flags, places
+        return flags, sorted(range(len(order)), key=order.__getitem__)  # the inverse: the place of each
 
 
 class CONTACT_LENS_UL_ignored(bpy.types.UIList):

@@ -316,15 +316,12 @@ class _Search:
             planes = [shape.normals[0] for shape in (a, b) if shape.rank == 2]
             if not planes:
                 # Points and segments: vectors across a segment, towards the other shape and in any direction.
-                axes.append(directions)
                 beside = across - (directions @ across)[:, None] * directions
                 # Twice: the remainder of a long vector is not perpendicular to the segment to its last digits.
                 beside -= np.einsum("ij,ij->i", beside, directions)[:, None] * directions
-                axes.append(beside)
-                axes.append(_cross(directions, np.eye(3)[np.abs(directions).argmin(axis=1)]))
-            if len(planes) == 0 and len(directions) == 2:
-                common = _careful_cross(directions[:1], directions[1:])
-                planes = list(_units(common))
+                axes += [directions, beside, _cross(directions, np.eye(3)[np.abs(directions).argmin(axis=1)])]
+                if len(directions) == 2:
+                    planes = list(_units(_careful_cross(directions[:1], directions[1:])))
             axes += [_cross(directions, plane[None]) for plane in planes]
         units = _units(np.concatenate(axes))
         if not len(units):
