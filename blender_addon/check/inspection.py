@@ -77,11 +77,6 @@ class Inspection(PairResult):
         """Identity of A and B."""
         return self.objects[0].key, self.objects[1].key
 
-    @property
-    def of_instances(self) -> bool:
-        """Whether A or B is an instance."""
-        return any(key[2] for key in self.keys)
-
 
 @dataclass(frozen=True, eq=False)
 class Work:

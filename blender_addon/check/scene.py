@@ -215,7 +215,7 @@ class _Check:
             self._skip_object(objects[k], reason)
         pairs = []
         for i, j in candidates(self._given, low, high, set(problems), subrange(progress, 0.5, 1.0)):
-            rule = self._given.ignore.reason(objects[i], objects[j])
+            rule = self._given.ignoring_rule(i, j)
             if rule:
                 outcome.ignored[rule] = outcome.ignored.get(rule, 0) + 1
                 outcome.ignored_pairs.add(frozenset((objects[i].key, objects[j].key)))

@@ -11,7 +11,6 @@ else the user is warned.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -32,23 +31,6 @@ class SeparateError(ValueError):
     """Why the objects cannot be moved, as a sentence for the user."""
 
 
-@dataclass(frozen=True)
-class _Move:
-    obj: bpy.types.Object
-    translation: FloatArray
-    """(3,) world space."""
-
-
-@dataclass(frozen=True)
-class Moved:
-    """What came of it."""
-
-    words: str
-    """What was moved and how far."""
-    warnings: tuple[str, ...]
-    """What will move an object back, as sentences for the user."""
-
-
 def unseparable_reason(found: Contact) -> str:
     """Return why there is nothing to separate by, as a sentence."""
     if found.intersects and not found.has_depth:
@@ -58,66 +40,66 @@ def unseparable_reason(found: Contact) -> str:
 
 def separate(
     context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, moves: str, before: Inspection
-) -> Moved:
+) -> tuple[str, list[str]]:
     """Move B, A or half each out of the other; before: the two as they are.
 
-    Raises SeparateError, with nothing moved, when there is nothing to separate or an object cannot be moved.
+    Return what was moved and how far, and sentences about what will move an object back. Raises SeparateError, with
+    nothing moved, when there is nothing to separate or an object cannot be moved.
     """
     if before.contact.depth == 0.0:
         raise SeparateError(unseparable_reason(before.contact))
     mtv = np.asarray(before.contact.mtv, dtype=np.float64)
     plan = {
-        "B": [_Move(b, mtv)],
-        "A": [_Move(a, -mtv)],
-        "HALF": [_Move(a, -0.5 * mtv), _Move(b, 0.5 * mtv)],
+        "B": [(b, mtv)],
+        "A": [(a, -mtv)],
+        "HALF": [(a, -0.5 * mtv), (b, 0.5 * mtv)],
     }[moves]
-    changes = [_change_of_location(move) for move in plan]
-    old = [move.obj.location.copy() for move in plan]
+    changes = [_change_of_location(obj, translation) for obj, translation in plan]
+    old = [obj.location.copy() for obj, _ in plan]
     gap = _translation(b) - _translation(a)
-    places = [_translation(move.obj) for move in plan]
-    for move, change in zip(plan, changes, strict=True):
-        move.obj.location = Vector((np.array(move.obj.location, dtype=np.float64) + change).tolist())
+    places = [_translation(obj) for obj, _ in plan]
+    for (obj, _), change in zip(plan, changes, strict=True):
+        obj.location = Vector((np.array(obj.location, dtype=np.float64) + change).tolist())
     context.view_layer.update()
     slack = 1e-3 * float(np.linalg.norm(mtv)) + RESOLUTION_STEPS * before.resolution
     problem = ""
-    for move, place in zip(plan, places, strict=True):
-        if np.abs(_translation(move.obj) - place - move.translation).max() > slack:
-            problem = messages.move_is_constrained(move.obj.name)
+    for (obj, translation), place in zip(plan, places, strict=True):
+        if np.abs(_translation(obj) - place - translation).max() > slack:
+            problem = messages.move_is_constrained(obj.name)
     if not problem and np.abs(_translation(b) - _translation(a) - gap - mtv).max() > slack:
         problem = messages.move_together(a.name, b.name)
     if problem:
-        for move, location in zip(plan, old, strict=True):
-            move.obj.location = location
+        for (obj, _), location in zip(plan, old, strict=True):
+            obj.location = location
         context.view_layer.update()
         raise SeparateError(problem)
     words, warnings = [], []
-    for move, change in zip(plan, changes, strict=True):
-        keyed = _auto_key(context, move.obj)
+    for (obj, translation), change in zip(plan, changes, strict=True):
+        keyed = _auto_key(context, obj)
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
-        if moved & _animated(move.obj) - keyed:
-            warnings.append(messages.move_is_animated(move.obj.name))
-        length = before.units.length(float(np.linalg.norm(move.translation)))
-        words.append(messages.moved_object(move.obj.name, length, bool(keyed)))
-    return Moved(" and ".join(words), tuple(warnings))
+        if moved & _animated(obj) - keyed:
+            warnings.append(messages.move_is_animated(obj.name))
+        length = before.units.length(float(np.linalg.norm(translation)))
+        words.append(messages.moved_object(obj.name, length, bool(keyed)))
+    return " and ".join(words), warnings
 
 
 def _translation(obj: bpy.types.Object) -> FloatArray:
     return np.array(obj.matrix_world.translation, dtype=np.float64)
 
 
-def _change_of_location(move: _Move) -> FloatArray:
+def _change_of_location(obj: bpy.types.Object, translation: FloatArray) -> FloatArray:
     """Return the change of the object's location that translates it in world space. Raises SeparateError."""
-    obj = move.obj
     if obj.library is not None:
         raise SeparateError(messages.move_is_linked(obj.name, obj.library.filepath))
     if obj.override_library is not None and obj.override_library.is_system_override:
         raise SeparateError(messages.move_is_override(obj.name))
-    change = move.translation
+    change = translation
     if obj.parent is not None:
         linear = _frame_of_location(obj)
         if np.linalg.matrix_rank(linear) < 3:
             raise SeparateError(messages.move_is_flattened(obj.name, obj.parent.name))
-        change = np.asarray(np.linalg.solve(linear, move.translation), dtype=np.float64)
+        change = np.asarray(np.linalg.solve(linear, translation), dtype=np.float64)
     locks: Any = obj.lock_location
     for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
         if locked and changes:

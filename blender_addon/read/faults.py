@@ -78,17 +78,15 @@ class Fault(NamedTuple):
     """Whether the fault is that of the data-block itself, not of one that it depends on."""
 
 
-class _What(NamedTuple):
-    kind: str
-    what: str
-    """What is to be said of the data-block, without its name."""
+_Words = tuple[str, str]
+"""The kind of a fault, and what is to be said of the data-block, without its name."""
 
 
 def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
     """Return all data-blocks that Blender may have evaluated wrong in the scene as it is now, each with one reason."""
     scene = context.scene
     depsgraph = context.evaluated_depsgraph_get()
-    own: dict[bpy.types.ID, _What] = {}
+    own: dict[bpy.types.ID, _Words] = {}
     for name in SOURCES:
         for block in getattr(bpy.data, name, ()):
             found = _library(block) or _file(block) or _driver(block)
@@ -122,17 +120,17 @@ def _kind(block: Any) -> str:
 # --- libraries ------------------------------------------------------------------------------------------------------
 
 
-def _library(block: bpy.types.ID) -> _What | None:
+def _library(block: bpy.types.ID) -> _Words | None:
     """What to say of a linked data-block that is missing, or of an override whose source is."""
     if block.is_missing:
-        return _What("library", messages.missing_from(_library_words(block.library)))
+        return "library", messages.missing_from(_library_words(block.library))
     override = block.override_library
     if override is None or not (override.reference is None or override.reference.is_missing):
         return None
     if override.reference is None:
-        return _What("library", messages.OVERRIDES_UNLINKED)
+        return "library", messages.OVERRIDES_UNLINKED
     reference = override.reference
-    return _What("library", messages.overrides_missing(reference.name, _library_words(reference.library)))
+    return "library", messages.overrides_missing(reference.name, _library_words(reference.library))
 
 
 def _library_words(library: bpy.types.Library | None) -> str:
@@ -146,19 +144,19 @@ def _exists(path: str, library: bpy.types.Library | None) -> bool:
     return Path(bpy.path.abspath(path, library=library)).is_file()
 
 
-def _file(block: Any) -> _What | None:
+def _file(block: Any) -> _Words | None:
     """What to say of an image or a font whose file is missing: both may shape geometry."""
     is_image = isinstance(block, bpy.types.Image) and block.source == "FILE"
     is_font = isinstance(block, bpy.types.VectorFont) and block.filepath != "<builtin>"
     if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
         return None
-    return _What("file", messages.missing_file(block.filepath))
+    return "file", messages.missing_file(block.filepath)
 
 
 # --- drivers --------------------------------------------------------------------------------------------------------
 
 
-def _driver(block: bpy.types.ID) -> _What | None:
+def _driver(block: bpy.types.ID) -> _Words | None:
     """What to say of a data-block with drivers that Blender could not evaluate."""
     animation = getattr(block, "animation_data", None)
     if animation is None:
@@ -169,7 +167,7 @@ def _driver(block: bpy.types.ID) -> _What | None:
     if not invalid:
         return None
     place, reason = _place(block, invalid[0]), _driver_reason(block, invalid[0])
-    return _What("driver", messages.bad_driver(place, reason, len(invalid) - 1))
+    return "driver", messages.bad_driver(place, reason, len(invalid) - 1)
 
 
 def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
@@ -200,9 +198,9 @@ def _value(block: bpy.types.ID, curve: bpy.types.FCurve) -> Any:
 # --- caches ---------------------------------------------------------------------------------------------------------
 
 
-def _cache(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> _What | None:
+def _cache(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> _Words | None:
     """What to say of an object with a cache that is missing or ends before the scene's frame."""
-    return next((_What("cache", what) for what in _caches(obj, scene, depsgraph)), None)
+    return next((("cache", words) for words in _caches(obj, scene, depsgraph)), None)
 
 
 def _caches(obj: Any, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Iterator[str]:

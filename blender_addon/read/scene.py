@@ -14,7 +14,7 @@ from ..report import messages
 from . import faults as scene_faults
 from . import visibility as scene_visibility
 from .geometry import Geometries
-from .scene_objects import CheckInput, IgnoreRules, all_parts
+from .scene_objects import CheckInput, all_parts
 from .scene_reader import SceneReader
 from .snapshot import ReadError
 
@@ -47,18 +47,13 @@ def read_input(
     differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
     if rules.visibility == RENDER:  # only those are left that cannot be made as for a render
         skipped += [Skipped(entry["object"], messages.difference(entry), kind="render") for entry in differences]
-    ignore = IgnoreRules(
-        parents=rules.ignore_parents,
-        collections=rules.ignore_collections,
-        joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
-        listed=reviewed.listed if rules.ignore_listed else frozenset(),
-    )
     return CheckInput(
         objects=objects,
         first=sides[0],
         other=sides[1],
-        ignore=ignore,
         rules=rules,
+        joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
+        listed=reviewed.listed if rules.ignore_listed else frozenset(),
         skipped=skipped,
         left_out=left_out,
         differences=differences,

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -138,35 +139,6 @@ def by_geometry(objects: Sequence[SceneObject], indices: Iterable[int] | None = 
     return groups
 
 
-@dataclass(frozen=True)
-class IgnoreRules:
-    """The pairs that are not checked."""
-
-    parents: bool = False
-    """An object and one of its parents."""
-    collections: bool = False
-    """Objects in one collection."""
-    joined: frozenset[frozenset[int]] = frozenset()
-    """Pairs of objects, by `session_uid`, joined by rigid-body constraints."""
-    listed: frozenset[frozenset[int]] = frozenset()
-    """Pairs in the user's list; a single object is ignored altogether."""
-
-    def reason(self, a: SceneObject, b: SceneObject) -> str:
-        """Return the name of the rule by which a pair is ignored, or an empty string."""
-        if self.parents and _is_parent_of_either(a, b):
-            return "parents"
-        if self.collections and a.collections & b.collections:
-            return "collections"
-        if self.joined and frozenset((a.key[0], b.key[0])) in self.joined:
-            return "joined"
-        if self.listed:
-            for i in {a.key[0], a.uid}:
-                for j in {b.key[0], b.uid}:
-                    if self.listed & {frozenset((i, j)), frozenset((i,)), frozenset((j,))}:
-                        return "listed"
-        return ""
-
-
 def _is_parent_of_either(a: SceneObject, b: SceneObject) -> bool:
     """Return whether one is a parent or the instancer of the other."""
     if a.key[0] != b.key[0]:
@@ -184,8 +156,11 @@ class CheckInput:
     other: list[int] | None
     """The objects of the second side, when not all are checked against all. `first` are those of the first."""
     first: list[int]
-    ignore: IgnoreRules
     rules: Rules
+    joined: frozenset[frozenset[int]] = frozenset()
+    """Pairs of objects to ignore, by `session_uid`: those joined by rigid-body constraints."""
+    listed: frozenset[frozenset[int]] = frozenset()
+    """Pairs of objects to ignore, by `session_uid`, of the user's list; a single object is ignored altogether."""
     skipped: list[Skipped] = field(default_factory=list)
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
     """Pairs that the user approved."""
@@ -195,6 +170,20 @@ class CheckInput:
     """How many objects are not visible, as `visibility.left_out` counts them."""
     differences: list[dict[str, Any]] = field(default_factory=list)
     """Differences between viewport and render, as `visibility.differences` returns them."""
+
+    def ignoring_rule(self, i: int, j: int) -> str:
+        """Return the name of the rule by which a pair of objects is ignored, or an empty string."""
+        a, b = self.objects[i], self.objects[j]
+        if self.rules.ignore_parents and _is_parent_of_either(a, b):
+            return "parents"
+        if self.rules.ignore_collections and a.collections & b.collections:
+            return "collections"
+        if frozenset((a.key[0], b.key[0])) in self.joined:
+            return "joined"
+        uids = product((a.key[0], a.uid), (b.key[0], b.uid)) if self.listed else ()
+        if any(self.listed & {frozenset((i, j)), frozenset((i,)), frozenset((j,))} for i, j in uids):
+            return "listed"
+        return ""
 
     def sides(self) -> tuple[list[SceneObject], list[SceneObject]]:
         """Return the objects of both sides, the parts of compound parents too; the same list if all against all."""

@@ -22,7 +22,7 @@ from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..read import faults as scene_faults
-from ..read.scene_objects import CheckInput, IgnoreRules
+from ..read.scene_objects import CheckInput
 from ..read.scene_reader import snapshot_keys, states_of
 from ..report import scene as scene_report
 from . import background, handlers
@@ -91,8 +91,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
         [objects[a], objects[b]],
         None,
         [0, 1],
-        IgnoreRules(),
-        replace(check.as_rules(context), ignore_approved=False),
+        replace(check.as_rules(context), ignore_parents=False, ignore_collections=False, ignore_approved=False),
         approved=scene_results.approvals(check),
         units=UnitFormat.of_scene(context.scene),
     )

@@ -125,7 +125,7 @@ def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, mov
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
         raise SeparateError(messages.CHANGED_NOT_MOVED)
     session.store(context.scene, before)
-    moved = separate.separate(context, a, b, moves, before)
+    moved, warnings = separate.separate(context, a, b, moves, before)
     try:
         after = yield from inspect(read_pair(context, keys))
         session.store(context.scene, after)
@@ -136,8 +136,8 @@ def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, mov
     except (ReadError, SeparateError) as error:
         outlook = str(error)
     # The move is done, so whatever else happened it is a step that can be undone.
-    operator.report({"INFO"}, messages.moved(moved.words, outlook))
-    for warning in moved.warnings:
+    operator.report({"INFO"}, messages.moved(moved, outlook))
+    for warning in warnings:
         operator.report({"WARNING"}, warning)
     return {"FINISHED"}
 
