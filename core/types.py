@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,12 @@ def read_only(array: _Array) -> _Array:
     """Make the array itself read-only and return it."""
     array.flags.writeable = False
     return array
+
+
+def set_parts(record: object, parts: Mapping[str, object]) -> None:
+    """Set attributes of a frozen record; the arrays among them become read-only."""
+    for name, value in parts.items():
+        object.__setattr__(record, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
 
 def positive_zero(array: FloatArray) -> FloatArray:

@@ -12,8 +12,8 @@ from .types import FloatArray
 def dot(u: FloatArray, v: FloatArray) -> FloatArray:
     """Return the scalar products of vectors in rows (dim, ...), which are broadcast."""
     result: FloatArray = u[0] * v[0]
-    for x, y in zip(u[1:], v[1:], strict=True):
-        result += x * y
+    for k in range(1, len(v)):
+        result += u[k] * v[k]
     return result
 
 

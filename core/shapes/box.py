@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_affine, as_array, as_floats, validate_magnitude
 from ..tolerance import BOX_ORTHOGONAL, EPS, SLIVER
-from ..types import FloatArray, IntArray, read_only
+from ..types import FloatArray, IntArray, read_only, set_parts
 from .hull import ConvexHull
 from .polytope import Polytope
 
@@ -144,10 +144,7 @@ class Box(Polytope):
             hull = ConvexHull(corners)
             names = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets")
             parts |= {name: getattr(hull, name) for name in names}
-        for name, value in parts.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        set_parts(self, parts)
 
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> Box:
         return Box._image(linear @ self.axes.T, linear @ self.center + offset, np.zeros(3), self.half, "matrix")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, as_length, validate_magnitude
-from ..types import FloatArray
+from ..types import FloatArray, set_parts
 from .curved_shape import CurvedShape, FlatFeature, Revolution, across
 from .polytope import Polytope
 from .shape import SIMILAR
@@ -52,15 +52,8 @@ class _Round(CurvedShape):
         for name, point in zip(names, (first, second), strict=True):
             validate_magnitude(name, point)
         validate_magnitude("radius", np.abs(np.stack([first, second])) + rim)
-        for name, value in (
-            ("start", first),
-            ("end", second),
-            ("axis", direction / math.sqrt(float(direction @ direction))),
-            ("rim", rim),
-        ):
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        axis = direction / math.sqrt(float(direction @ direction))
+        set_parts(self, {"start": first, "end": second, "axis": axis, "rim": rim})
 
     @property
     def dim(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, at_ordinary_length, validate_magnitude
 from ..tolerance import EPS
-from ..types import FloatArray, read_only
+from ..types import FloatArray, set_parts
 from .box import rotate
 from .curved_shape import CurvedShape, FlatFeature, Revolution
 from .hull import ConvexHull
@@ -75,10 +75,9 @@ class Ellipsoid(CurvedShape):
         self._set(middle, semi, axes)
 
     def _set(self, middle: FloatArray, semi: FloatArray, axes: FloatArray) -> None:
-        for name, value in (("middle", middle), ("axes", axes), ("semi", semi)):
-            object.__setattr__(self, name, read_only(value))
         first, *rest = semi.tolist()
-        object.__setattr__(self, "radius", first if all(length == first for length in rest) else 0.0)
+        radius = first if all(length == first for length in rest) else 0.0
+        set_parts(self, {"middle": middle, "axes": axes, "semi": semi, "radius": radius})
 
     @property
     def dim(self) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +22,10 @@ from .quickhull import Solid
 
 _ATTEMPTS = 16
 _EDGES = 1_000_000  # edges followed at a time
-NO_PAIRS: tuple[IntArray, IntArray] = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
+_NO_PAIRS: tuple[IntArray, IntArray] = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
-@dataclass(frozen=True, eq=False)
-class Facets:
+class Facets(NamedTuple):
     """The boundary of a solid. `corners` are indices into the input points; all other indices are positions in
     `corners`."""
 
@@ -32,8 +33,8 @@ class Facets:
     loops: tuple[IntArray, ...]
     normals: FloatArray
     edges: IntArray
-    edge_facets: IntArray
-    reaching: tuple[IntArray, IntArray]
+    edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
+    reaching: tuple[IntArray, IntArray] = _NO_PAIRS
     """Pairs of a facet and an input point, a corner of the triangles, that may reach beyond the facet's own corners.
     Facets that are triangles of the hull have no such pairs."""
 
@@ -58,7 +59,6 @@ def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray
     triangles = solid.corners[: solid.count]
     beside = solid.beside[: solid.count]
     planes = solid.planes[:, : solid.count]
-    used = solid.vertices
     flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.grid.merge)
     if flat.any():
         merger = _Merger(solid.grid, triangles, beside, planes, flat)
@@ -67,18 +67,19 @@ def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
                 normal = np.array(merger.regions[0].normal)
-                heights = normal @ solid.x[:, used]
+                heights = normal @ solid.x[:, solid.vertices]
                 if float(heights.max() - heights.min()) <= solid.grid.rank:
                     return normal
                 break
             if loops is not None:
-                result = _assemble(loops, merger.normals())
+                sizes = np.array([len(loop) for loop in loops])
+                result = _assemble(np.concatenate([np.array(loop) for loop in loops]), sizes, merger.normals())
                 if result is None:
                     break
-                result = replace(result, reaching=merger.reaching(result))
+                result = result._replace(reaching=merger.reaching(result))
                 if not merger.misses(result):
                     return result
-    result = _assemble_triangles(used, triangles, planes)
+    result = _assemble(triangles.ravel(), np.full(len(triangles), 3), planes[:3])
     assert result is not None, "an exactly convex triangulation is closed"
     return result
 
@@ -301,7 +302,7 @@ class _Merger:
         """
         count, most = self.x.shape[1], len(self.regions)
         if not most:
-            return NO_PAIRS
+            return _NO_PAIRS
         start = self.corners.ravel()
         end = np.roll(self.corners, -1, axis=1).ravel()[start.argsort(kind="stable")]
         degree = np.bincount(start, minlength=count)
@@ -355,43 +356,18 @@ class _Merger:
         return np.concatenate([merged, self.planes[:3, np.flatnonzero(np.array(self.label) < 0)]], axis=1)
 
 
-def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:
-    """Return the facets, or None when the loops are not the boundary of a solid."""
-    sizes = np.array([len(loop) for loop in loops])
-    flat = np.array([corner for loop in loops for corner in loop], dtype=np.intp)
-    corners, flat = np.unique(flat, return_inverse=True)
-    flat = flat.reshape(-1)
-    last = np.cumsum(sizes) - 1
-    following = np.arange(1, len(flat) + 1)
-    following[last] -= sizes
-    edges = _edges(
-        flat,
-        flat[following],
-        np.repeat(np.arange(len(loops)), sizes),
-        len(corners),
-        len(loops),
-    )
+def _assemble(flat: IntArray, sizes: IntArray, normals: FloatArray) -> Facets | None:
+    """Return the facets with the corners `flat`, loop after loop; None when they are not the boundary of a solid."""
+    used = np.zeros(int(flat.max()) + 1, dtype=np.bool_)
+    used[flat] = True
+    corners = np.flatnonzero(used)
+    flat = (np.cumsum(used) - 1)[flat]
+    ends = np.cumsum(sizes).tolist()
+    edges = _edges(flat, flat[next_in_loops(sizes)], np.repeat(np.arange(len(sizes)), sizes), len(corners), len(sizes))
     if edges is None:
         return None
-    return Facets(
-        corners,
-        tuple(np.split(flat, last[:-1] + 1)),
-        np.ascontiguousarray(normals.T),
-        *edges,
-        reaching=NO_PAIRS,
-    )
-
-
-def _assemble_triangles(corners: IntArray, triangles: IntArray, planes: FloatArray) -> Facets | None:
-    position = np.empty(int(corners[-1]) + 1, dtype=np.intp)
-    position[corners] = np.arange(len(corners))
-    loops = position[triangles]
-    following = np.roll(loops, -1, axis=1)
-    facet = np.repeat(np.arange(len(loops)), 3)
-    edges = _edges(loops.ravel(), following.ravel(), facet, len(corners), len(loops))
-    if edges is None:
-        return None
-    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, reaching=NO_PAIRS)
+    loops = tuple(flat[begin:end] for begin, end in pairwise([0, *ends]))
+    return Facets(corners, loops, np.ascontiguousarray(normals.T), *edges)
 
 
 def _edges(

@@ -14,9 +14,9 @@ from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks, next_in_loops
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
-from ..types import FloatArray, IntArray
-from . import facets
+from ..types import FloatArray, IntArray, set_parts
 from .affine_rank import LowerRank, affine_rank
+from .facets import Facets, merge
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
 from .polytope import PRODUCTS, Polytope, intervals
@@ -63,7 +63,7 @@ class ConvexHull(Polytope):
         report_progress(progress, 0.0)
         parts = _solve(array, progress)
         report_progress(progress, 1.0)
-        _fill(self, parts)
+        set_parts(self, parts)
 
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> ConvexHull:
         # The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one
@@ -79,7 +79,7 @@ class ConvexHull(Polytope):
             parts = {name: getattr(fresh, name) for name in _PARTS}
             parts["vertex_ids"] = self.vertex_ids[fresh.vertex_ids]
         made = object.__new__(type(self))
-        _fill(made, parts)
+        set_parts(made, parts)
         return made
 
     @cached_property
@@ -94,13 +94,6 @@ class ConvexHull(Polytope):
 
 
 _PARTS = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets", "vertex_ids")
-
-
-def _fill(hull: ConvexHull, parts: dict[str, object]) -> None:
-    for name, value in parts.items():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-        object.__setattr__(hull, name, value)
 
 
 def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, object] | None:
@@ -164,85 +157,61 @@ def _as_points(points: ArrayLike) -> FloatArray:
 
 def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
     grid = HullGrid(points)
-    dim = points.shape[1]
-    done = 0.0
     base = affine_rank(grid)
-    if dim == 3 and not isinstance(base, LowerRank):
-        solid = Solid(grid, base, subrange(progress, 0.0, 0.7))
-        surface = facets.merge(solid, subrange(progress, 0.7, 0.9))
-        if isinstance(surface, facets.Facets):
-            return _parts(
-                points,
-                3,
-                surface.corners,
-                surface.edges,
-                surface.edge_facets,
-                surface.loops,
-                surface.normals,
-                solid.left_out,
-                surface.reaching,
-                subrange(progress, 0.9, 1.0),
-            )
-        base = LowerRank(2, (0, 0), surface)
-        done = 0.9
-    edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
-    loops: tuple[IntArray, ...] = ()
-    normals: FloatArray = np.empty((0, dim))
-    maybe_outside = np.arange(len(points))
-    rank = base.rank if isinstance(base, LowerRank) else 2
-    if rank == 2:
-        outline = subrange(progress, done, 0.95)
-        if isinstance(base, LowerRank):
-            corners, normal = flat_hull(grid, base.normal, outline)
-        else:
-            corners, maybe_outside = polygon_hull(grid, grid.x, outline)
-            maybe_outside = np.setdiff1d(maybe_outside, corners, assume_unique=True)
-        turn = corners.index(min(corners))
-        ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
-        around: IntArray = np.arange(len(ids))
-        edges = np.stack([around, np.roll(around, -1)], axis=1)
-        if dim == 3:
-            loops = (around, np.roll(around[::-1], 1))
-            normals = np.stack([normal, -normal])
-            edge_facets = np.tile(np.array([[0, 1]], dtype=np.intp), (len(ids), 1))
-        else:
-            loops = tuple(edges)
-            normals = _side_normals(grid.x[:, ids])
-    else:
-        a, b = sorted(base.ends) if isinstance(base, LowerRank) else (0, 0)
-        ids = np.array([a, b] if rank else [a], dtype=np.intp)
-        edges = np.array([[0, 1]] if rank else np.empty((0, 2)), dtype=np.intp)
-        if rank and dim == 2:
-            loops = (edges[0], edges[0, ::-1])
-            normals = _side_normals(grid.x[:, ids])
     last = subrange(progress, 0.95, 1.0)
-    return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside, facets.NO_PAIRS, last)
+    if points.shape[1] == 3 and not isinstance(base, LowerRank):
+        solid = Solid(grid, base, subrange(progress, 0.0, 0.7))
+        surface = merge(solid, subrange(progress, 0.7, 0.9))
+        if isinstance(surface, Facets):
+            return _parts(points, 3, surface, solid.left_out, last)
+        base = LowerRank(2, (0, 0), surface)
+    if isinstance(base, LowerRank) and base.rank < 2:
+        return _parts(points, base.rank, _segment(grid, base), np.arange(len(points)), last)
+    return _parts(points, 2, *_polygon(grid, base, subrange(progress, 0.0, 0.95)), last)
+
+
+def _segment(grid: HullGrid, base: LowerRank) -> Facets:
+    """Return a segment or a point; in the plane the segment has two facets, itself seen from either side."""
+    ids = np.unique(base.ends)
+    edges = np.array([[0, 1]] if base.rank else np.empty((0, 2)), dtype=np.intp)
+    if base.rank == 0 or len(grid.x) == 3:
+        return Facets(ids, (), np.empty((0, len(grid.x))), edges)
+    return Facets(ids, (edges[0], edges[0, ::-1]), _side_normals(grid.x[:, ids]), edges)
+
+
+def _polygon(grid: HullGrid, base: LowerRank | tuple[int, ...], progress: Progress | None) -> tuple[Facets, IntArray]:
+    """Return a polygon, in space seen from either side, and the points that may be outside of it by rounding."""
+    maybe_outside = np.arange(grid.x.shape[1])
+    if isinstance(base, LowerRank):
+        corners, normal = flat_hull(grid, base.normal, progress)
+    else:
+        corners, maybe_outside = polygon_hull(grid, grid.x, progress)
+        maybe_outside = np.setdiff1d(maybe_outside, corners, assume_unique=True)
+    turn = corners.index(min(corners))
+    ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
+    around: IntArray = np.arange(len(ids))
+    edges = np.stack([around, np.roll(around, -1)], axis=1)
+    if not isinstance(base, LowerRank):
+        return Facets(ids, tuple(edges), _side_normals(grid.x[:, ids]), edges), maybe_outside
+    loops = (around, np.roll(around[::-1], 1))
+    beside = np.tile(np.array([[0, 1]], dtype=np.intp), (len(ids), 1))
+    return Facets(ids, loops, np.stack([normal, -normal]), edges, beside), maybe_outside
 
 
 def _parts(
-    points: FloatArray,
-    rank: int,
-    ids: IntArray,
-    edges: IntArray,
-    edge_facets: IntArray,
-    loops: tuple[IntArray, ...],
-    normals: FloatArray,
-    maybe_outside: IntArray,
-    reaching: tuple[IntArray, IntArray],
-    progress: Progress | None,
+    points: FloatArray, rank: int, surface: Facets, maybe_outside: IntArray, progress: Progress | None
 ) -> dict[str, object]:
-    for loop in loops:
+    for loop in surface.loops:
         loop.flags.writeable = False
-    vertices = points[ids]
     return {
-        "vertices": vertices,
+        "vertices": points[surface.corners],
         "rank": rank,
-        "edges": edges,
-        "edge_facets": edge_facets,
-        "facets": loops,
-        "normals": normals,
-        "offsets": _offsets(points, vertices, maybe_outside, reaching, normals, loops, progress),
-        "vertex_ids": ids,
+        "edges": surface.edges,
+        "edge_facets": surface.edge_facets,
+        "facets": surface.loops,
+        "normals": surface.normals,
+        "offsets": _offsets(points, surface, maybe_outside, progress),
+        "vertex_ids": surface.corners,
     }
 
 
@@ -254,31 +223,24 @@ def _side_normals(corners: FloatArray) -> FloatArray:
     return np.stack([direction[1], -direction[0]], axis=1)
 
 
-def _offsets(
-    points: FloatArray,
-    vertices: FloatArray,
-    maybe_outside: IntArray,
-    reaching: tuple[IntArray, IntArray],
-    normals: FloatArray,
-    loops: tuple[IntArray, ...],
-    progress: Progress | None,
-) -> FloatArray:
+def _offsets(points: FloatArray, surface: Facets, maybe_outside: IntArray, progress: Progress | None) -> FloatArray:
     """Return (f,) how far the points reach along each normal from the centre of the vertices' bounding box.
 
     A facet's own vertices reach farthest, up to the rounding of the normal; `maybe_outside` are points that may reach
-    farther, `reaching` are pairs of a facet and such a point.
+    farther, `surface.reaching` are pairs of a facet and such a point.
     """
+    vertices, normals = points[surface.corners], surface.normals
     if not len(normals):
         return np.empty(0)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = 0.5 * low + 0.5 * high
     # Sums of three products must not overflow where the offset does not.
     scale = 0.25 if max(float(high.max()), -float(low.min())) > _HUGE else 1.0
-    sizes = np.array([len(loop) for loop in loops])
-    own = ((vertices - center) * scale)[np.concatenate(loops)]
+    sizes = np.array([len(loop) for loop in surface.loops])
+    own = ((vertices - center) * scale)[np.concatenate(surface.loops)]
     heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
-    facet, point = reaching
+    facet, point = surface.reaching
     np.maximum.at(offsets, facet, ((points[point] - center) * scale * normals[facet]).sum(axis=1))
     outside = (points[maybe_outside] - center) * scale
     for chunk in chunks(len(maybe_outside), PRODUCTS // len(normals), progress):

@@ -438,6 +438,8 @@ class Solid:
 
         A point outside is above a facet beside its nearest edge, except by rounding or where a corner is as near.
         """
+        if not len(ids):
+            return
         side, facet = np.divmod(edges, self.count)
         across = self.beside[facet, side]
         volume, volume_across = self._volumes(ids, facet), self._volumes(ids, across)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, as_length, validate_magnitude
-from ..types import FloatArray, read_only
+from ..types import FloatArray, read_only, set_parts
 from .curved_shape import ConvexShape, CurvedShape, FlatFeature, Revolution
 from .ellipsoid import Ellipsoid
 from .feature import support_feature
@@ -42,8 +42,7 @@ class Rounded(CurvedShape):
         core = core_of(core)
         low, high = core.bounds
         validate_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "radius", reach)
+        set_parts(self, {"core": core, "radius": reach})
 
     @property
     def dim(self) -> int:
