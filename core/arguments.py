@@ -102,6 +102,16 @@ def as_points(name: str, value: ArrayLike, dim: int) -> FloatArray:
     return array
 
 
+def as_cloud(name: str, value: ArrayLike) -> FloatArray:
+    """Return finite points (n, 2) or (n, 3), n >= 0, of coordinates that leave room, as a float64 array."""
+    expected = "an array (n, 2) or (n, 3)"
+    array = as_array(name, value, expected)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(f"{name}: {expected} expected, got the shape {array.shape}")
+    validate_magnitude(name, array)
+    return array
+
+
 def as_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
     """Return directions (n, dim), finite and none of them zero, at ordinary length, as a float64 array."""
     array = as_points(name, value, dim)

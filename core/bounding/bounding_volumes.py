@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, as_indices, validate_magnitude
+from ..arguments import as_cloud, as_indices
 from ..progress import Progress
 from ..shapes.polytope import Polytope, as_polytope
 from ..types import FloatArray, IntArray
@@ -148,10 +148,7 @@ def _plane_count(kind: Kind, k: int | None, dim: int) -> int:
 
 def _as_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
     """Return points (N, 2) or (N, 3), and the index (g,) of the first point of each group."""
-    array = as_array("points", points, "an array (n, 2) or (n, 3)")
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got the shape {array.shape}")
-    validate_magnitude("points", array)
+    array = as_cloud("points", points)
     if starts is None:
         if not len(array):
             raise ValueError("points: at least one point expected, got none")

@@ -76,10 +76,6 @@ class _Groups:
     starts: IntArray
     sizes: IntArray
 
-    @classmethod
-    def of(cls, rows: FloatArray, radii: FloatArray | None, starts: IntArray) -> _Groups:
-        return cls(rows, radii, starts, np.diff(starts, append=rows.shape[1]))
-
     def spread(self, values: FloatArray) -> FloatArray:
         """Return values (..., n) of the items from values (..., g) of their groups."""
         return np.repeat(values, self.sizes, axis=-1)
@@ -104,7 +100,7 @@ def _solve(
     rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: int, progress: Progress | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return centres (3, g) and radii (g,) of the smallest spheres."""
-    world = _Groups.of(rows, radii, starts)
+    world = _Groups(rows, radii, starts, np.diff(starts, append=rows.shape[1]))
     low, high = np.minimum.reduceat(rows, starts, axis=1), np.maximum.reduceat(rows, starts, axis=1)
     origin = 0.5 * low + 0.5 * high
     largest = np.maximum(high - origin, origin - low).max(axis=0)  # half of the least number is 0

@@ -88,8 +88,6 @@ class KDops(Volumes):
     def reduce_groups(self, starts: ArrayLike) -> KDops:
         """Return the smallest k-DOP around each group of volumes, from starts[i] up to starts[i + 1]."""
         first = as_starts(starts, len(self), "volumes")
-        if not len(first):
-            return self.take([])
         return self._with(
             np.minimum.reduceat(self.low.T, first, axis=1).T, np.maximum.reduceat(self.high.T, first, axis=1).T
         )

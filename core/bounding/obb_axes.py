@@ -14,6 +14,8 @@ Source: S3.1; Freeman, Shapira, "Determining the minimum-area encasing rectangle
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 
 from ..progress import Progress, equal_parts, report_progress, subrange
@@ -64,13 +66,13 @@ def best_axes(shape: Polytope, progress: Progress | None) -> FloatArray:
     if len(points) > _MANY:
         for facet, part in equal_parts(_largest_facets(shape).tolist(), subrange(progress, 0.0, 0.7)):
             found += _calipers(shape, points, shape.normals[facet : facet + 1], 1, part)
-        found = [found[0], *sorted(found[1:], key=_score_of)[:_BEST]]
+        found = [found[0], *sorted(found[1:], key=itemgetter(1))[:_BEST]]
     else:
         normals = shape.normals if shape.rank == 3 else shape.normals[:1]
         part = subrange(progress, 0.0, 0.7)
         found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST, part)
     starts = equal_parts(found, subrange(progress, 0.7, 1.0))
-    return min((_improved(shape, points, *start, part) for start, part in starts), key=_score_of)[0]
+    return min((_improved(shape, points, *start, part) for start, part in starts), key=itemgetter(1))[0]
 
 
 def _improved(
@@ -83,10 +85,6 @@ def _improved(
             break
         frame, score = better[0]
     return frame, score
-
-
-def _score_of(found: tuple[FloatArray, float]) -> float:
-    return found[1]
 
 
 def _largest_facets(shape: Polytope) -> IntArray:
@@ -110,7 +108,7 @@ def _calipers(
         found = []
         for normal, part in equal_parts(list(normals), progress):
             found += _rotating_calipers(shape, points, normal, part)
-        return sorted(found, key=_score_of)[:keep]
+        return sorted(found, key=itemgetter(1))[:keep]
     facing = normals @ shape.normals.T
     first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
     which, edge = np.nonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))

@@ -155,8 +155,6 @@ def kind_of(value: object) -> str:
 
 def _rows(array: FloatArray, indices: IntArray) -> FloatArray:
     """Return rows of an array in the same order of memory; the indices are valid."""
-    if not len(indices):
-        return array[:0]
     # With mode="raise" numpy would check them again, which takes it half of the time.
     if array.flags.c_contiguous:
         return array.take(indices, axis=0, mode="clip")
@@ -203,6 +201,11 @@ def box_volumes(sides: FloatArray) -> FloatArray:
 def box_surface_areas(sides: FloatArray) -> FloatArray:
     """Return the surface areas (n,), or perimeters, of boxes with sides (dim, n)."""
     with np.errstate(over="ignore", under="ignore"):
-        return 2.0 * (
-            sides[0] + sides[1] if len(sides) == 2 else sides[0] * (sides[1] + sides[2]) + sides[1] * sides[2]
-        )
+        return 2.0 * half_surfaces(sides)
+
+
+def half_surfaces(sides: FloatArray) -> FloatArray:
+    """Return half the surface areas of boxes with sides (dim, ...), in the plane half the perimeters."""
+    if len(sides) == 2:
+        return sides[0] + sides[1]
+    return sides[0] * (sides[1] + sides[2]) + sides[1] * sides[2]

@@ -216,11 +216,10 @@ class _Pair:
         """Find the smallest translation that separates; None when only the thickness of flat pieces overlaps."""
         a, b, dim = self.a, self.b, self.a.dim
         overlap = -near.signed_distance
-        start = np.zeros(3)
         single = len(a.pieces) == len(b.pieces) == 1
         part = subrange(self.progress, 0.4, 0.9)
         outer = convex_contact(a.hull, b.hull)
-        start[:dim] = outer.mtv
+        start = np.pad(outer.mtv, (0, 3 - dim))
         if single:
             # A single convex difference: the contact of its pair is the result.
             escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)

@@ -241,15 +241,14 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
     Boxes are halved, the nearest first, until each is inside a body.
     """
     longest = float(boxes.halves.max())
-    middles, halves, gaps = boxes
     rounding = float((bodies.offsets - bodies.least).max())
     seen = 0
-    while len(gaps) and (spent := budget.spent(seen)) < 1.0:
+    while len(boxes.gaps) and (spent := budget.spent(seen)) < 1.0:
         report_progress(progress, spent)
-        chosen = _least(gaps, max(1, min(_CELLS, len(gaps) // 4)), longest)
-        rest = np.ones(len(gaps), dtype=bool)
+        chosen = _least(boxes.gaps, max(1, min(_CELLS, len(boxes.gaps) // 4)), longest)
+        rest = np.ones(len(boxes.gaps), dtype=bool)
         rest[chosen] = False
-        middle, half = middles[chosen], halves[chosen]
+        middle, half = boxes.middles[chosen], boxes.halves[chosen]
         seen += len(chosen)
         open_ = (bodies.depths(middle, half)[0] <= rounding).nonzero()[0]
         # Halve across the longest side.
@@ -263,10 +262,9 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
         away = np.maximum(np.abs(middle) - half, 0.0)
         gap = np.sqrt((away * away).sum(axis=1)) * (1.0 - COMPOUND_DUAL * EPS)
         near = gap < longest
-        middles = np.concatenate((middles[rest], middle[near]))
-        halves = np.concatenate((halves[rest], half[near]))
-        gaps = np.concatenate((gaps[rest], gap[near]))
-    return _Boxes(middles, halves, gaps)
+        parts = zip(boxes, (middle, half, gap), strict=True)
+        boxes = _Boxes(*(np.concatenate((old[rest], new[near])) for old, new in parts))
+    return boxes
 
 
 class _Search:

@@ -107,10 +107,8 @@ def curved_escape(
             for i, j in pairs
             if (body := inner_planes(pieces_a[i], pieces_b[j], directions, tolerance)) is not None
         ]
-        known = np.zeros(3)
-        known[:dim] = best
         part = subrange(progress, k / _ROUNDS, 1.0)
-        found = shortest_escape(planes, frame, known, slack, slack, budget.without(nodes), part)
+        found = shortest_escape(planes, frame, np.pad(best, (0, 3 - dim)), slack, slack, budget.without(nodes), part)
         nodes += found.nodes
         finished = found.finished
         if found.lower_bound > lower:
@@ -134,9 +132,8 @@ def curved_escape(
 
 
 def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> Escape:
-    in_space = np.zeros((1, 3))
-    in_space[0, : len(translation)] = translation
-    return Escape(in_space, min(lower, float(np.linalg.norm(translation))), nodes, finished, False)
+    in_space = np.pad(translation, (0, 3 - len(translation)))
+    return Escape(in_space[None], min(lower, float(np.linalg.norm(translation))), nodes, finished, False)
 
 
 def _distinct(normals: list[FloatArray], known: FloatArray) -> list[FloatArray]:

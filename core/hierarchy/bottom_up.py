@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bounding.volumes import half_surfaces
 from ..progress import Progress, report_progress
 from ..shapes.hilbert_curve import curve_order
 from ..types import FloatArray, IntArray
 from .insertion import layout_of_children
-from .nodes import Layout, half_surfaces
+from .nodes import Layout
 
 _NEAR = 8
 """Neighbours along the curve, on either side, that are candidates for a merge."""
@@ -51,7 +52,7 @@ def _partners(low: FloatArray, high: FloatArray) -> tuple[IntArray, IntArray]:
     number = np.arange(size)
     best, cost = np.zeros(size, dtype=np.intp), np.full(size, np.inf)
     for step in range(1, min(_NEAR, size - 1) + 1):
-        surface = half_surfaces(np.minimum(low[:, :-step], low[:, step:]), np.maximum(high[:, :-step], high[:, step:]))
+        surface = half_surfaces(np.maximum(high[:, :-step], high[:, step:]) - np.minimum(low[:, :-step], low[:, step:]))
         for own, its in ((number[:-step], number[step:]), (number[step:], number[:-step])):
             # Of equals the one next to it in a pair: equal boxes then merge two by two, not one after the other.
             own_cost = cost[own[0] : own[-1] + 1]

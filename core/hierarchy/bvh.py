@@ -19,7 +19,7 @@ from ..arguments import as_direction, as_length, as_vector, as_whole_number
 from ..bounding.kdop import KDops
 from ..bounding.kdop_polytope import kdop_directions
 from ..bounding.uninformative_axes import uninformative_axes
-from ..bounding.volumes import Volumes
+from ..bounding.volumes import Volumes, half_surfaces
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, read_only
@@ -27,7 +27,7 @@ from .bottom_up import bottom_up_layout
 from .insertion import grown_layout, insertion_layout, prune
 from .linear import linear_layout
 from .node_volumes import node_volumes
-from .nodes import Layout, VolumeTree, enclosing_boxes, half_surfaces, scaled_boxes
+from .nodes import Layout, VolumeTree, enclosing_boxes, scaled_boxes
 from .top_down import Split, top_down_layout
 from .tree_pairs import TreePairs, find_pairs
 
@@ -275,7 +275,7 @@ class Bvh(VolumeTree):
             low, high = enclosing_boxes(self.volumes)
             sides = 0.5 * high - 0.5 * low
             sides = np.ldexp(sides, -int(np.frexp(sides[:, 0].max())[1]))
-            surfaces = half_surfaces(np.zeros_like(sides), sides)
+            surfaces = half_surfaces(sides)
             if surfaces[0] < _SMALL:
                 surfaces = sides.sum(axis=0)
             root = float(surfaces[0])

@@ -116,14 +116,3 @@ def scaled_boxes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatAr
     if abs(exponent) <= EXTREME_EXPONENT:
         return low, high
     return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
-
-
-def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
-    sides = high - low
-    if len(sides) == 2:
-        result: FloatArray = sides[0] + sides[1]
-    else:
-        result = sides[0] * (sides[1] + sides[2])
-        result += sides[1] * sides[2]
-    return result

@@ -10,10 +10,11 @@ from typing import Literal
 
 import numpy as np
 
+from ..bounding.volumes import half_surfaces
 from ..progress import Progress, report_progress
 from ..runs import chunks, ranges
 from ..types import BoolArray, FloatArray, IntArray
-from .nodes import Layout, half_surfaces
+from .nodes import Layout
 
 Split = Literal["sah", "median", "mean", "middle"]
 
@@ -181,7 +182,7 @@ def _cheapest_border(
         sums = np.cumsum(number[:, step], axis=1)[:, :-1]
         empty = sums == 0.0
         below[:, empty], above[:, empty] = 0.0, 0.0
-        cost += (half_surfaces(below, above) * sums)[:, step]
+        cost += (half_surfaces(above - below) * sums)[:, step]
         # A border with nothing on one side divides nothing.
         cost[empty[:, step]] = np.inf
     # Of equally good borders the one nearest to the middle: boxes that are all alike make no chain.

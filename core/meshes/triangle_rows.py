@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runs import chunks
-from ..shapes.orientation import SignArray, signs_above
+from ..shapes.orientation import SignArray, decide_signs
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
@@ -185,7 +185,7 @@ class Side(NamedTuple):
         signs = np.empty(heights.shape, dtype=np.int8)
         unclear = 0
         for k in range(3):
-            found = signs_above(heights[k], error, other.corner(0), other.corner(1), other.corner(2), own.corner(k))
+            found = decide_signs(heights[k], error, other.corner(0), other.corner(1), other.corner(2), own.corner(k))
             signs[k], heights[k] = found.signs, found.values
             unclear += found.unclear
         return cls(own, signs, heights, error), unclear

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..types import FloatArray, ReadOnlyArrays, read_only
-from .region import Region, RegionKind
+from .region import Region, RegionKind, scaled_area
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,10 @@ class MergedRegion(ReadOnlyArrays):
 
     def scaled(self, exponent: int) -> MergedRegion:
         """Return the region of compounds scaled by 2**exponent; an area beyond float64 is infinite."""
-        with np.errstate(over="ignore"):
-            area = float(np.ldexp(self.area, 2 * exponent))
         return replace(
             self,
             patches=tuple(patch.scaled(exponent) for patch in self.patches),
-            area=area,
+            area=scaled_area(self.area, exponent),
             length=float(np.ldexp(self.length, exponent)),
             centroid=read_only(np.ldexp(self.centroid, exponent)),
             outline=read_only(np.ldexp(self.outline, exponent)),

@@ -92,12 +92,10 @@ class Region(ReadOnlyArrays):
 
     def scaled(self, exponent: int) -> Region:
         """Return the region of the shapes scaled by 2**exponent; an area beyond float64 is infinite."""
-        with np.errstate(over="ignore"):
-            area = float(np.ldexp(self.area, 2 * exponent))
         return replace(
             self,
             vertices=read_only(np.ldexp(self.vertices, exponent)),
-            area=area,
+            area=scaled_area(self.area, exponent),
             length=float(np.ldexp(self.length, exponent)),
             centroid=read_only(np.ldexp(self.centroid, exponent)),
             depths=read_only(np.ldexp(self.depths, exponent)),
@@ -106,6 +104,12 @@ class Region(ReadOnlyArrays):
                 for arc in self.arcs
             ),
         )
+
+
+def scaled_area(area: float, exponent: int) -> float:
+    """Return the area of a region scaled by 2**exponent; infinite beyond float64."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(area, 2 * exponent))
 
 
 # Looking up a member of an enumeration costs more than the arithmetic here.

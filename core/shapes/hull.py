@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, validate_magnitude
+from ..arguments import as_cloud, validate_magnitude
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks, next_in_loops
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
@@ -144,14 +144,9 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
 
 
 def _as_points(points: ArrayLike) -> FloatArray:
-    array = as_array("points", points, "an array (n, 2) or (n, 3)")
-    if array.ndim != 2:
-        raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
-    if array.shape[1] not in (2, 3):
-        raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
+    array = as_cloud("points", points)
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
-    validate_magnitude("points", array)
     return np.array(array)  # contiguous, whatever the layout of the argument
 
 

@@ -55,14 +55,7 @@ def signs_of_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray)
     """
     u, v, w = q - p, r - p, s - p
     values, weight = determinants(u, v, w)
-    return _decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r, s))
-
-
-def signs_above(
-    heights: FloatArray, errors: FloatArray, p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray
-) -> Signs:
-    """Return the result of `signs_of_volumes` for values that are known already, each to an error."""
-    return _decide_signs(heights, errors, (p, q, r, s))
+    return decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, p, q, r, s)
 
 
 def signs_of_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> Signs:
@@ -74,7 +67,7 @@ def signs_of_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> Signs:
     product, subtrahend = u[0] * v[1], u[1] * v[0]
     values = product - subtrahend
     weight = np.abs(product) + np.abs(subtrahend)
-    return _decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r))
+    return decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, p, q, r)
 
 
 def determinants(u: FloatArray, v: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -101,8 +94,9 @@ def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) 
     return values
 
 
-def _decide_signs(values: FloatArray, errors: FloatArray, corners: tuple[FloatArray, ...]) -> Signs:
-    """Return the signs of values known to an error; where that leaves them open, `corners` decide."""
+def decide_signs(values: FloatArray, errors: FloatArray, *corners: FloatArray) -> Signs:
+    """Return the signs of determinants of which values are known to an error; where that leaves them open, the corners
+    (dim, k) decide: four in space, three in the plane."""
     signs = (values > errors).astype(np.int8)
     signs -= values < -errors
     unclear = np.flatnonzero(signs == 0)
