@@ -12,7 +12,7 @@ from ..progress import Progress
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .enclosing_sphere import SPHERE_ROUNDING, SPHERE_WIDER, SUBNORMAL, enclosing_spheres, widened
-from .volumes import Volumes, as_index, as_margin, as_points, as_starts
+from .volumes import Volumes, as_index, as_points, as_starts
 
 _SMALL_SQUARE = 2.0**-960
 """Squares below this may have lost some or all digits."""
@@ -66,11 +66,7 @@ class Spheres(Volumes):
         radii = self.radius + other.radius
         return np.maximum(distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + SUBNORMAL), 0.0)
 
-    def inflated(self, margin: float) -> Spheres:
-        """Return spheres that contain everything within a distance `margin` >= 0 of these."""
-        width = as_margin(margin)
-        if width == 0.0:
-            return self
+    def _inflated(self, width: float) -> Spheres:
         radius = self.radius + width
         return Spheres(self.center, np.where(radius - self.radius == width, radius, widened(radius)))
 

@@ -22,7 +22,6 @@ from .kdop_polytope import kdop_corners, kdop_directions, kdop_norms, kdop_volum
 from .volumes import (
     Volumes,
     as_index,
-    as_margin,
     as_points,
     as_starts,
     box_surface_areas,
@@ -117,11 +116,7 @@ class KDops(Volumes):
                 np.maximum(result, gap / norm, out=result)
         return np.multiply(result, 1.0 - KDOP_GAP * EPS, out=result)
 
-    def inflated(self, margin: float) -> KDops:
-        """Return k-DOPs that contain everything within a distance `margin` >= 0 of these."""
-        width = as_margin(margin)
-        if width == 0.0:
-            return self
+    def _inflated(self, width: float) -> KDops:
         with np.errstate(over="ignore"):
             by = np.where(self._norms == 1.0, width, np.nextafter(width * self._norms, np.inf))
             return self._with(_sum_outward(self.low, -by, -np.inf), _sum_outward(self.high, by, np.inf))

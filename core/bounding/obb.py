@@ -19,7 +19,7 @@ from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import dot
 from .obb_axes import best_axes
 from .obb_fit import OBB_ROUNDING, boxes_along, fit_boxes, frames_of_three
-from .volumes import Volumes, as_index, as_margin, as_points, as_starts, box_surface_areas, box_volumes
+from .volumes import Volumes, as_index, as_points, as_starts, box_surface_areas, box_volumes
 
 _OBB_PARALLEL = 1e-3
 """Sine between two edges of boxes below which their product gives no distance; the faces give nearly the same."""
@@ -83,11 +83,7 @@ class OrientedBoxes(Volumes):
             result[chunk] = np.maximum(gap, 0.0)
         return result
 
-    def inflated(self, margin: float) -> OrientedBoxes:
-        """Return boxes that contain everything within a distance `margin` >= 0 of these."""
-        width = as_margin(margin)
-        if width == 0.0:
-            return self
+    def _inflated(self, width: float) -> OrientedBoxes:
         half = self.half + width
         half += OBB_ROUNDING * EPS * half.sum(axis=1, keepdims=True)
         return OrientedBoxes(self.center, self.axes, half)

@@ -112,12 +112,16 @@ class Volumes(ReadOnlyArrays, ABC):
     def gap(self: _V, other: _V) -> FloatArray:
         """Return (n,), element by element, a lower bound of the distance of the contents; 0 where they overlap."""
 
-    @abstractmethod
     def inflated(self: _V, margin: float) -> _V:
         """Return volumes that contain everything within a distance `margin` >= 0 of these.
 
         No two valid coordinates are 4 LARGEST_COORDINATE apart: a larger margin is taken as that.
         """
+        width = as_margin(margin)
+        return self._inflated(width) if width > 0.0 else self
+
+    @abstractmethod
+    def _inflated(self: _V, width: float) -> _V: ...
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
 from ..result import BallCertificate, Status, SupportCertificate
-from ..shapes.curved_shape import ConvexShape, CurvedShape, across
+from ..shapes.curved_shape import ConvexShape, CurvedShape, across, ring_around
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, read_only
@@ -112,9 +112,7 @@ def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
     if len(normal) == 2:
         around = np.array([[-normal[1], normal[0]], [normal[1], -normal[0]]])
     else:
-        u, v = across(normal)
-        turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
-        around = np.cos(turn) * u + np.sin(turn) * v
+        around = ring_around(normal, _RING)
     directions = np.concatenate([normal + angle * around for angle in angles])
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..shapes.curved_shape import ConvexShape, across
+from ..shapes.curved_shape import ConvexShape, across, ring_around
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.rounded import core_of
 from ..tolerance import EPS
@@ -103,10 +103,8 @@ def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatAr
     """Return unit directions (k, 3) all around the axis of cells, with the same angle to it as `normal`."""
     axis = cover_axis(a, b)
     along = float(normal @ axis)
-    u, v = across(axis)
-    turn = 2.0 * np.pi * np.arange(_STARTS)[:, None] / _STARTS
     out = np.sqrt(max(0.0, 1.0 - along * along))
-    directions = along * axis + out * (np.cos(turn) * u + np.sin(turn) * v)
+    directions = along * axis + out * ring_around(axis, _STARTS)
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 

@@ -19,9 +19,9 @@ from ..arguments import as_direction, as_length, as_vector, as_whole_number
 from ..bounding.kdop import KDops
 from ..bounding.kdop_polytope import kdop_directions
 from ..bounding.uninformative_axes import uninformative_axes
-from ..bounding.volumes import Volumes, half_surfaces
+from ..bounding.volumes import Volumes, as_margin, half_surfaces
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, LARGEST_COORDINATE
+from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .bottom_up import bottom_up_layout
 from .insertion import grown_layout, insertion_layout, prune
@@ -175,8 +175,7 @@ class Bvh(VolumeTree):
                 raise ValueError(f"other must be a Bvh, as Bvh.build returns it, not {type(other).__name__}")
             if self.volumes.kind != other.volumes.kind:
                 raise ValueError("other must be of volumes of the same kind and dimension")
-        width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
-        return find_pairs(self, other, width, progress)
+        return find_pairs(self, other, as_margin(margin), progress)
 
     def query_point(self, point: ArrayLike) -> IntArray:
         """Return the items (k,), ascending, whose volumes contain a point (dim,), world frame.

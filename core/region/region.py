@@ -171,15 +171,9 @@ def region_between(
     """Return the contact region for validated arguments and shapes of ordinary size."""
     magnitude = max(a.magnitude, b.magnitude)
     flat = len(normal) == 2
-    if flat:
-        nx, ny = normal.tolist()
-        ax, ay = point_on_a
-        bx, by = point_on_b
-        nz = az = bz = 0.0
-    else:
-        nx, ny, nz = normal.tolist()
-        ax, ay, az = point_on_a
-        bx, by, bz = point_on_b
+    nx, ny, nz = (*normal.tolist(), 0.0)[:3]
+    ax, ay, az = (*point_on_a, 0.0)[:3]
+    bx, by, bz = (*point_on_b, 0.0)[:3]
     size = sqrt(nx * nx + ny * ny + nz * nz)
 
     # Work along the axis of the normal that points up, with the shapes in that order: (A, B, n) and (B, A, -n) are then

@@ -154,3 +154,10 @@ def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
         np.array([1.0 + sign * x * x * down, sign * mixed, -sign * x]),
         np.array([mixed, sign + y * y * down, -y]),
     )
+
+
+def ring_around(axis: FloatArray, count: int) -> FloatArray:
+    """Return unit vectors (count, 3) across a unit vector (3,), evenly spaced around it."""
+    u, v = across(axis)
+    turn = 2.0 * np.pi * np.arange(count)[:, None] / count
+    return np.cos(turn) * u + np.sin(turn) * v

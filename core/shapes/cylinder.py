@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, as_length, validate_magnitude
 from ..types import FloatArray, set_parts
-from .curved_shape import CurvedShape, FlatFeature, Revolution, across
+from .curved_shape import CurvedShape, FlatFeature, Revolution, across, ring_around
 from .polytope import Polytope
 from .shape import SIMILAR
 
@@ -142,9 +142,7 @@ class _Round(CurvedShape):
         return float(side @ side) - along * along > wide * wide
 
     def start_directions(self) -> FloatArray:
-        u, v = across(self.axis)
-        turn = 2.0 * np.pi * np.arange(_RIM)[:, None] / _RIM
-        return np.cos(turn) * u + np.sin(turn) * v
+        return ring_around(self.axis, _RIM)
 
     def outward(self, directions: FloatArray) -> FloatArray:
         """Return (k, 3) for each unit direction the vector from the axis to the point of a rim farthest along it."""
