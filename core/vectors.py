@@ -32,6 +32,14 @@ def cross(u: FloatArray, v: FloatArray) -> FloatArray:
     return result
 
 
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Return unit vectors (n, dim) along those given, zero along zero; squares neither overflow nor vanish."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)[:, None]
+    scaled = vectors / np.where(largest > 0.0, largest, 1.0)
+    lengths = np.sqrt((scaled * scaled).sum(axis=1))[:, None]
+    return scaled / np.where(lengths > 0.0, lengths, 1.0)
+
+
 def spiral_directions(count: int, turn: float = 0.0) -> FloatArray:
     """Return unit vectors (count, 3) spread evenly over the sphere: a spiral by the golden angle, `turn` radians on."""
     k = np.arange(count)

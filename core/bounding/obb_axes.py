@@ -22,7 +22,7 @@ from ..progress import Progress, equal_parts, report_progress, subrange
 from ..runs import chunks
 from ..shapes.polytope import Polytope, intervals
 from ..types import FloatArray, IntArray
-from ..vectors import cross
+from ..vectors import cross, unit_rows
 from .volumes import box_surface_areas
 
 _OBB_FLAT = 1e-10
@@ -109,9 +109,7 @@ def _calipers(
         for normal, part in equal_parts(list(normals), progress):
             found += _rotating_calipers(shape, points, normal, part)
         return sorted(found, key=itemgetter(1))[:keep]
-    facing = normals @ shape.normals.T
-    first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
-    which, edge = np.nonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
+    which, edge = _outline_edges(shape, normals)
     normal, along = normals[which], shape.edge_directions[edge]
     for _ in range(2):  # the second time removes the rounding error of the first
         along = along - (along * normal).sum(axis=1)[:, None] * normal
@@ -136,6 +134,14 @@ def _calipers(
     return result
 
 
+def _outline_edges(shape: Polytope, normals: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of a unit normal (f, 3) and an edge that is in the shape's outline seen along it, by indices."""
+    facing = normals @ shape.normals.T
+    first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
+    which, edge = np.nonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
+    return which, edge
+
+
 def _rotating_calipers(
     shape: Polytope, points: FloatArray, normal: FloatArray, progress: Progress | None
 ) -> list[tuple[FloatArray, float]]:
@@ -143,9 +149,7 @@ def _rotating_calipers(
 
     None if no edge is in its outline. The time grows with the 3/2nd power of the corners of the outline.
     """
-    facing = shape.normals @ normal
-    first, second = facing[shape.edge_facets[:, 0]], facing[shape.edge_facets[:, 1]]
-    edges = np.flatnonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
+    edges = _outline_edges(shape, normal[None])[1]
     x, y = complete_frames(normal[None])[0, 1:]
     plane = np.stack([x, y], axis=1)
     along = shape.edge_directions[edges] @ plane
@@ -247,7 +251,4 @@ def complete_frames(along: FloatArray, beside: FloatArray | None = None) -> Floa
 
 def _unit(vectors: FloatArray, otherwise: FloatArray) -> FloatArray:
     """Return unit vectors (n, dim) along those given, `otherwise` (dim,) for zero."""
-    largest = np.abs(vectors).max(axis=1)[:, None]
-    scaled = vectors / np.where(largest > 0.0, largest, 1.0)
-    length = np.sqrt((scaled * scaled).sum(axis=1))[:, None]
-    return np.where(length > 0.0, scaled / np.where(length > 0.0, length, 1.0), otherwise)
+    return np.where(np.abs(vectors).max(axis=1)[:, None] > 0.0, unit_rows(vectors), otherwise)

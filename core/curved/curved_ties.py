@@ -83,8 +83,7 @@ def _turn_about(directions: FloatArray, axis: FloatArray) -> tuple[FloatArray, T
 
 
 def _direction(a: Polytope, b: Polytope) -> FloatArray:
-    directions = [shape.edge_directions[0] for shape in (a, b) if shape.rank == 1]
-    return directions[0]
+    return (a if a.rank == 1 else b).edge_directions[0]
 
 
 def _difference_rank(a: Polytope, b: Polytope) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -40,12 +40,10 @@ _EQUAL = 1e-8
 """Relative: numbers this close are replaced by their mean, which is exact to the last digit of the integral."""
 
 
+@cache
 def _around(dim: int) -> FloatArray:
     directions = np.array([direction for direction in product((-1.0, 0.0, 1.0), repeat=dim) if any(direction)])
     return directions / np.linalg.norm(directions, axis=1)[:, None]
-
-
-_AROUND = {dim: _around(dim) for dim in (2, 3)}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -104,7 +102,7 @@ class Ellipsoid(CurvedShape):
         if self.radius > 0.0:
             return np.zeros((0, self.dim))
         # Evenly spaced points of the unit sphere become points of the surface with these normals.
-        directions = (_AROUND[self.dim] / (self.semi / self.semi.min())) @ self.axes
+        directions = (_around(self.dim) / (self.semi / self.semi.min())) @ self.axes
         return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     def core_supports(self, directions: FloatArray) -> FloatArray:

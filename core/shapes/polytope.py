@@ -14,6 +14,7 @@ from ..arguments import as_direction
 from ..runs import chunks, next_in_loops, ranges
 from ..tolerance import EPS, SAME_AXIS
 from ..types import FloatArray, IntArray, read_only
+from ..vectors import unit_rows
 from .shape import Shape, as_shape
 
 _FACET_BELOW = 16.0
@@ -226,11 +227,7 @@ class Polytope(Shape):
     @cached_property
     def edge_directions(self) -> FloatArray:
         """(m, dim) unit vectors along `edges`, from the first vertex to the second; zero where both are one point."""
-        direction = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
-        largest = np.abs(direction).max(axis=1, initial=0.0)[:, None]
-        direction = direction / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
-        lengths = np.sqrt((direction * direction).sum(axis=1))[:, None]
-        return read_only(direction / np.where(lengths > 0.0, lengths, 1.0))
+        return read_only(unit_rows(self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]))
 
     @cached_property
     def _edge_table(self) -> EdgeTable:

@@ -196,8 +196,7 @@ class Solid:
             farthest = np.full(self.count, -1, dtype=np.intp)
             farthest[owner[order]] = order
             chosen = farthest[farthest >= 0]
-            if len(chosen) > 1:
-                chosen = chosen[height[chosen].argsort(kind="stable")]
+            chosen = chosen[height[chosen].argsort(kind="stable")]
             inserted, blind, takers, new, first, rings = self._insert(ids[chosen], owner[chosen])
             taker = takers[owner]
             taker[chosen[inserted]] = -2
