@@ -113,8 +113,7 @@ class _Pair:
         self.a, self.b = a, b
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
         self.budget, self.progress = budget, progress
-        small, large = sorted((a.extent, b.extent))
-        self.small = small or large
+        self.small = min(a.extent, b.extent) or max(a.extent, b.extent)
         self.size = pair_size(a, b)
         self.tolerance = pair_tolerance(a, b)
         self.band = contact_band(a, b, contact_tolerance)
@@ -151,8 +150,7 @@ class _Pair:
     def _contact(self, i: int, j: int, b: Compound) -> Contact:
         """Return the contact of two pieces, with the contact tolerance of the compounds."""
         one, two = self.a.pieces[i], b.pieces[j]
-        small, large = sorted((one.extent, two.extent))
-        small = small or large
+        small = min(one.extent, two.extent) or max(one.extent, two.extent)
         relative = self.contact_tolerance * (self.small / small) if small > 0.0 else self.contact_tolerance
         return convex_contact(one, two, clearance=self.clearance, contact_tolerance=relative)
 
@@ -168,11 +166,10 @@ class _Pair:
         pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach).pairs
         gaps = _gaps(a.lows[pairs[:, 0]], a.highs[pairs[:, 0]], b.lows[pairs[:, 1]], b.highs[pairs[:, 1]])
         order = np.argsort(gaps, kind="stable")
-        for k, (gap, (i, j)) in enumerate(zip(gaps[order].tolist(), pairs[order].tolist(), strict=True)):
+        nearest_first = list(zip(gaps[order].tolist(), pairs[order].tolist(), strict=True))
+        for gap, (i, j) in tracked(nearest_first, subrange(self.progress, 0.3, 1.0)):
             if gap > best:
                 break
-            if k % 64 == 0:
-                report_progress(self.progress, 0.3 + 0.7 * k / len(order))
             if (i, j) != chosen:
                 distance, proved = self._gap(i, j)
                 lower = min(lower, proved)

@@ -171,14 +171,13 @@ def _under_lids(points: FloatArray, hull: ConvexHull, loop: IntArray) -> tuple[F
     direction = np.roll(start, -1, axis=0) - start
     scale = np.abs(direction).max(axis=1)
     direction = direction / scale[:, None]
-    direction /= np.sqrt((direction * direction).sum(axis=1))[:, None]
+    lengths = np.sqrt((direction * direction).sum(axis=1))
+    direction /= lengths[:, None]
     u, w = p - start[lid], direction[lid]
     depths = np.maximum(u[:, 1] * w[:, 0] - u[:, 0] * w[:, 1], 0.0)
     along = (u * w).sum(axis=1)
-    ends = np.sqrt(((np.roll(start, -1, axis=0) - start) / scale[:, None]) ** 2 @ np.ones(2)) * scale
     following = np.append(along[1:], 0.0)
-    lasts = np.cumsum(spans) - 1
-    following[lasts] = ends
+    following[np.cumsum(spans) - 1] = lengths * scale
     back = float((along - following).max(initial=0.0))
     return np.roll(depths, int(corners[0])), back
 
