@@ -106,8 +106,7 @@ class ExactCuts:
         common = gcd(x, y, z, w)
         if w < 0:
             common = -common
-        if common != 1:
-            point = x, y, z, w = (x // common, y // common, z // common, w // common)
+        point = x, y, z, w = (x // common, y // common, z // common, w // common)
         number = self._point_ids.get(point)
         if number is None:
             number = self._point_ids[point] = len(self._points)
