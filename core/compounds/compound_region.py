@@ -166,12 +166,10 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
                 if (span := _hidden(x0, y0, x1, y1, rows[j], rounding, j < i)) is not None and span[0] < span[1]
             ]
             at = 0.0
-            for begin, end in sorted(hidden):
+            for begin, end in [*sorted(hidden), (1.0, 1.0)]:
                 if begin > at:
                     parts.append(_part(x0, y0, x1, y1, at, begin))
                 at = max(at, end)
-            if at < 1.0:
-                parts.append(_part(x0, y0, x1, y1, at, 1.0))
     twice = mx = my = length = 0.0
     for x0, y0, x1, y1 in parts:
         cross = x0 * y1 - x1 * y0

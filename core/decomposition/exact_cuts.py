@@ -19,6 +19,7 @@ from operator import mul
 
 import numpy as np
 
+from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..progress import Progress, report_progress
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
@@ -71,8 +72,9 @@ class ExactCuts:
         p = points[used]
         self._grid = WholePoints(np.concatenate([p, 0.5 * p[:1]]))  # and the halves of coordinates
         low, high = p.min(axis=0), p.max(axis=0)
-        self._origin = tuple(self._grid.whole(x) for x in p[0].tolist())
-        whole = [tuple(x - o for x, o in zip(self._grid[i], self._origin, strict=True)) for i in range(len(p))]
+        ox, oy, oz = self._grid[0]
+        self._origin = ox, oy, oz
+        whole = [(x - ox, y - oy, z - oz) for x, y, z in (self._grid[i] for i in range(len(p)))]
         reach = max(max(map(abs, point)) for point in whole)
         self._unit = 1 << reach.bit_length()
         size = float((high - low).max())
@@ -117,27 +119,20 @@ class ExactCuts:
 
     def _plane(self, plane: _Plane) -> int:
         common = gcd(*plane)
-        if common > 1:
-            a, b, c, d = plane
-            plane = (a // common, b // common, c // common, d // common)
-        number = self._plane_ids.get(plane)
+        a, b, c, d = (x // common for x in plane)
+        number = self._plane_ids.get((a, b, c, d))
         if number is None:
-            number = self._plane_ids[plane] = len(self._planes)
-            self._planes.append(plane)
-            a, b, c, d = plane
+            number = self._plane_ids[a, b, c, d] = len(self._planes)
+            self._planes.append((a, b, c, d))
             length = isqrt((a * a + b * b + c * c) << 128)  # to 64 bits, however large
             self._plane_floats.append(
                 ((a << 64) / length, (b << 64) / length, (c << 64) / length, (d << 64) / (length * self._unit))
             )
         return number
 
-    def _plane_through(self, p: tuple[int, ...], q: tuple[int, ...], r: tuple[int, ...]) -> int | None:
-        ux, uy, uz = (j - i for i, j in zip(p, q, strict=True))
-        vx, vy, vz = (j - i for i, j in zip(p, r, strict=True))
-        a, b, c = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        if not (a or b or c):
-            return None
-        return self._plane((a, b, c, a * p[0] + b * p[1] + c * p[2]))
+    def _plane_through(self, p: WholeVector, q: WholeVector, r: WholeVector) -> int | None:
+        normal = exact_cross(exact_difference(q, p), exact_difference(r, p))
+        return self._plane((*normal, exact_dot(normal, p))) if any(normal) else None
 
     def _merge_planes(self) -> None:
         """Put fragments in the first plane that they are in but for the tolerance: whether those of one face are in one
@@ -183,7 +178,7 @@ class ExactCuts:
         (ax, ay, az, aw), (bx, by, bz, bw) = self._points[v], self._points[w]
         return self._point((ax * q - bx * p, ay * q - by * p, az * q - bz * p, aw * q - bw * p))
 
-    def _box(self, whole: list[tuple[int, ...]]) -> _Faces:
+    def _box(self, whole: list[WholeVector]) -> _Faces:
         """Return a box around points, with room to spare."""
         ends = [(min(column) - self._unit, max(column) + self._unit) for column in zip(*whole, strict=True)]
         corners = list(product(*ends))
