@@ -25,7 +25,7 @@ from .compounds.compound import Compound
 from .contact import contact
 from .meshes.mesh import Mesh
 from .narrow_phase.gjk import gjk_intersects
-from .progress import Progress, report_progress, subrange
+from .progress import Progress, equal_parts, report_progress, subrange, tracked
 from .region.region import Region
 from .result import Contact, Method, Relation, Status
 from .shapes.polytope import Polytope
@@ -250,9 +250,8 @@ def pairs_intersect(shapes: Sequence[Shape], pairs: ArrayLike, *, progress: Prog
     report_progress(progress, 0.0)
     result, left = batched.convex_pairs.intersecting_pairs(known, indices, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(indices)), 1.0)
-    for done, (k, (i, j)) in enumerate(zip(left.tolist(), indices[left].tolist(), strict=True)):
-        report_progress(singly, done, len(left))
-        a, b = known[i], known[j]
+    for k in tracked(left.tolist(), singly):
+        a, b = (known[n] for n in indices[k].tolist())
         polytopes = isinstance(a, Polytope) and isinstance(b, Polytope)
         result[k] = gjk_intersects(a, b) if polytopes else contact(a, b).intersects
     report_progress(progress, 1.0)
@@ -264,16 +263,16 @@ def _solve_singly(
 ) -> None:
     """Fill in rows by `contact`, and keep those of compounds and meshes in `solved`."""
     engine = batched.convex_pairs
-    for done, (row, (i, j)) in enumerate(zip(rows.tolist(), result.pairs[rows].tolist(), strict=True)):
-        report_progress(progress, done, len(rows))
-        a, b = result.shapes[i], result.shapes[j]
+    for row, part in equal_parts(rows.tolist(), progress):
+        report_progress(part, 0.0)
+        a, b = (result.shapes[n] for n in result.pairs[row].tolist())
         found = contact(
             a,
             b,
             method=method,
             clearance=result.clearance,
             contact_tolerance=result.contact_tolerance,
-            progress=subrange(progress, done / len(rows), (done + 1) / len(rows)),
+            progress=part,
         )
         result.relation[row] = engine.RELATION_CODES[found.relation]
         result.status[row] = engine.STATUS_CODES[found.status]

@@ -31,13 +31,14 @@ def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
     most = 0.0
     known = {item.key: item for item in before.objects} if before is not None else {}
     for item in now.objects:
-        if item.key not in known:
+        start = known.get(item.key)
+        if start is None:
             continue
-        step = _step(known[item.key], item)
+        step = _step(start, item)
         distance = math.hypot(*step.tolist())
         if distance == 0.0:
             continue
-        extent = _extent(known[item.key], step / distance)
+        extent = float(np.ptp(start.geometry.points @ (start.linear.T @ (step / distance))))
         extents = distance / extent if extent > 0.0 else math.inf
         if extents > most:
             most = extents
@@ -59,8 +60,3 @@ def _step(before: SceneObject, now: SceneObject) -> FloatArray:
         ends = [(points.min(axis=0), points.max(axis=0)) for points in (before.points, now.points)]
         steps = np.array(ends[1]) - np.array(ends[0])
     return steps[np.einsum("ij,ij->i", steps, steps).argmax()]
-
-
-def _extent(item: SceneObject, direction: FloatArray) -> float:
-    """The length of a thing along a unit vector."""
-    return float(np.ptp(item.geometry.points @ (item.linear.T @ direction)))

@@ -17,7 +17,7 @@ from enum import Enum
 from ...core.contacts import contacts
 from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
-from ...core.progress import Cancelled, Progress, report_progress, subrange
+from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation, Status
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.types import FloatArray
@@ -236,10 +236,9 @@ class _Check:
         report_progress(progress, 0.0)
         apart, clashes = self._answer_together(pairs, subrange(progress, 0.0, TOGETHER))
         singles = subrange(progress, TOGETHER, 1.0)
-        for k, pair in enumerate(pairs):
-            report_progress(singles, k, len(pairs))
+        for k, (pair, part) in enumerate(equal_parts(pairs, singles)):
+            report_progress(part, 0.0)
             if k not in apart:
-                part = subrange(singles, k / len(pairs), (k + 1) / len(pairs))
                 clash = clashes[k] if k in clashes else self._check_alone(pair, part)
                 if clash is None:
                     continue
@@ -256,8 +255,7 @@ class _Check:
         """Return which of the pairs, by index, are apart by more than clearance and tolerance, and the contacts of
         convex shapes. Any other pair must be checked by itself."""
         bounds: dict[int, ConvexShape | None] = {}
-        for k, (i, j) in enumerate(pairs):
-            report_progress(progress, k, 2 * len(pairs))
+        for i, j in tracked(pairs, subrange(progress, 0.0, 0.5)):
             bounds |= {n: self._convex_bound(n) for n in (i, j) if n not in bounds}
         rows = [k for k, (i, j) in enumerate(pairs) if bounds[i] is not None and bounds[j] is not None]
         apart: set[int] = set()
@@ -342,8 +340,7 @@ class _Check:
     def verify_clashes(self, progress: Progress | None) -> None:
         """Check every clash again by itself, with a certificate. Raises Cancelled; the others are not verified then."""
         clashes = self._outcome.clashes
-        for k, clash in enumerate(clashes):
-            report_progress(progress, k, len(clashes))
+        for k, clash in enumerate(tracked(clashes, progress)):
             again = self._check_alone((clash.a, clash.b), None, verify=True)
             if again is not None and again.relation == clash.relation:
                 clashes[k] = again

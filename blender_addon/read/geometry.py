@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import cached_property
@@ -31,12 +30,10 @@ STRETCHES = 16
 class Geometry:
     """A mesh in local space; all objects with the same mesh share one."""
 
-    def __init__(self, points: FloatArray, triangles: NDArray[np.int32], digest: bytes | None = None) -> None:
-        """points (n, 3), triangles (t, 3); digest: of both as Blender stores them, computed if not given."""
+    def __init__(self, points: FloatArray, triangles: NDArray[np.int32], digest: bytes) -> None:
+        """points (n, 3), triangles (t, 3); digest: of both as Blender stores them."""
         self.points = points
         self.triangles = triangles
-        if digest is None:
-            digest = hashlib.blake2b(points.tobytes() + triangles.tobytes(), digest_size=16).digest()
         self.digest = digest
         self._pieces: Decomposition | None = None
         self._by_stretch: LruCache[Any] = LruCache(STRETCHES)

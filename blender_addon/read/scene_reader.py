@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -89,11 +88,8 @@ def edited(scene: bpy.types.Scene, objects: Sequence[SceneObject], uids: Collect
     return frozenset(obj.key for obj in objects if is_edited(obj))
 
 
-class _Body(NamedTuple):
-    """An instance of a rigid body."""
-
-    object: SceneObject
-    source: bpy.types.Object
+_Body = tuple[SceneObject, bpy.types.Object]
+"""An instance of a rigid body, and the object it is an instance of."""
 
 
 class SceneReader:
@@ -256,7 +252,7 @@ class SceneReader:
             )
             self.objects.append(found)
             if source.rigid_body is not None:
-                together.setdefault(group, {})[source.session_uid] = _Body(found, source)
+                together.setdefault(group, {})[source.session_uid] = found, source
         for name, kind in without:
             self._skip_kind(name, messages.no_surface(name, f"makes {NO_SURFACE[kind]}"))
         parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
@@ -324,14 +320,14 @@ def _with_parts(parent: SceneObject, parts: list[SceneObject]) -> SceneObject:
 def _parents_of(bodies: dict[int, _Body]) -> list[SceneObject]:
     """Return the compound parents of what is instanced together, by `session_uid` of the objects, with their parts."""
 
-    def whole(body: _Body) -> SceneObject:
-        if not is_compound_parent(body.object.choice):
-            return body.object
-        children = [bodies.get(child.session_uid) for child in collision_shape.children(body.source)]
-        parts = [whole(child) for child in children if child is not None]
-        return _with_parts(body.object, parts) if parts else replace(body.object, choice=PARTS_MISSING)
+    def whole(body: SceneObject, source: bpy.types.Object) -> SceneObject:
+        if not is_compound_parent(body.choice):
+            return body
+        children = [bodies.get(child.session_uid) for child in collision_shape.children(source)]
+        parts = [whole(*child) for child in children if child is not None]
+        return _with_parts(body, parts) if parts else replace(body, choice=PARTS_MISSING)
 
-    return [whole(body) for body in bodies.values() if is_compound_parent(body.object.choice)]
+    return [whole(body, source) for body, source in bodies.values() if is_compound_parent(body.choice)]
 
 
 def _without_own(number: str) -> str:

@@ -36,6 +36,12 @@ class Tab:
     bl_category = "Contact"
 
 
+class Closed:
+    """A panel that is closed until it is opened."""
+
+    bl_options: Any = {"DEFAULT_CLOSED"}
+
+
 def characters(context: bpy.types.Context) -> int:
     """Return how many characters fit in a line of the sidebar."""
     width = context.region.width if context.region is not None else 300

@@ -14,7 +14,7 @@ from ..read import collision_shape
 from ..report import messages
 from ..report import pair as report
 from . import follow_pair, follow_volumes, layout, operators, viewport
-from .layout import Tab
+from .layout import Closed, Tab
 
 TOGGLES = ("show_hulls", "show_region", "show_points", "show_witness", "show_vector", "show_labels", "show_ties")
 
@@ -119,10 +119,9 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             layout.sentence(panel, context, viewport.error(), "ERROR")
 
 
-class CONTACT_LENS_PT_settings(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_settings(Tab, Closed, bpy.types.Panel):
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Settings"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
@@ -130,10 +129,9 @@ class CONTACT_LENS_PT_settings(Tab, bpy.types.Panel):
             panel.prop(properties.settings_of(context.scene), name)
 
 
-class CONTACT_LENS_PT_details(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_details(Tab, Closed, bpy.types.Panel):
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Details"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -156,10 +154,9 @@ def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None
         sides[i % 2].prop(settings, name)
 
 
-class CONTACT_LENS_PT_display(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_display(Tab, Closed, bpy.types.Panel):
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Display"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(properties.settings_of(context.scene), "show_overlay", text="")
@@ -168,9 +165,8 @@ class CONTACT_LENS_PT_display(Tab, bpy.types.Panel):
         _draw_toggles(self.layout, context)
 
 
-class CONTACT_LENS_PT_volumes(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
     bl_label = "Bounding Volumes"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(properties.settings_of(context.scene), "show_volumes", text="")
@@ -214,14 +210,13 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
         _draw_toggles(self.layout, context)
 
 
-class CONTACT_LENS_PT_shape(bpy.types.Panel):
+class CONTACT_LENS_PT_shape(Closed, bpy.types.Panel):
     """The collision shape of the active object, in the Properties editor"""
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "object"
     bl_label = "Collision Shape"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

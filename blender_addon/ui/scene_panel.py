@@ -15,7 +15,7 @@ from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from ..report import messages
 from . import layout, open_clash, scene_operators
-from .layout import RELATION_ICONS, Tab
+from .layout import RELATION_ICONS, Closed, Tab
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "ERROR",
@@ -99,9 +99,8 @@ class CONTACT_LENS_UL_ignored(bpy.types.UIList):
         layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(Deleted)")
 
 
-class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
     bl_label = "Scene Check"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
@@ -204,10 +203,9 @@ def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scen
     ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
 
 
-class CONTACT_LENS_PT_scene_ignore(Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_scene_ignore(Tab, Closed, bpy.types.Panel):
     bl_parent_id = "CONTACT_LENS_PT_scene"
     bl_label = "Ignore"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout

@@ -373,16 +373,16 @@ def _along_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray)
     a1, a2 = boxes.sides(AXIS_OF_A.take(axis), i, 1, 2)
     b, b1, b2 = boxes.sides(AXIS_OF_B.take(axis), j, 0, 1, 2)
     # Perpendicular to both but for rounding, however nearly parallel they are.
-    one, two = _dot(a1[:3], b[:3]), _dot(a2[:3], b[:3])
-    sine = one * one
-    sine += two * two
+    dot_1, dot_2 = _dot(a1[:3], b[:3]), _dot(a2[:3], b[:3])
+    sine = dot_1 * dot_1
+    sine += dot_2 * dot_2
     np.sqrt(sine, out=sine)
-    one /= sine
-    two /= sine
-    reach = a1[3] * np.abs(two)
-    reach += a2[3] * np.abs(one)
-    a2 *= one
-    a1 *= two
+    dot_1 /= sine
+    dot_2 /= sine
+    reach = a1[3] * np.abs(dot_2)
+    reach += a2[3] * np.abs(dot_1)
+    a2 *= dot_1
+    a1 *= dot_2
     a2 -= a1
     for side in (b1, b2):
         reach += side[3] * np.abs(_dot(side[:3], a2[:3]))

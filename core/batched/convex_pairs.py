@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..narrow_phase.relation import relation_of
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, subrange, tracked
 from ..region.region import Region, region_between
 from ..result import Relation, Status
 from ..shapes.box import Box
@@ -181,8 +181,8 @@ class PairContacts:
 
     def _add_regions(self, rows: IntArray, band: FloatArray, tolerance: FloatArray, progress: Progress | None) -> None:
         """Fill in the regions of pairs of polytopes that are filled in but for them."""
-        for done, (row, width, limit) in enumerate(zip(rows.tolist(), band.tolist(), tolerance.tolist(), strict=True)):
-            report_progress(progress, done, len(rows))
+        each = list(zip(rows.tolist(), band.tolist(), tolerance.tolist(), strict=True))
+        for row, width, limit in tracked(each, progress):
             a, b = (self.shapes[k] for k in self.pairs[row].tolist())
             points = self.point_on_a[row].tolist(), self.point_on_b[row].tolist()
             region = region_between(a, b, self.normal[row].copy(), width, *points)

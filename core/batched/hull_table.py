@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, report_progress, subrange, tracked
 from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, IntArray, read_only
@@ -243,8 +243,7 @@ def _gauges_at_nodes(
     planes = normals.take(thick, axis=0) / (offsets.take(thick) - 2.0 * radii[2].take(owner))[:, None]
     step = BLOCK // len(used)
     starts = np.flatnonzero(np.diff(owner, prepend=-1)).tolist()
-    for done, (start, end) in enumerate(pairwise([*starts, len(owner)])):
-        report_progress(progress, done, len(starts))
+    for start, end in tracked(list(pairwise([*starts, len(owner)])), progress):
         largest = np.zeros(len(used), dtype=np.float32)
         for k in range(start, end, step):
             np.maximum(largest, (planes[k : min(k + step, end)] @ nodes).max(axis=0), out=largest)

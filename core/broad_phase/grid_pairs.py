@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import floor
+from math import floor, prod
 
 import numpy as np
 
-from ..progress import Progress, report_progress
+from ..progress import Progress
+from ..runs import chunks
 from ..types import FloatArray, IntArray, read_only
 from .box_pairs import CHUNK, Boxes, Buffers, PairList, expanded_ranges
 
@@ -61,11 +62,8 @@ def find_grid_pairs(
     sure = widened * 16.0 <= cells.step
     start, allowance = found.tests, _CROWDED * _START * (len(order) + len(order_b))
     buffers = Buffers()
-    chunk = CHUNK // len(steps)
-    for first in range(0, len(order), chunk):
-        report_progress(progress, first, len(order))
-        part = slice(first, first + chunk)
-        number = np.arange(first, min(first + chunk, len(order)))
+    for part in chunks(len(order), CHUNK // len(steps), progress):
+        number = np.arange(part.start, part.stop)
         begin = table.take(key[part] + (steps - (cells.slices + 1)), mode="clip")
         ends = end_key[part] + steps
         for rows, below in zip(above, unreached, strict=True):
@@ -78,7 +76,7 @@ def find_grid_pairs(
         for i, j in expanded_ranges(owner.ravel(), begin.ravel(), end.ravel(), buffers):
             found.tests += len(i)
             # The boxes of a chunk come once for each row, so its last box does not measure the progress within it.
-            if found.tests - start > allowance + _CROWDED * (first + len(number)):
+            if found.tests - start > allowance + _CROWDED * part.stop:
                 return False
             difference = upper.take(i, out=buffers.row(3, len(i)), mode="clip")
             difference -= lower_b.take(j, out=buffers.row(4, len(i)), mode="clip")
@@ -129,9 +127,7 @@ class _Cells:
         ]
         while True:
             shape = [floor(e / w) + 1 for e, w in zip(extent, width, strict=True)]
-            size = 1
-            for cells in shape:
-                size *= cells
+            size = prod(shape)
             if size <= limit:
                 break
             factor = max(1.02, (size / limit) ** (1.0 / sum(cells > 1 for cells in shape)))
@@ -191,10 +187,9 @@ class _Cells:
         chunk = min(n, CHUNK // 5)
         rough = np.empty((2, boxes.dim, chunk))
         steps = np.empty((2, boxes.dim, chunk), dtype=np.intp)
-        for first in range(0, n, chunk):
-            part = slice(first, min(first + chunk, n))
-            if part.stop - first < chunk:
-                rough, steps = rough[:, :, : part.stop - first], steps[:, :, : part.stop - first]
+        for part in chunks(n, chunk):
+            if (count := part.stop - part.start) < chunk:
+                rough, steps = rough[:, :, :count], steps[:, :, :count]
             np.subtract(boxes.corners[:, :, part], self.origin, out=rough)
             rough *= self.scale
             steps[:] = rough  # rounds down: what is sorted stays sorted

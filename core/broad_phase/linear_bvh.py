@@ -302,13 +302,13 @@ class _Descent:
 
     def _open(self, level: int, i: IntArray, j: IntArray) -> None:
         """Test the four pairs of children of each pair of nodes."""
-        one, two = self._buffers.row(0, 4 * len(i)).reshape(4, -1), self._buffers.row(1, 4 * len(i)).reshape(4, -1)
-        self._a.twins.take(i + self._a.bases[level - 1], axis=1, out=one, mode="clip")
-        self._b.twins.take(j + self._b.bases[level - 1], axis=1, out=two, mode="clip")
+        a, b = self._buffers.row(0, 4 * len(i)).reshape(4, -1), self._buffers.row(1, 4 * len(i)).reshape(4, -1)
+        self._a.twins.take(i + self._a.bases[level - 1], axis=1, out=a, mode="clip")
+        self._b.twins.take(j + self._b.bases[level - 1], axis=1, out=b, mode="clip")
         shape = (2, 2, len(i))
-        ends = np.subtract(one[:2, None], two[None, 2:], out=self._buffers.row(2, 4 * len(i)).reshape(shape))
-        other_ends = np.subtract(two[None, :2], one[2:, None], out=self._buffers.row(3, 4 * len(i)).reshape(shape))
-        met = np.bitwise_and(ends, other_ends, out=one.reshape(shape))
+        ends = np.subtract(a[:2, None], b[None, 2:], out=self._buffers.row(2, 4 * len(i)).reshape(shape))
+        other_ends = np.subtract(b[None, :2], a[2:, None], out=self._buffers.row(3, 4 * len(i)).reshape(shape))
+        met = np.bitwise_and(ends, other_ends, out=a.reshape(shape))
         met &= self._a.spare
         children = (met == self._a.spare).ravel().nonzero()[0]
         self._found.tests += 4 * len(i)

@@ -28,7 +28,7 @@ from ..meshes.solid_facets import SolidFacets
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, report_progress, subrange, tracked
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
@@ -250,9 +250,7 @@ class MeshPair:
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
         """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
-        directions = contact_directions(self.a, self.b, self.crossings)
-        for k, direction in enumerate(directions):
-            report_progress(progress, k, len(directions))
+        for direction in tracked(contact_directions(self.a, self.b, self.crossings), progress):
             if are_disjoint(self.a, self.b.translated(direction * self.band)):
                 return direction
         return None

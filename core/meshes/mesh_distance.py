@@ -217,8 +217,8 @@ class _Search:
             pair = np.searchsorted(ends, number, side="right")
             number -= (ends - counts).take(pair)
             width = count_j.take(pair)
-            one = a.items.take(a.first.take(i).take(pair) + number // width)
-            self._measure(one, b.items.take(b.first.take(j).take(pair) + number % width))
+            of_a = a.items.take(a.first.take(i).take(pair) + number // width)
+            self._measure(of_a, b.items.take(b.first.take(j).take(pair) + number % width))
 
     def _measure(self, i: IntArray, j: IntArray, note: bool = True) -> None:
         """Measure pairs of triangles; without `note` only to find a near one: they will come again."""

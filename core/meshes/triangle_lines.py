@@ -118,7 +118,7 @@ def line_meetings(a: Side, b: Side) -> Found:
     return Found(met, kinds, found, features, unclear + unclear_low + unclear_high)
 
 
-def _order(one: _Ends, other: _Ends, indices: IntArray | None = None) -> tuple[SignArray, int]:
+def _order(a: _Ends, b: _Ends, indices: IntArray | None = None) -> tuple[SignArray, int]:
     """Return the order of ends of A and B, or of some of them, along the line of both planes: 1 where that of A is
     farther on; and how many of them floats left open.
 
@@ -127,7 +127,7 @@ def _order(one: _Ends, other: _Ends, indices: IntArray | None = None) -> tuple[S
     found = signs_of_volumes(
         *(
             end.triangles.pick(which if indices is None else which.take(indices), indices)
-            for end in (one, other)
+            for end in (a, b)
             for which in (end.upper, end.lower)
         )
     )
