@@ -172,11 +172,10 @@ def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: floa
         del pieces[right]
         for k in range(len(remaining) - 1):
             owner[remaining[k], remaining[k + 1]] = left
-    result = []
-    for ring in pieces.values():
-        n = len(ring)
-        result.append([v for k, v in enumerate(ring) if turn(ring[k - 1], v, ring[(k + 1) % n]) != 0])
-    return result
+    return [
+        [v for k, v in enumerate(ring) if turn(ring[k - 1], v, ring[(k + 1) % len(ring)]) != 0]
+        for ring in pieces.values()
+    ]
 
 
 def _turns_left(turn: _Turn, ring: list[int]) -> bool:

@@ -205,11 +205,10 @@ class ExactCuts:
                 new = self._crossing(plane, v, w)
                 below.append(new)
                 above.append(new)
-        if not any(sign[v] < 0 for v in ring):
-            below = []
-        if not any(sign[v] > 0 for v in ring):
-            above = []
-        return below, above
+        return (
+            below if any(sign[v] < 0 for v in ring) else [],
+            above if any(sign[v] > 0 for v in ring) else [],
+        )
 
     def _split_cell(self, cell: _Faces, plane: int) -> tuple[_Faces | None, _Faces | None]:
         """Return the parts of a cell under and above a plane, None for a part thinner than the tolerance."""
@@ -323,10 +322,8 @@ class ExactCuts:
         if len(cutting) > _CANDIDATES:
             fewest = np.argsort(cut, kind="stable")[:_CANDIDATES]
             cutting, cut = cutting[fewest], cut[fewest]
-        left = np.zeros(len(cutting))
-        for side in (above[cutting], below[cutting]):
-            sided = side.astype(np.float32)
-            left += ((sided @ conflict) * sided).sum(axis=1)
+        sides = (above[cutting].astype(np.float32), below[cutting].astype(np.float32))
+        left = sum(((side @ conflict) * side).sum(axis=1, dtype=np.float64) for side in sides)
         best = int(np.lexsort((cut, left))[0])
         return planes[int(cutting[best])]
 

@@ -240,13 +240,9 @@ def region_between(
         corners.reverse()
         depths.reverse()
         pairs = [(second, first) for first, second in reversed(pairs)]  # mutant: region-features-of-the-other
-    vertices: list[tuple[float, ...]]
-    if flat:
-        vertices = [(ox + u * sx, oy + u * sy) for u, _, _, _, _ in corners]
-        centroid = [ox + x * sx, oy + x * sy]
-    else:
-        vertices = [(ox + u * sx + v * tx, oy + u * sy + v * ty, oz + u * sz + v * tz) for u, v, _, _, _ in corners]
-        centroid = [ox + x * sx + y * tx, oy + x * sy + y * ty, oz + x * sz + y * tz]
+    dim = len(normal)
+    vertices = [(ox + u * sx + v * tx, oy + u * sy + v * ty, oz + u * sz + v * tz)[:dim] for u, v, _, _, _ in corners]
+    centroid = (ox + x * sx + y * tx, oy + x * sy + y * ty, oz + x * sz + y * tz)[:dim]
     return Region(
         kind,
         read_only(np.array(vertices)),
