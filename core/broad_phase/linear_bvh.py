@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..bounding.uninformative_axes import SAMPLE, sample, uninformative_axes
 from ..progress import Progress, report_progress
+from ..runs import chunks
 from ..shapes.hilbert_curve import DIGITS, turn
 from ..types import IntArray
 from .box_pairs import CHUNK, Boxes, Buffers, PairList
@@ -100,8 +101,7 @@ def _rounded(sets: list[Boxes]) -> list[StepArray]:
     result = []
     for s in sets:
         steps = np.empty(s.corners.shape, dtype=np.int32)
-        for first in range(0, s.count, CHUNK):
-            part = slice(first, first + CHUNK)
+        for part in chunks(s.count, CHUNK):
             rough = s.corners[:, :, part] - origin[:, None]
             rough *= scale
             steps[:, :, part] = rough

@@ -14,6 +14,7 @@ from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
+from ..runs import chunks
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
 from ..shapes.shape import Shape
@@ -144,8 +145,8 @@ class Surface(Shape):
     def degenerate_faces(self) -> IntArray:
         """(k,) triangles without area, exactly: their corners are on one line, or two of them are one point."""
         points = scale_points(self.points, scale_exponent(self.magnitude))
-        chunks = [self.triangles[begin : begin + _BATCH] for begin in range(0, len(self.triangles), _BATCH)]
-        return read_only(np.flatnonzero(np.concatenate([have_no_area(points, chunk) for chunk in chunks])))
+        parts = chunks(len(self.triangles), _BATCH)
+        return read_only(np.flatnonzero(np.concatenate([have_no_area(points, self.triangles[p]) for p in parts])))
 
     @cached_property
     def loose_parts(self) -> IntArray:
@@ -199,9 +200,8 @@ class Surface(Shape):
     def _support_points(self, directions: FloatArray) -> FloatArray:
         """Return the farthest points along directions, of those that triangles use."""
         used = self.points[np.unique(self.triangles)]
-        step = max(1, PRODUCTS // len(used))
-        chunks = [directions[begin : begin + step] for begin in range(0, len(directions), step)]
-        return np.concatenate([used[(used @ chunk.T).argmax(axis=0)] for chunk in chunks] or [np.empty((0, 3))])
+        parts = chunks(len(directions), PRODUCTS // len(used))
+        return np.concatenate([used[(used @ directions[p].T).argmax(axis=0)] for p in parts] or [np.empty((0, 3))])
 
     def corner_rows(self, triangles: IntArray) -> FloatArray:
         """Return the corners of some triangles as rows (corner, axis, k)."""
