@@ -7,8 +7,6 @@ and puts the witness points at a corner of the contact region.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -17,7 +15,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from .scenes import inspect, mesh_object, part
+from .reports import save_report
+from .scenes import SQUARE, block, inspect, inspection, part, sheet, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -25,12 +24,9 @@ SIZE = (480, 320)
 
 
 def crate(name: str, size: np.ndarray, world: Matrix) -> bpy.types.Object:
-    x, y, z = 0.5 * size
-    corners = [(i * x, j * y, k * z) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    obj = mesh_object(name, corners, quads)
+    obj = block(name, size)
     obj.matrix_world = world
-    bpy.context.view_layer.update()
+    update()
     return obj
 
 
@@ -50,12 +46,6 @@ def pressed(
     return (a, b, middle[:3].tolist()) if seed % 2 else (b, a, middle[:3].tolist())
 
 
-def found() -> object:
-    inspection = part("blender_addon.check.session").current(bpy.context)
-    assert inspection is not None
-    return inspection
-
-
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
 def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: str) -> None:
     geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
@@ -63,14 +53,13 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
     for seed in range(30):
         a, b, middle = pressed(seed)
         a.contact_lens_shape = b.contact_lens_shape = shape
-        inspect(a, b)
-        inspection = found()
-        assert np.abs(inspection.contact.center - middle).max() < 1e-4
-        layers = {layer.name: layer.glyphs for layer in geometry.layers(inspection, style)}
+        found = inspect(a, b)
+        assert np.abs(found.contact.center - middle).max() < 1e-4
+        layers = {layer.name: layer.glyphs for layer in geometry.layers(found, style)}
         arrow = layers["vector"][0]
         assert arrow["start"] + arrow["end"] == pytest.approx(np.zeros(3), abs=1e-6), "its middle is the origin"
-        assert geometry.origin(inspection) == pytest.approx(middle, abs=1e-4)
-        assert arrow["end"] - arrow["start"] == pytest.approx(inspection.contact.mtv, abs=1e-6)
+        assert geometry.origin(found) == pytest.approx(middle, abs=1e-4)
+        assert arrow["end"] - arrow["start"] == pytest.approx(found.contact.mtv, abs=1e-6)
         for obj in (a, b):
             bpy.data.objects.remove(obj)
 
@@ -78,10 +67,9 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
 def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told() -> None:
     for seed in range(8):
         a, b, middle = pressed(seed, reach=1000.0)
-        inspect(a, b)
-        inspection = found()
-        assert inspection.contact.region.kind == "polygon"
-        assert np.abs(inspection.contact.center - middle).max() < 20.0 * inspection.resolution
+        found = inspect(a, b)
+        assert found.contact.region.kind == "polygon"
+        assert np.abs(found.contact.center - middle).max() < 20.0 * found.resolution
         for obj in (a, b):
             bpy.data.objects.remove(obj)
 
@@ -94,15 +82,13 @@ def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(se
     )
     style = geometry.Style(preferences.DEFAULT_LOOK)
     a, b, _ = pressed(seed, depth=0.0)
-    inspect(a, b)
-    view = snapshot.camera(found(), SIZE[0] / SIZE[1])
+    view = snapshot.camera(inspect(a, b), SIZE[0] / SIZE[1])
     place, turn, rng, boxes = np.array(b.location), np.array(b.rotation_euler), np.random.default_rng(seed), []
     for _ in range(6):
         b.location = place + rng.uniform(-3e-7, 3e-7, 3)
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
-        inspect(a, b)
         notes = part("blender_addon.draw.overlay_labels").annotate(
-            found(), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
+            inspect(a, b), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
         )
         assert notes.texts[0].text == "touching"
         boxes.append(notes.boxes[0])
@@ -138,12 +124,10 @@ def test_panel_finding_and_reports_tell_it(tmp_path: Path) -> None:
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     assert finding.row()["center"] == pytest.approx(middle, abs=1e-4)
-    for kind in ("JSON", "CSV"):
-        bpy.ops.contact_lens.save_scene_report(filepath=str(tmp_path / f"out.{kind.lower()}"), kind=kind)
-    (check,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+    (check,) = save_report(tmp_path / "out.json")["checks"]
     millimetres = [1000.0 * x for x in middle]
     assert check["findings"][0]["center"] == pytest.approx(millimetres, abs=0.1)
-    (line,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"), newline=""))
+    (line,) = save_report(tmp_path / "out.csv")
     assert [float(line[f"center_{axis}"]) for axis in "xyz"] == pytest.approx(millimetres, abs=0.1)
 
 
@@ -155,7 +139,7 @@ def test_many_findings_found_together_have_the_centers_of_single_ones() -> None:
         for obj in (a, b):
             obj.matrix_world = shift @ obj.matrix_world
         middles[frozenset((a.name, b.name))] = np.array(middle) + (20.0 * seed, 0.0, 0.0)
-    bpy.context.view_layer.update()
+    update()
     bpy.ops.contact_lens.check_scene()
     rows = [finding.row() for finding in bpy.context.scene.contact_lens_check.findings]
     assert len(rows) == 60
@@ -178,15 +162,14 @@ def test_findings_of_files_saved_earlier_have_one_too() -> None:
 
 
 def test_of_flat_shapes_in_their_plane_it_is_in_the_world() -> None:
-    quad = [(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)]
     turned = Euler((0.5, 0.4, 0.3)).to_matrix().to_4x4()
-    plates = [mesh_object(name, quad, [(0, 1, 2, 3)]) for name in "AB"]
+    plates = [sheet(name, 0.5 * np.array(SQUARE)) for name in "AB"]
     plates[0].matrix_world = turned
     plates[1].matrix_world = turned @ Matrix.Translation((0.9, 0.2, 0.0))
-    inspect(*plates, flat=True)
+    found = inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
-    assert found().contact.center == pytest.approx(middle[:3], abs=1e-5)
-    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found())).shape == (3,)
+    assert found.contact.center == pytest.approx(middle[:3], abs=1e-5)
+    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found)).shape == (3,)
 
 
 def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
@@ -195,7 +178,7 @@ def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
     geometry, style_of = part("blender_addon.draw.overlay_geometry"), part("blender_addon.draw.overlay").style_of
 
     def drawn() -> set[str]:
-        return {layer.name for layer in geometry.layers(found(), style_of(bpy.context))}
+        return {layer.name for layer in geometry.layers(inspection(), style_of(bpy.context))}
 
     assert "points" in drawn()
     assert "witness" not in drawn()

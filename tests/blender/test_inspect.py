@@ -9,30 +9,20 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, inspect, mesh_object, part, select
+from .scenes import add_object, cube, inspect, inspection, mesh_object, one_line, part, refresh, select, warnings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def found() -> object:
-    inspection = part("blender_addon.check.session").current(bpy.context)
-    assert inspection is not None
-    return inspection
-
-
 def test_two_cubes_half_a_metre_into_each_other() -> None:
     # Edge length 2, B's centre 1.5 along X: they overlap by 0.5, and B is pushed out along +X.
-    a, b = cube("Left"), cube("Right", (1.5, 0.2, 0.1))
-    inspect(a, b)
-    inspection = found()
-    assert (inspection.name_a, inspection.name_b) == ("Left", "Right")
-    c = inspection.contact
-    assert c.relation == "penetrating"
+    found = inspect(cube("Left"), cube("Right", (1.5, 0.2, 0.1)))
+    assert (found.name_a, found.name_b, found.verification.ok) == ("Left", "Right", True)
+    c = found.contact
+    assert (c.relation, c.region.kind) == ("penetrating", "polygon")
     assert c.depth == pytest.approx(0.5)
     assert c.normal == pytest.approx((1.0, 0.0, 0.0))
-    assert c.region.kind == "polygon"
     assert c.region.area == pytest.approx(1.8 * 1.9, rel=1e-6)  # float32 locations
-    assert inspection.verification.ok
 
 
 @pytest.mark.parametrize(
@@ -48,16 +38,14 @@ def test_two_cubes_half_a_metre_into_each_other() -> None:
     ],
 )
 def test_relation(x: float, size: float, clearance: float, relation: str) -> None:
-    inspect(cube("A"), cube("B", (x, 0.0, 0.0), size), clearance=clearance)
-    assert found().contact.relation == relation
+    assert inspect(cube("A"), cube("B", (x, 0.0, 0.0), size), clearance=clearance).contact.relation == relation
 
 
 @pytest.mark.parametrize("method", ["AUTO", "SAT", "GJK", "BOTH"])
 def test_methods_agree(method: str) -> None:
     b = cube("B", (1.5, 0.4, 0.3))
     b.rotation_euler = (0.3, 0.5, 0.7)
-    inspect(cube("A"), b, method=method)
-    c = found().contact
+    c = inspect(cube("A"), b, method=method).contact
     assert c.status == "certified"
     # Of all ways out the one along X is the shortest: A ends at 1, B begins at 1.5 less its half width along X.
     assert c.normal == pytest.approx((1.0, 0.0, 0.0))
@@ -67,42 +55,32 @@ def test_methods_agree(method: str) -> None:
 
 def test_a_is_the_active_object_and_swap_turns_the_pair_round() -> None:
     left, right = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
-    inspect(right, left)
-    assert found().name_a == "Right"
-    assert found().contact.normal == pytest.approx((-1.0, 0.0, 0.0))
-    inspect(right, left, swap=True)
-    assert found().name_a == "Left"
-    assert found().contact.normal == pytest.approx((1.0, 0.0, 0.0))
+    for swap, name_a, x in ((False, "Right", -1.0), (True, "Left", 1.0)):
+        found = inspect(right, left, swap=swap)
+        assert found.name_a == name_a
+        assert found.contact.normal == pytest.approx((x, 0.0, 0.0))
 
 
 def test_what_is_not_asked_for_stays_as_it_is_in_the_scene() -> None:
     settings = bpy.context.scene.contact_lens
     settings.clearance = 0.6
-    a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
-    inspect(a, b, method="GJK")
-    assert found().settings.clearance == 0.6
-    assert found().settings.contact_tolerance == 1e-5
+    used = inspect(cube("A"), cube("B", (2.5, 0.0, 0.0)), method="GJK").settings
+    assert (used.clearance, used.contact_tolerance) == (0.6, 1e-5)
     assert (settings.method, round(settings.clearance, 6)) == ("GJK", 0.6)
 
 
-def test_pair_stays_when_the_selection_changes() -> None:
-    a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (9.0, 0.0, 0.0))
-    inspect(a, b)
-    select(other)
-    assert found().name_b == "B"
-    # With fewer than two selected the pair in the pickers is inspected again.
-    b.location.x = 1.75
-    assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
-    assert found().contact.depth == pytest.approx(0.25)
-
-
-def test_another_picked_object_is_another_pair() -> None:
+def test_pair_stays_when_the_selection_changes_until_another_object_is_picked() -> None:
     a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (0.0, 1.75, 0.0))
     inspect(a, b)
+    select(other)
+    assert inspection().name_b == "B"
+    # With fewer than two selected the pair in the pickers is inspected again.
+    b.location.x = 1.875
+    assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
+    assert inspection().contact.depth == pytest.approx(0.125)
     bpy.context.scene.contact_lens.object_b = other
-    assert part("blender_addon.check.session").current(bpy.context) is None
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert found().contact.depth == pytest.approx(0.25)
+    assert inspection() is None
+    assert refresh().contact.depth == pytest.approx(0.25)
 
 
 def poll_message(*selected: bpy.types.Object) -> str:
@@ -115,19 +93,16 @@ def poll_message(*selected: bpy.types.Object) -> str:
 
 def test_poll_says_what_to_select() -> None:
     a, b, third = cube("A"), cube("B"), cube("Third")
+    lamp = add_object("My Lamp", bpy.data.lights.new("My Lamp", "POINT"))
     bpy.context.view_layer.objects.active = a
-    assert "Select two objects" in poll_message()
-    assert "Select two objects" in poll_message(a)
-    assert "3 objects are selected: select only two" in poll_message(a, b, third)
-    assert "Make one of the two selected objects active" in poll_message(b, third)
-
-
-def test_poll_names_an_object_without_a_surface() -> None:
-    a = cube("A")
-    lamp = bpy.data.objects.new("My Lamp", bpy.data.lights.new("My Lamp", "POINT"))
-    bpy.context.scene.collection.objects.link(lamp)
-    bpy.context.view_layer.objects.active = a
-    assert "'My Lamp' is of type light, which has no surface" in poll_message(a, lamp)
+    for selected, message in (
+        ((), "Select two objects"),
+        ((a,), "Select two objects"),
+        ((a, b, third), "3 objects are selected: select only two"),
+        ((b, third), "Make one of the two selected objects active"),
+        ((a, lamp), "'My Lamp' is of type light, which has no surface"),
+    ):
+        assert message in poll_message(*selected)
 
 
 def test_what_cannot_be_read_is_named_and_the_last_result_stays() -> None:
@@ -136,52 +111,43 @@ def test_what_cannot_be_read_is_named_and_the_last_result_stays() -> None:
     select(a, hollow)
     with pytest.raises(RuntimeError, match="'Nothing In It' has no vertices"):
         bpy.ops.contact_lens.inspect()
-    assert found().name_b == "B"
+    assert inspection().name_b == "B"
 
 
 def test_one_line_report() -> None:
-    report = part("blender_addon.report.pair")
-    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    assert report.one_line(report.inspected(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
-    inspect(bpy.data.objects["A"], cube("Small", (0.5, 0.0, 0.0), 0.5))
-    assert report.one_line(report.inspected(bpy.context)) == "Small inside A, depth 0.75000 m"
+    a = cube("A")
+    inspect(a, cube("B", (1.5, 0.0, 0.0)))
+    assert one_line() == "A and B: penetrating, depth 0.50000 m"
+    inspect(a, cube("Small", (0.5, 0.0, 0.0), 0.5))
+    assert one_line() == "Small inside A, depth 0.75000 m"
 
 
 def test_contact_tolerance_is_never_finer_than_the_input() -> None:
     # A hundred kilometres away float32 steps by 1/128 m: two cubes 0.01 m apart cannot be told from touching.
-    inspect(cube("A", (1e5, 0.0, 0.0)), cube("B", (1e5 + 2.0, 0.0, 0.0)), contact_tolerance=0.0)
-    inspection = found()
-    assert inspection.resolution == 4.0 * np.spacing(np.float32(1e5))
-    assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
-    assert inspection.contact.relation == "touching"
-    report = part("blender_addon.report.pair")
-    assert any("Blender stores these coordinates to" in text for text in report.warnings(report.inspected(bpy.context)))
+    found = inspect(cube("A", (1e5, 0.0, 0.0)), cube("B", (1e5 + 2.0, 0.0, 0.0)), contact_tolerance=0.0)
+    assert found.resolution == 4.0 * np.spacing(np.float32(1e5))
+    assert found.contact_tolerance == pytest.approx(found.resolution / np.sqrt(12.0))
+    assert found.contact.relation == "touching"
+    assert any("Blender stores these coordinates to" in text for text in warnings())
 
 
 def test_tilted_cube_over_suzanne() -> None:
     bpy.ops.mesh.primitive_monkey_add()
-    suzanne = bpy.context.object
-    b = cube("Cube", (0.9, 0.0, 0.6), 1.0)
+    suzanne, b = bpy.context.object, cube("Cube", (0.9, 0.0, 0.6), 1.0)
     b.rotation_euler = (radians(30.0), radians(20.0), radians(10.0))
-    inspect(suzanne, b)
-    inspection = found()
-    assert inspection.contact.relation == "penetrating"
-    assert inspection.verification.ok
-    assert inspection.proxy_a.concavity.depth > 0.2
-    assert not inspection.proxy_a.concavity.is_closed  # Suzanne's eyes are holes
-    assert inspection.proxy_b.concavity.depth == 0.0
-    report = part("blender_addon.report.pair")
-    warnings = report.warnings(inspection)
-    assert any(
-        text.startswith("'Suzanne': approximated by 1 convex piece (the mesh is not closed): ") for text in warnings
-    )
-    assert any("the depth is that of the convex hulls of its loose parts" in text for text in warnings)
-    assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(inspection)
-    assert inspection.contact.curves
-    b.location.z = 3.0
-    inspect(suzanne, b)  # apart, the distance is that of the mesh itself, and nothing stands for it
-    assert found().contact.status == "certified"
-    assert not any("piece" in text for text in report.warnings(report.inspected(bpy.context)))
+    found = inspect(suzanne, b)
+    assert (found.contact.relation, found.verification.ok) == ("penetrating", True)
+    assert found.proxy_a.concavity.depth > 0.2
+    assert not found.proxy_a.concavity.is_closed  # Suzanne's eyes are holes
+    assert found.proxy_b.concavity.depth == 0.0
+    assert found.contact.curves
+    said = " ".join(warnings())
+    assert "'Suzanne': approximated by 1 convex piece (the mesh is not closed): " in said
+    assert "the depth is that of the convex hulls of its loose parts" in said
+    assert "depth of pieces 0.66229 m (as mesh and convex hull)" in one_line()
+    b.location.z = 3.0  # apart, the distance is that of the mesh itself, and nothing stands for it
+    assert inspect(suzanne, b).contact.status == "certified"
+    assert not any("piece" in text for text in warnings())
 
 
 def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back() -> None:
@@ -190,11 +156,11 @@ def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back() -> Non
     bpy.ops.ed.undo_push(message="Inspect Contact")
     assert bpy.ops.contact_lens.clear() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="Clear")
-    assert part("blender_addon.check.session").current(bpy.context) is None
+    assert inspection() is None
     with pytest.raises(RuntimeError, match="No object is picked"):
         bpy.ops.contact_lens.clear()
     assert bpy.ops.ed.undo() == {"FINISHED"}
-    assert found().contact.depth == pytest.approx(0.5)
+    assert inspection().contact.depth == pytest.approx(0.5)
 
 
 def test_frame_puts_the_contact_in_the_middle_of_the_view() -> None:
@@ -202,7 +168,7 @@ def test_frame_puts_the_contact_in_the_middle_of_the_view() -> None:
     space = next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D")
     space.region_3d.view_location = (50.0, 50.0, 50.0)
     assert bpy.ops.contact_lens.frame() == {"FINISHED"}
-    assert np.array(space.region_3d.view_location) == pytest.approx(found().contact.center)
+    assert np.array(space.region_3d.view_location) == pytest.approx(inspection().contact.center)
     assert 1.0 < space.region_3d.view_distance < 20.0
 
 

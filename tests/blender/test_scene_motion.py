@@ -3,42 +3,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
 
-from .reports import run
-from .scenes import cube, mesh_object
+from .reports import run, run_json
+from .scenes import animate, block, cube, save_scene, shape_key, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def keyed(obj: bpy.types.Object, path: str, **values: Any) -> None:
-    """Key a property at frames such as f4=..., constant until the next key."""
-    for frame, value in values.items():
-        setattr(obj, path, value)
-        obj.keyframe_insert(path, frame=int(frame[1:]))
-    for layer in obj.animation_data.action.layers if hasattr(obj.animation_data.action, "layers") else ():
-        for strip in layer.strips:
-            for bag in strip.channelbags:
-                _hold(bag.fcurves)
-    if not hasattr(obj.animation_data.action, "layers"):
-        _hold(obj.animation_data.action.fcurves)
-
-
-def _hold(curves: Any) -> None:
-    for curve in curves:
-        for point in curve.keyframe_points:
-            point.interpolation = "CONSTANT"
-
-
 def motions(scene: Path, *arguments: object) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
-    path = scene.parent / "out.json"
-    code = run(scene, "--quiet", "--json", path, *arguments)
-    data = json.loads(path.read_text(encoding="utf-8"))
+    code, data = run_json(scene, *arguments)
     return code, [check["motion"] for check in data["checks"]], data["between_frames"]
 
 
@@ -46,16 +24,12 @@ def test_a_block_that_flies_through_another_between_two_frames_is_noticed_in_wor
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A block of 1 m by 2 m by 3 m flies 6 m along its side of 1 m, through a wall, from frame 4 to frame 5."""
-    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-1, 1) for z in (-1.5, 1.5)]
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    block = mesh_object("Block", corners, quads)
-    keyed(block, "location", f1=(-3.0, 0.0, 0.0), f5=(3.0, 0.0, 0.0))
+    animate(block("Block", (1.0, 2.0, 3.0)), "location", "CONSTANT", f1=(-3.0, 0.0, 0.0), f5=(3.0, 0.0, 0.0))
     cube("Wall", size=1.0)
     slow = cube("Slow", (0.0, 50.0, 0.0), size=20.0)
-    keyed(slow, "location", f1=(0.0, 50.0, 0.0), f2=(0.0, 60.0, 0.0))
+    animate(slow, "location", "CONSTANT", f1=(0.0, 50.0, 0.0), f2=(0.0, 60.0, 0.0))
     bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
-    scene = tmp_path / "scene.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    scene = save_scene(tmp_path / "scene.blend")
     said = (
         "Frames are samples: what happens between them is not checked. The fastest object for its size, 'Block', moved "
         "600.00 cm from frame 4 to frame 5: 6 times its extent in that direction (100.00 cm), so it may pass through "
@@ -84,10 +58,8 @@ def test_a_block_that_flies_through_another_between_two_frames_is_noticed_in_wor
 
 
 def test_frames_that_are_not_next_to_each_other_are_named(tmp_path: Path) -> None:
-    block = cube("Block")
-    keyed(block, "location", f1=(0.0, 0.0, 0.0), f5=(1.0, 0.0, 0.0))
-    scene = tmp_path / "scene.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    animate(cube("Block"), "location", "CONSTANT", f1=(0.0, 0.0, 0.0), f5=(1.0, 0.0, 0.0))
+    scene = save_scene(tmp_path / "scene.blend")
     _, _, between = motions(scene, "--frames", "2,8")
     assert "moved 1.0000 m from frame 2 to frame 8: 0.5 times its extent in that direction" in between[0]["words"]
     assert "unnoticed" not in between[0]["words"]
@@ -103,17 +75,12 @@ def test_what_turns_or_changes_its_shape_moves_as_its_fastest_vertex(tmp_path: P
     # A bar of 10 m by 0.2 m turns by a right angle: its ends move by 5 m times the root of 2.
     bar = cube("Bar", size=1.0)
     bar.scale = (10.0, 0.2, 0.2)
-    keyed(bar, "rotation_euler", f1=(0.0, 0.0, 0.0), f2=(0.0, 0.0, 1.5707963))
+    animate(bar, "rotation_euler", "CONSTANT", f1=(0.0, 0.0, 0.0), f2=(0.0, 0.0, 1.5707963))
     # A corner of a flat square is pulled out of its plane.
-    sheet = mesh_object("Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)], (50.0, 0.0, 0.0))
-    sheet.shape_key_add(name="Basis")
-    pulled = sheet.shape_key_add(name="Pulled")
+    pulled = shape_key(sheet("Sheet", location=(50.0, 0.0, 0.0)))
     pulled.data[2].co.z = 0.001
-    for frame, value in ((2, 0.0), (3, 1.0)):
-        pulled.value = value
-        pulled.keyframe_insert("value", frame=frame)
-    scene = tmp_path / "scene.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    animate(pulled, "value", f2=0.0, f3=1.0)
+    scene = save_scene(tmp_path / "scene.blend")
     _, found, between = motions(scene, "--frames", "1-3")
     # Its end goes from (5, 0.1) to (-0.1, 5), or the other corners likewise; the bar seen along that diagonal.
     assert found[1]["object"] == "Bar"

@@ -10,20 +10,18 @@ from typing import Any
 import bpy
 import pytest
 
-from .reports import run
-from .scenes import cube, save_scene
-from .test_scene_faults import fresh, link, texts_of_panel
-from .test_scene_motion import keyed
+from .reports import run, run_json
+from .scenes import animate, collection_of, cube, fresh, geometry_nodes, instance_of, link, open_scene, save_scene
+from .test_scene_faults import texts_of_panel
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def checks(scene: Path, *arguments: object) -> list[dict[str, Any]]:
-    path = scene.parent / "out.json"
     before = scene.read_bytes()
-    run(scene, "--quiet", "--allow-empty", "--json", path, *arguments)
+    _, data = run_json(scene, "--allow-empty", *arguments)
     assert scene.read_bytes() == before, "the file is never saved"
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["checks"]
+    found: list[dict[str, Any]] = data["checks"]
     return found
 
 
@@ -36,12 +34,9 @@ def pairs(*names: str) -> set[frozenset[str]]:
     return {frozenset(name) for name in names}
 
 
-def in_collection(name: str, *objects: bpy.types.Object) -> bpy.types.LayerCollection:
-    collection = bpy.data.collections.new(name)
+def in_collection(name: str, obj: bpy.types.Object) -> bpy.types.LayerCollection:
+    collection = collection_of(name, obj, is_only=True)
     bpy.context.scene.collection.children.link(collection)
-    for obj in objects:
-        bpy.context.scene.collection.objects.unlink(obj)
-        collection.objects.link(obj)
     return bpy.context.view_layer.layer_collection.children[name]
 
 
@@ -88,23 +83,13 @@ def test_each_choice_checks_what_it_names(stack: Path, capsys: pytest.CaptureFix
 
 
 def test_what_instances_of_collections_leave_out_is_counted(tmp_path: Path) -> None:
-    def instancer(name: str, *objects: bpy.types.Object) -> bpy.types.Object:
-        collection = bpy.data.collections.new(name)
-        for obj in objects:
-            bpy.context.scene.collection.objects.unlink(obj)
-            collection.objects.link(obj)
-        empty = bpy.data.objects.new(name, None)
-        empty.instance_type, empty.instance_collection = "COLLECTION", collection
-        bpy.context.scene.collection.objects.link(empty)
-        return empty
-
     a, b, c, d = (cube(name) for name in "ABCD")
     b.hide_viewport = True
     d.hide_viewport = d.hide_render = True
-    outer = instancer("Outer", a, b, instancer("Inner", c, d))
-    again = bpy.data.objects.new("Again", None)
-    again.instance_type, again.instance_collection = "COLLECTION", outer.instance_collection
-    bpy.context.scene.collection.objects.link(again)
+    inner = instance_of(collection_of("Inner", c, d, is_only=True), "Inner")
+    outer = collection_of("Outer", a, b, inner, is_only=True)
+    for name in ("Outer", "Again"):
+        instance_of(outer, name)
     scene = save_scene(tmp_path / "scene.blend")
     (check,) = checks(scene)
     assert (check["objects"], check["left_out"]) == (4, {"hidden": 2, "excluded": 0, "rendered": 1})
@@ -133,7 +118,7 @@ def test_a_named_collection_that_is_excluded_is_unchecked(stack: Path) -> None:
 
 
 def test_the_panel_counts_what_is_left_out_and_changes_nothing(stack: Path) -> None:
-    bpy.ops.wm.open_mainfile(filepath=str(stack))
+    open_scene(stack)
 
     def state() -> list[tuple[object, ...]]:
         return [(obj.name, obj.hide_viewport, obj.hide_render, obj.visible_get()) for obj in bpy.data.objects]
@@ -154,8 +139,7 @@ def test_modifiers_are_those_of_the_render(tmp_path: Path, capsys: pytest.Captur
     solid = thick.modifiers.new("Thick", "SOLIDIFY")
     solid.thickness, solid.offset, solid.show_viewport = 0.5, 1.0, False
     cube("U", (12.2, 0.0, 0.0))
-    same = cube("V", (30.0, 0.0, 0.0))
-    same.modifiers.new("Same", "BEVEL")
+    cube("V", (30.0, 0.0, 0.0)).modifiers.new("Same", "BEVEL")
     scene = save_scene(tmp_path / "scene.blend")
     (viewport,) = checks(scene)
     assert found(viewport) == pairs("RS")
@@ -199,12 +183,9 @@ def test_simplify_limits_the_levels_of_both(tmp_path: Path) -> None:
 def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(tmp_path: Path) -> None:
     group = bpy.data.node_groups.new("Ask", "GeometryNodeTree")
     group.nodes.new("GeometryNodeIsViewport")
-    outer = bpy.data.node_groups.new("Outer", "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        outer.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    outer.links.new(outer.nodes.new("NodeGroupInput").outputs[0], outer.nodes.new("NodeGroupOutput").inputs[0])
-    outer.nodes.new("GeometryNodeGroup").node_tree = group
-    cube("A").modifiers.new("Nodes", "NODES").node_group = outer
+    join, own, out, inner = geometry_nodes(cube("A"), "GeometryNodeGroup")
+    join(own.outputs[0], out.inputs[0])
+    inner.node_tree = group
     scene = save_scene(tmp_path / "scene.blend")
     words = "'A': the modifier 'Nodes' has an Is Viewport node, which is always on in a check"
     (check,) = checks(scene)
@@ -219,8 +200,8 @@ def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(tmp_
 def test_animated_visibility_is_followed(tmp_path: Path, animated: str) -> None:
     cube("A")
     b = cube("B")
-    keyed(b, animated, f1=False, f3=True, f5=False)
-    keyed(b, "location", f1=(1.0, 0.0, 0.0), f3=(1.2, 0.0, 0.0), f5=(1.4, 0.0, 0.0))
+    animate(b, animated, "CONSTANT", f1=False, f3=True, f5=False)
+    animate(b, "location", "CONSTANT", f1=(1.0, 0.0, 0.0), f3=(1.2, 0.0, 0.0), f5=(1.4, 0.0, 0.0))
     scene = save_scene(tmp_path / "scene.blend")
     shown = {
         choice: [
@@ -249,7 +230,7 @@ def test_linked_objects_are_shown_as_in_a_render(tmp_path: Path) -> None:
 
 
 def test_the_open_file_is_changed_in_memory_only(stack: Path, tmp_path: Path) -> None:
-    bpy.ops.wm.open_mainfile(filepath=str(stack))
+    open_scene(stack)
     before, path = stack.read_bytes(), tmp_path / "out.json"
     assert run("--visibility", "all", "--quiet", "--json", path) == 1
     assert len(json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]) == 21
