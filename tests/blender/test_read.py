@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import bmesh
 import bpy
@@ -12,98 +12,88 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from .scenes import cube, mesh_object, part
+from .scenes import add_object, collection_of, cube, edit, geometry_nodes, mesh_object, part, shape_key, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-@pytest.fixture
-def read() -> ModuleType:
+def reading() -> ModuleType:
     return part("blender_addon.read.snapshot")
 
 
-def snapshot(read: ModuleType, obj: bpy.types.Object, *geometries: object) -> object:
-    reader = import_module(f"{read.__package__}.scene_reader")
-    return reader.snapshot_object(obj, bpy.context.evaluated_depsgraph_get(), *geometries)
+def snapshot(obj: bpy.types.Object, *geometries: object) -> Any:
+    update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return part("blender_addon.read.scene_reader").snapshot_object(obj, depsgraph, *geometries)
 
 
-def shape(read: ModuleType, obj: bpy.types.Object, *geometries: object) -> object:
-    return import_module(f"{read.__package__}.world_shape").WorldShape(snapshot(read, obj, *geometries))
+def shape(obj: bpy.types.Object, *geometries: object) -> Any:
+    return part("blender_addon.read.world_shape").WorldShape(snapshot(obj, *geometries))
 
 
-def bounds(read: ModuleType, obj: bpy.types.Object) -> list[float]:
-    return np.concatenate(shape(read, obj).hull.bounds).tolist()
+def bounds(obj: bpy.types.Object) -> list[float]:
+    found: list[float] = np.concatenate(shape(obj).hull.bounds).tolist()
+    return found
 
 
-def test_modifiers_are_applied(read: ModuleType) -> None:
+def test_modifiers_are_applied() -> None:
     obj = cube("A")
     obj.modifiers.new("Array", "ARRAY").count = 3  # side by side along X
-    assert bounds(read, obj) == pytest.approx([-1, -1, -1, 5, 1, 1])
+    assert bounds(obj) == pytest.approx([-1, -1, -1, 5, 1, 1])
 
 
-def test_shape_keys_are_applied(read: ModuleType) -> None:
+def test_shape_keys_are_applied() -> None:
     obj = cube("A")
-    obj.shape_key_add(name="Basis")
-    key = obj.shape_key_add(name="Long")
+    key = shape_key(obj)
     for point in key.data:
         point.co.z *= 3.0
     key.value = 0.5
-    assert bounds(read, obj) == pytest.approx([-1, -1, -2, 1, 1, 2])
+    assert bounds(obj) == pytest.approx([-1, -1, -2, 1, 1, 2])
 
 
-def refused(read: ModuleType, obj: bpy.types.Object, words: str) -> None:
-    bpy.context.view_layer.update()
-    with pytest.raises(read.ReadError, match=words):
-        shape(read, obj)
+def refused(obj: bpy.types.Object, words: str) -> None:
+    with pytest.raises(reading().ReadError, match=words):
+        shape(obj)
 
 
-def nodes_of(obj: bpy.types.Object, *kinds: str) -> tuple[object, ...]:
-    """A new tree of Geometry Nodes on the object: the function that links, its input, output and these nodes."""
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    for in_out in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
-    obj.modifiers.new("Nodes", "NODES").node_group = tree
-    return tree.links.new, *(tree.nodes.new(kind) for kind in ("NodeGroupInput", "NodeGroupOutput", *kinds))
-
-
-def test_edits_in_edit_mode_are_seen(read: ModuleType) -> None:
+def test_edits_in_edit_mode_are_seen() -> None:
     obj = cube("A")
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     mesh = bmesh.from_edit_mesh(obj.data)
     bmesh.ops.translate(mesh, verts=mesh.verts, vec=(4.0, 0.0, 0.0))
     bmesh.update_edit_mesh(obj.data)
-    assert bounds(read, obj) == pytest.approx([3, -1, -1, 5, 1, 1])
+    assert bounds(obj) == pytest.approx([3, -1, -1, 5, 1, 1])
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def test_parents_with_shear_move_every_vertex_as_blender_does(read: ModuleType) -> None:
+def test_parents_with_shear_move_every_vertex_as_blender_does() -> None:
     # A turned child of an unevenly scaled parent is sheared: no location, rotation and scale describe it.
     parent, obj = mesh_object("Parent", []), cube("A", (1.0, 2.0, 3.0))
     parent.scale = (1.0, 3.0, 0.5)
     obj.parent, obj.rotation_euler = parent, (0.4, 0.5, 0.6)
-    bpy.context.view_layer.update()
-    expected, found = np.array([obj.matrix_world @ v.co for v in obj.data.vertices]), shape(read, obj).hull.vertices
+    update()
+    expected, found = np.array([obj.matrix_world @ v.co for v in obj.data.vertices]), shape(obj).hull.vertices
     assert len(found) == 8
     in_order = [points[np.lexsort(points.round(4).T)] for points in (found, expected)]
     assert in_order[0] == pytest.approx(in_order[1], abs=1e-5)
 
 
-def test_vertices_are_transformed_in_float64(read: ModuleType) -> None:
+def test_vertices_are_transformed_in_float64() -> None:
     obj = cube("A", (0.1, 0.2, 0.3))
     obj.rotation_euler = (0.4, 0.5, 0.6)
-    bpy.context.view_layer.update()
+    update()
     matrix = np.array(obj.matrix_world, dtype=np.float64)
     exact = np.array([v.co for v in obj.data.vertices], dtype=np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    assert np.array_equal(np.sort(shape(read, obj).hull.vertices, axis=0), np.sort(exact, axis=0))
+    assert np.array_equal(np.sort(shape(obj).hull.vertices, axis=0), np.sort(exact, axis=0))
 
 
 @pytest.mark.parametrize("count", [1, 8192, 8193])
-def test_all_points_are_moved_in_float64_whatever_their_number(read: ModuleType, count: int) -> None:
+def test_all_points_are_moved_in_float64_whatever_their_number(count: int) -> None:
     rng = np.random.default_rng(count)
     local, matrix = rng.normal(size=(count, 3)).astype(np.float32), rng.normal(size=(3, 4))
     obj = cloud(local, matrix)
-    points = read.points(obj, bpy.context.evaluated_depsgraph_get())
+    points = reading().points(obj, bpy.context.evaluated_depsgraph_get())
     matrix = np.array(obj.matrix_world)
     assert (points.dtype, points.shape) == (np.float64, (count, 3))
     np.testing.assert_allclose(points, local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3], rtol=0, atol=1e-14)
@@ -114,7 +104,7 @@ def cloud(points: np.ndarray, matrix: np.ndarray) -> bpy.types.Object:
     """An object of loose vertices (n, 3) where its matrix (3, 4) has them; a matrix without shear."""
     obj = mesh_object("Cloud", points)
     obj.matrix_world = Matrix([*matrix.tolist(), [0.0, 0.0, 0.0, 1.0]])
-    bpy.context.view_layer.update()
+    update()
     return obj
 
 
@@ -130,13 +120,13 @@ def cloud(points: np.ndarray, matrix: np.ndarray) -> bpy.types.Object:
     ],
 )
 def test_bounds_hold_all_points_and_hardly_more(
-    read: ModuleType, count: int, stretch: tuple[float, float, float], scale: float, far: float
+    count: int, stretch: tuple[float, float, float], scale: float, far: float
 ) -> None:
     rng = np.random.default_rng(count)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     matrix = np.column_stack([turn * stretch, rng.normal(size=3) * scale])
     given = cloud((rng.normal(size=(count, 3)) + far) * scale, matrix), bpy.context.evaluated_depsgraph_get()
-    points, (low, high) = read.points(*given), read.bounds(*given)
+    points, (low, high) = reading().points(*given), reading().bounds(*given)
     room = (1e-6 if count > 10_000 else 0.0) * scale * (far + 5.0) * max(stretch)
     for outside, exact in ((-low, (-points).max(axis=0)), (high, points.max(axis=0))):
         assert (outside >= exact).all()
@@ -144,15 +134,15 @@ def test_bounds_hold_all_points_and_hardly_more(
 
 
 @pytest.mark.parametrize("count", [2, 20_000])
-def test_bounds_beyond_single_precision_are_found_too(read: ModuleType, count: int) -> None:
+def test_bounds_beyond_single_precision_are_found_too(count: int) -> None:
     points = np.zeros((count, 3))
     points[:2] = [[3e38, 0.0, 0.0], [-3e38, 1.0, 0.0]]
     obj = cloud(points, np.diag([4.0, 1.0, 1.0, 1.0])[:3])
-    low, high = read.bounds(obj, bpy.context.evaluated_depsgraph_get())
+    low, high = reading().bounds(obj, bpy.context.evaluated_depsgraph_get())
     assert (low[0], high[0]) == pytest.approx((-1.2e39, 1.2e39))
 
 
-def test_triangles_are_those_that_blender_fills_faces_with(read: ModuleType) -> None:
+def test_triangles_are_those_that_blender_fills_faces_with() -> None:
     """Of triangles alone, of quads, dented ones too, and of many corners, dented ones too."""
     corners = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1.7, 0.3, 1), (0.3, 1.0, 0), (4, 1, 1), (2, 4, 1)]
     for faces in (
@@ -163,14 +153,14 @@ def test_triangles_are_those_that_blender_fills_faces_with(read: ModuleType) -> 
         [(0, 1, 2), (3, 4)],  # nor is this
     ):
         obj = mesh_object("Faces", corners, faces)
-        bpy.context.view_layer.update()
+        update()
         obj.data.calc_loop_triangles()
         wanted = [tuple(triangle.vertices) for triangle in obj.data.loop_triangles]
-        _, found = read.triangles(obj, bpy.context.evaluated_depsgraph_get())
+        _, found = reading().triangles(obj, bpy.context.evaluated_depsgraph_get())
         assert [tuple(triangle) for triangle in found.tolist()] == wanted
 
 
-def test_other_faces_make_another_geometry(read: ModuleType) -> None:
+def test_other_faces_make_another_geometry() -> None:
     corners = [(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
     objects = [
         mesh_object("A", corners, [(0, 1, 2), (3, 4, 5, 6, 7)]),
@@ -178,135 +168,129 @@ def test_other_faces_make_another_geometry(read: ModuleType) -> None:
         mesh_object("Broken", corners, [(0, 1), (2, 3, 4, 5)]),
         mesh_object("Triangles", corners, [(0, 1, 2), (3, 4, 5)]),
     ]
-    digests = import_module(f"{read.__package__}.geometry").DigestsOnly()
-    states = [snapshot(read, obj, digests).state for obj in objects]
+    digests = part("blender_addon.read.geometry").DigestsOnly()
+    states = [snapshot(obj, digests).state for obj in objects]
     assert len({state.made for state in states}) == 4
-    assert states == [snapshot(read, obj).state for obj in objects]
+    assert states == [snapshot(obj).state for obj in objects]
 
 
-def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:
+def test_mirrored_object_has_outward_facets() -> None:
     obj = cube("A", (5.0, 0.0, 0.0))
     obj.scale = (-1.0, 2.0, 1.0)
-    bpy.context.view_layer.update()
-    found = shape(read, obj)
+    found = shape(obj)
     assert found.hull.offsets == pytest.approx(np.abs(found.hull.normals @ np.array([1.0, 2.0, 1.0])))
     assert (found.concavity.is_closed, found.concavity.missing_fraction) == (True, pytest.approx(0.0, abs=1e-6))
 
 
-def test_scale_of_zero_makes_a_flat_shape(read: ModuleType) -> None:
+def test_scale_of_zero_makes_a_flat_shape() -> None:
     obj = cube("A")
     obj.scale = (1.0, 1.0, 0.0)
-    bpy.context.view_layer.update()
-    assert shape(read, obj).hull.rank == 2
+    assert shape(obj).hull.rank == 2
 
 
-def test_curve_text_surface_and_metaball_are_read_through_their_mesh(read: ModuleType) -> None:
+def test_curve_text_surface_and_metaball_are_read_through_their_mesh() -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
     bpy.context.object.data.extrude = 0.5
-    assert bounds(read, bpy.context.object) == pytest.approx([-2, -2, -0.5, 2, 2, 0.5], abs=1e-3)
+    assert bounds(bpy.context.object) == pytest.approx([-2, -2, -0.5, 2, 2, 0.5], abs=1e-3)
     for add, rank in (
         (bpy.ops.object.text_add, 2),
         (bpy.ops.surface.primitive_nurbs_surface_sphere_add, 3),
         (bpy.ops.object.metaball_add, 3),
     ):
         add()
-        assert shape(read, bpy.context.object).hull.rank == rank
+        assert shape(bpy.context.object).hull.rank == rank
 
 
 @pytest.mark.parametrize("kind", ["CAMERA", "LIGHT", "EMPTY", "ARMATURE", "LATTICE", "SPEAKER"])
-def test_objects_without_a_surface_are_named(read: ModuleType, kind: str) -> None:
+def test_objects_without_a_surface_are_named(kind: str) -> None:
     if kind == "LIGHT":
         bpy.ops.object.light_add()
     else:
         bpy.ops.object.add(type=kind)
     bpy.context.object.name = "The One"
-    refused(read, bpy.context.object, f"'The One' is of type {kind.lower()}, which has no surface")
+    refused(bpy.context.object, f"'The One' is of type {kind.lower()}, which has no surface")
 
 
-def test_instances_are_not_left_out_silently(read: ModuleType) -> None:
-    copies, parent, child = bpy.data.objects.new("Copies", None), cube("Parent"), cube("Child")
-    bpy.context.scene.collection.objects.link(copies)
+def test_instances_are_not_left_out_silently() -> None:
+    copies, parent, child = add_object("Copies"), cube("Parent"), cube("Child")
     copies.instance_type, parent.instance_type = "COLLECTION", "VERTS"
     child.parent = parent
-    refused(read, copies, "'Copies' is a collection instance")
-    refused(read, parent, "'Parent' makes instances")
+    refused(copies, "'Copies' is a collection instance")
+    refused(parent, "'Parent' makes instances")
 
 
-def test_an_object_of_nothing_but_instances_is_refused_for_them(read: ModuleType) -> None:
+def test_an_object_of_nothing_but_instances_is_refused_for_them() -> None:
     field = cube("Field")
-    link, own, out, thing, scatter = nodes_of(field, "GeometryNodeMeshCube", "GeometryNodeInstanceOnPoints")
+    link, own, out, thing, scatter = geometry_nodes(field, "GeometryNodeMeshCube", "GeometryNodeInstanceOnPoints")
     link(own.outputs[0], scatter.inputs["Points"])
     link(thing.outputs[0], scatter.inputs["Instance"])
     link(scatter.outputs[0], out.inputs[0])
-    bpy.context.view_layer.update()
+    update()
     assert len(field.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices) == 0, "no mesh of its own"
-    refused(read, field, r"'Field' makes instances.*Check Scene.*make them real")
+    refused(field, r"'Field' makes instances.*Check Scene.*make them real")
 
 
-def test_the_own_mesh_of_a_text_is_no_instance_that_it_makes(read: ModuleType) -> None:
+def test_the_own_mesh_of_a_text_is_no_instance_that_it_makes() -> None:
     """Blender lists it as one, beside the text."""
     bpy.ops.object.text_add()
     bpy.context.object.data.extrude = 0.25
-    link, own, out = nodes_of(bpy.context.object)
+    link, own, out = geometry_nodes(bpy.context.object)
     link(own.outputs[0], out.inputs[0])
-    assert np.ptp(np.reshape(bounds(read, bpy.context.object), (2, 3))[:, 2]) == pytest.approx(0.5)
+    assert np.ptp(np.reshape(bounds(bpy.context.object), (2, 3))[:, 2]) == pytest.approx(0.5)
 
 
-def test_meshes_without_vertices_are_named(read: ModuleType) -> None:
-    refused(read, mesh_object("Nothing", []), "'Nothing' has no vertices")
+def test_meshes_without_vertices_are_named() -> None:
+    refused(mesh_object("Nothing", []), "'Nothing' has no vertices")
     obj = cube("A")
     obj.modifiers.new("Mask", "MASK").vertex_group = obj.vertex_groups.new(name="None of them").name
-    refused(read, obj, "'A' has no vertices after its modifiers are evaluated")
+    refused(obj, "'A' has no vertices after its modifiers are evaluated")
 
 
 @pytest.mark.parametrize("how", ["eye", "screen", "collection"])
-def test_hidden_object_is_named(read: ModuleType, how: str) -> None:
-    inner, obj = bpy.data.collections.new("Inner"), cube("Cloaked")
-    bpy.context.scene.collection.children.link(inner)
-    inner.objects.link(obj)
+def test_hidden_object_is_named(how: str) -> None:
+    obj = cube("Cloaked")
+    inner = collection_of("Inner", obj)
     bpy.context.scene.collection.objects.unlink(obj)
     obj.modifiers.new("Array", "ARRAY")
     obj.hide_set(how == "eye")
     obj.hide_viewport, inner.hide_viewport = how == "screen", how == "collection"
-    bpy.context.view_layer.update()
-    with pytest.raises(read.HiddenError, match="'Cloaked' is hidden"):
-        shape(read, obj)
+    update()
+    with pytest.raises(reading().HiddenError, match="'Cloaked' is hidden"):
+        shape(obj)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_coordinates_that_are_not_finite_are_named(read: ModuleType, bad: float) -> None:
+def test_coordinates_that_are_not_finite_are_named(bad: float) -> None:
     obj = cube("Broken")
     points = np.zeros(24, dtype=np.float32)
     points[10] = bad
     obj.data.attributes["position"].data.foreach_set("vector", points)
     obj.data.update()
-    reader = import_module(f"{read.__package__}.scene_reader")
-    for way in (reader.snapshot_object, read.points, read.bounds):
-        with pytest.raises(read.ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
+    reader = part("blender_addon.read.scene_reader")
+    for way in (reader.snapshot_object, reading().points, reading().bounds):
+        with pytest.raises(reading().ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
             way(obj, bpy.context.evaluated_depsgraph_get())
 
 
-def test_matrix_that_is_not_finite_is_named(read: ModuleType) -> None:
+def test_matrix_that_is_not_finite_is_named() -> None:
     obj = cube("Lost")
     obj.matrix_world = Matrix.Translation((float("inf"), 0.0, 0.0))
-    refused(read, obj, "The world matrix of 'Lost' is not finite")
+    refused(obj, "The world matrix of 'Lost' is not finite")
 
 
-def test_each_mesh_is_read_once_and_its_hull_made_once(read: ModuleType) -> None:
-    geometries = import_module(f"{read.__package__}.geometry").RecentGeometries(2)
+def test_each_mesh_is_read_once_and_its_hull_made_once() -> None:
+    geometries = part("blender_addon.read.geometry").RecentGeometries(2)
     obj = cube("A")
-    first = snapshot(read, obj, geometries)
+    first = snapshot(obj, geometries)
     obj.location.x += 1.0
-    bpy.context.view_layer.update()
-    moved = snapshot(read, obj, geometries)
+    moved = snapshot(obj, geometries)
     assert moved.geometry is first.geometry
     assert (moved.state.made == first.state.made, moved.state.place == first.state.place) == (True, False)
-    obj.data.vertices[0].co.x += 5.0
-    obj.data.update()
-    assert snapshot(read, obj, geometries).geometry is not first.geometry
+    edit(obj, 5.0)
+    assert snapshot(obj, geometries).geometry is not first.geometry
 
 
-def test_deepest_dent_moves_along(read: ModuleType) -> None:
+def test_deepest_dent_moves_along() -> None:
     corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4)]
     pit = [(1, 5, 8), (5, 7, 8), (7, 3, 8), (3, 1, 8)]
@@ -317,30 +301,30 @@ def test_deepest_dent_moves_along(read: ModuleType) -> None:
         (0.0, 4.0, 1.0, None),  # the pit is 2 deep now, and 1 from the sides
     ):
         obj.location, obj.rotation_euler, obj.scale = (3.0, 0.0, 0.0), (0.0, turn, 0.0), (1.0, 1.0, height)
-        concavity = shape(read, obj).concavity
+        concavity = shape(obj).concavity
         assert concavity.depth == pytest.approx(depth, rel=1e-5)
         assert point is None or concavity.point == pytest.approx(point, abs=1e-5)
 
 
-def test_convex_primitives_have_no_dent_beyond_the_resolution(read: ModuleType) -> None:
+def test_convex_primitives_have_no_dent_beyond_the_resolution() -> None:
     for add in (bpy.ops.mesh.primitive_uv_sphere_add, bpy.ops.mesh.primitive_cone_add, bpy.ops.mesh.primitive_grid_add):
         add()
         obj = bpy.context.object
         obj.rotation_euler = (0.4, 0.5, 0.6)
-        found = shape(read, obj)
+        found = shape(obj)
         assert found.concavity.depth <= 4.0 * found.step, obj.name
     bpy.ops.mesh.primitive_torus_add()
-    assert shape(read, bpy.context.object).concavity.depth > 0.2
+    assert shape(bpy.context.object).concavity.depth > 0.2
 
 
 @pytest.mark.parametrize("size", [1e-30, 0.75, 1.0, 16777216.0, 3e38])
-def test_step_of_float32(read: ModuleType, size: float) -> None:
-    float32_step = import_module(f"{read.__package__}.collision_shape").float32_step
+def test_step_of_float32(size: float) -> None:
+    float32_step = part("blender_addon.read.collision_shape").float32_step
     with np.errstate(over="ignore"):
         assert float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
 
 
-def test_large_local_coordinates_count_for_the_resolution(read: ModuleType) -> None:
+def test_large_local_coordinates_count_for_the_resolution() -> None:
     # The mesh lies 1e6 from its own origin, the object brings it back: the steps of 1/16 remain.
     obj = mesh_object("Far", [(1e6, 0, 0), (1e6 + 1, 0, 0), (1e6, 1, 0), (1e6, 0, 1)], [], (-1e6, 0.0, 0.0))
-    assert shape(read, obj).step == np.spacing(np.float32(1e6))
+    assert shape(obj).step == np.spacing(np.float32(1e6))

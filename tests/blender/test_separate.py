@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +11,21 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, inspect, part
+from .scenes import add_object, cube, inspect, inspection, link, part, refresh, update
 from .window import ESC, TICK, Window, modal_operator
+
+Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def relation() -> str:
-    inspection = part("blender_addon.check.session").current(bpy.context)
-    assert inspection is not None
     assert not part("blender_addon.check.session").is_stale(bpy.context)
-    return str(inspection.contact.relation)
+    return str(inspection().contact.relation)
 
 
 @pytest.fixture
-def pair() -> tuple[bpy.types.Object, bpy.types.Object]:
+def pair() -> Pair:
     """Two cubes that overlap by 0.5 along X."""
     a, b = cube("A"), cube("B", (1.5, 0.2, 0.1))
     inspect(a, b)
@@ -33,9 +33,7 @@ def pair() -> tuple[bpy.types.Object, bpy.types.Object]:
 
 
 @pytest.mark.parametrize(("moves", "a_x", "b_x"), [("B", 0.0, 2.0), ("A", -0.5, 1.5), ("HALF", -0.25, 1.75)])
-def test_moves_apart_and_inspects_again(
-    pair: tuple[bpy.types.Object, bpy.types.Object], moves: str, a_x: float, b_x: float
-) -> None:
+def test_moves_apart_and_inspects_again(pair: Pair, moves: str, a_x: float, b_x: float) -> None:
     a, b = pair
     assert bpy.ops.contact_lens.separate(moves=moves) == {"FINISHED"}
     assert tuple(a.location) == pytest.approx((a_x, 0.0, 0.0), abs=1e-6)
@@ -45,38 +43,31 @@ def test_moves_apart_and_inspects_again(
         bpy.ops.contact_lens.separate()
 
 
-def test_one_undo_step_takes_it_back(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_one_undo_step_takes_it_back(pair: Pair) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="Separate")
     assert bpy.ops.ed.undo() == {"FINISHED"}
     assert bpy.data.objects["B"].location.x == pytest.approx(1.5)
-    bpy.context.view_layer.update()
+    update()
     assert part("blender_addon.check.session").is_stale(bpy.context)
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    refresh()
     assert relation() == "penetrating"
 
 
-def test_what_is_out_of_date_is_read_again_first(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_what_is_out_of_date_is_read_again_first(pair: Pair) -> None:
     b = pair[1]
     b.location.x = 1.75
-    bpy.context.view_layer.update()
+    update()
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     assert b.location.x == pytest.approx(2.0)
 
 
 def test_child_of_a_sheared_parent_goes_the_way_in_world_space() -> None:
-    a, b = cube("A"), cube("B")
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
-    parent.rotation_euler = (0.3, 0.5, 0.7)
-    parent.scale = (1.0, 3.0, 0.5)
-    parent.location = (0.5, -0.5, 0.25)
-    b.parent = parent
-    b.location = (0.8, 0.1, -0.3)
-    b.rotation_euler = (0.2, 0.1, 0.9)
-    inspect(a, b)
-    mtv = part("blender_addon.check.session").current(bpy.context).contact.mtv
+    a, b, parent = cube("A"), cube("B", (0.8, 0.1, -0.3)), add_object("Parent", location=(0.5, -0.5, 0.25))
+    parent.rotation_euler, parent.scale = (0.3, 0.5, 0.7), (1.0, 3.0, 0.5)
+    b.parent, b.rotation_euler = parent, (0.2, 0.1, 0.9)
+    mtv = inspect(a, b).contact.mtv
     before = np.array(b.matrix_world, dtype=np.float64)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     after = np.array(b.matrix_world, dtype=np.float64)
@@ -94,34 +85,32 @@ def stays(match: str, *objects: bpy.types.Object, **options: object) -> None:
         assert np.array_equal(np.array(obj.matrix_world), matrix)
 
 
-def test_locked_channel_is_respected(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_locked_channel_is_respected(pair: Pair) -> None:
     a, b = pair
     b.lock_location = (True, False, False)
-    stays("'B' cannot be moved: its X location is locked", a, b)
-    stays("'B' cannot be moved: its X location is locked", a, b, moves="HALF")
+    for options in ({}, {"moves": "HALF"}):
+        stays("'B' cannot be moved: its X location is locked", a, b, **options)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
+    a.location.x, b.lock_location = 0.0, (False, True, True)
+    update()
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}, "a lock across the direction is no hindrance"
 
 
-def test_lock_across_the_way_is_no_hindrance(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    pair[1].lock_location = (False, True, True)
-    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+def limit(obj: bpy.types.Object) -> None:
+    constraint = obj.constraints.new("LIMIT_LOCATION")
+    constraint.use_max_x, constraint.max_x = True, 1.6
 
 
-def test_constraint_that_holds_the_object_is_found_out(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    a, b = pair
-    limit = b.constraints.new("LIMIT_LOCATION")
-    limit.use_max_x = True
-    limit.max_x = 1.6
-    bpy.context.view_layer.update()
-    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", a, b)
-    assert b.location.x == pytest.approx(1.5)
+def drive(obj: bpy.types.Object) -> None:
+    obj.driver_add("location", 0).driver.expression = "1.5"
 
 
-def test_driver_that_holds_the_object_is_found_out(pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    a, b = pair
-    b.driver_add("location", 0).driver.expression = "1.5"
-    bpy.context.view_layer.update()
-    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", a, b)
+@pytest.mark.parametrize("hold", [limit, drive])
+def test_what_holds_the_object_is_found_out(pair: Pair, hold: Callable[[bpy.types.Object], None]) -> None:
+    hold(pair[1])
+    update()
+    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", *pair)
+    assert pair[1].location.x == pytest.approx(1.5)
 
 
 def test_child_that_moves_along_is_found_out() -> None:
@@ -132,13 +121,11 @@ def test_child_that_moves_along_is_found_out() -> None:
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
 
 
-def test_linked_object_stays(tmp_path: Path, empty_scene: object) -> None:
+def test_linked_object_stays(tmp_path: Path) -> None:
     library = tmp_path / "library.blend"
     bpy.data.libraries.write(str(library), {cube("Linked", (1.5, 0.0, 0.0))})
     bpy.data.objects.remove(bpy.data.objects["Linked"])
-    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
-        wanted.objects = ["Linked"]
-    b = bpy.data.objects["Linked"]
+    (b,) = link(library, objects=["Linked"]).objects
     bpy.context.scene.collection.objects.link(b)
     a = cube("A")
     inspect(a, b)
@@ -168,27 +155,19 @@ def keyed(obj: bpy.types.Object, channel: int = -1) -> None:
     bpy.context.scene.frame_set(5)
 
 
-def test_keyframes_that_put_the_object_back_are_told(
-    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
-) -> None:
-    keyed(pair[1])
-    assert separated(capfd) == (PUT_BACK,)
-    bpy.context.scene.frame_set(6)
-    assert pair[1].location.x == pytest.approx(1.5), "what was told has come true"
-
-
-def test_keyframes_of_what_stays_are_no_hindrance(
-    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_keyframes_that_put_the_object_back_are_told(pair: Pair, capfd: pytest.CaptureFixture[str]) -> None:
     a, b = pair
     keyed(a)
-    keyed(b, channel=1)  # the way is along X
-    assert separated(capfd) == ()
+    keyed(b, channel=1)
+    assert separated(capfd) == (), "neither of A, which stays, nor across the direction are they a hindrance"
+    b.location.x = 1.5
+    keyed(b)
+    assert separated(capfd) == (PUT_BACK,)
+    bpy.context.scene.frame_set(6)
+    assert b.location.x == pytest.approx(1.5), "what was told has come true"
 
 
-def test_strips_of_the_nla_that_put_the_object_back_are_told(
-    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_strips_of_the_nla_that_put_the_object_back_are_told(pair: Pair, capfd: pytest.CaptureFixture[str]) -> None:
     b = pair[1]
     keyed(b)
     animation = b.animation_data
@@ -201,14 +180,12 @@ def test_strips_of_the_nla_that_put_the_object_back_are_told(
     assert separated(capfd) == (PUT_BACK,)
     animation.nla_tracks[0].mute = True
     b.location.x = 1.5
-    bpy.context.view_layer.update()
+    update()
     assert separated(capfd) == ()
 
 
 @pytest.mark.skipif(bpy.app.version < (4, 4, 0), reason="actions have slots since Blender 4.4")
-def test_keyframes_of_another_objects_slot_are_no_hindrance(
-    pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_keyframes_of_another_objects_slot_are_no_hindrance(pair: Pair, capfd: pytest.CaptureFixture[str]) -> None:
     a, b = pair
     keyed(a)
     animation = b.animation_data_create()
@@ -217,7 +194,7 @@ def test_keyframes_of_another_objects_slot_are_no_hindrance(
     assert separated(capfd) == ()
     animation.action_slot = a.animation_data.action_slot
     b.location.x = 1.5
-    bpy.context.view_layer.update()
+    update()
     assert separated(capfd) == (PUT_BACK,)
 
 
@@ -233,7 +210,7 @@ def auto_keying() -> Iterator[bpy.types.ToolSettings]:
 
 @pytest.mark.parametrize("animated", [False, True])
 def test_auto_keying_keeps_the_object_where_it_went(
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
     animated: bool,
@@ -248,7 +225,7 @@ def test_auto_keying_keeps_the_object_where_it_went(
 
 
 def test_auto_keying_of_what_is_animated_already_leaves_the_rest_alone(
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
 ) -> None:
@@ -258,7 +235,7 @@ def test_auto_keying_of_what_is_animated_already_leaves_the_rest_alone(
 
 
 def test_auto_keying_that_only_replaces_leaves_the_warning(
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     capfd: pytest.CaptureFixture[str],
     auto_keying: bpy.types.ToolSettings,
 ) -> None:
@@ -273,7 +250,7 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 
 
 @pytest.fixture
-def separating(pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
+def separating(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
     separate_steps = part("blender_addon.ui.operators").separate_steps
     part("blender_addon.check.session").clear()
@@ -281,9 +258,7 @@ def separating(pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pyt
     return modal_operator(background, lambda self, context: separate_steps(self, context, "B"), monkeypatch)
 
 
-def test_what_takes_long_goes_on_beside_blender(
-    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
-) -> None:
+def test_what_takes_long_goes_on_beside_blender(pair: Pair, separating: tuple[Any, Window]) -> None:
     operator, window = separating
     assert operator.modal(window, TICK) == {"PASS_THROUGH"}
     assert pair[1].location.x == pytest.approx(1.5), "not before it is known how far"
@@ -299,9 +274,7 @@ def test_what_takes_long_goes_on_beside_blender(
     assert operator.said[0].startswith("Moved 'B' by 0.50000 m. A and B: touching")
 
 
-def test_esc_before_the_move_leaves_all_as_it_was(
-    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
-) -> None:
+def test_esc_before_the_move_leaves_all_as_it_was(pair: Pair, separating: tuple[Any, Window]) -> None:
     operator, window = separating
     task = operator.flow.task
     assert operator.modal(window, ESC) == {"CANCELLED"}
@@ -309,9 +282,7 @@ def test_esc_before_the_move_leaves_all_as_it_was(
     assert pair[1].location.x == pytest.approx(1.5)
 
 
-def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
-    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
-) -> None:
+def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(pair: Pair, separating: tuple[Any, Window]) -> None:
     operator, window = separating
     operator.flow.task.end()
     operator.modal(window, TICK)
@@ -321,12 +292,10 @@ def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
     assert operator.said == ["Moved 'B' by 0.50000 m. The inspection afterwards was cancelled"]
 
 
-def test_what_changed_meanwhile_is_not_moved(
-    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
-) -> None:
+def test_what_changed_meanwhile_is_not_moved(pair: Pair, separating: tuple[Any, Window]) -> None:
     operator, window = separating
     pair[1].location.x = 1.2
-    bpy.context.view_layer.update()
+    update()
     operator.flow.task.end()
     assert operator.modal(window, TICK) == {"CANCELLED"}
     assert operator.said == ["An object changed during the inspection, so nothing was moved: try again"]
