@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import mesh_object
+from .scenes import collection_of, fresh, geometry_nodes, mesh_object, save_scene
 
 MOST_BYTES = 2_000_000_000
 COUNT = 10_000
@@ -52,40 +52,24 @@ sys.stdout.flush()
 
 def scatter(points: bpy.types.Object, source: bpy.types.Object) -> None:
     """Put an instance of the source on every vertex, turned a little more each time."""
-    tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes = {
-        kind: tree.nodes.new(kind)
-        for kind in (
-            "NodeGroupInput",
-            "NodeGroupOutput",
-            "GeometryNodeInstanceOnPoints",
-            "GeometryNodeObjectInfo",
-            "FunctionNodeRandomValue",
-        )
-    }
-    nodes["GeometryNodeObjectInfo"].inputs[0].default_value = source
-    nodes["FunctionNodeRandomValue"].data_type = "FLOAT_VECTOR"
-    nodes["FunctionNodeRandomValue"].inputs["Max"].default_value = (6.0, 6.0, 6.0)
-    on_points = nodes["GeometryNodeInstanceOnPoints"]
-    tree.links.new(nodes["NodeGroupInput"].outputs[0], on_points.inputs["Points"])
-    tree.links.new(nodes["GeometryNodeObjectInfo"].outputs["Geometry"], on_points.inputs["Instance"])
-    tree.links.new(nodes["FunctionNodeRandomValue"].outputs[0], on_points.inputs["Rotation"])
-    tree.links.new(on_points.outputs[0], nodes["NodeGroupOutput"].inputs[0])
-    points.modifiers.new("Scatter", "NODES").node_group = tree
+    kinds = "GeometryNodeInstanceOnPoints", "GeometryNodeObjectInfo", "FunctionNodeRandomValue"
+    join, own, out, on_points, info, turn = geometry_nodes(points, *kinds)
+    info.inputs[0].default_value, turn.data_type = source, "FLOAT_VECTOR"
+    turn.inputs["Max"].default_value = (6.0, 6.0, 6.0)
+    join(own.outputs[0], on_points.inputs["Points"])
+    join(info.outputs["Geometry"], on_points.inputs["Instance"])
+    join(turn.outputs[0], on_points.inputs["Rotation"])
+    join(on_points.outputs[0], out.inputs[0])
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux counts it")
 def test_ten_thousand_instances_need_less_than_two_gigabytes(tmp_path: Path) -> None:
     """Half of them of a collection, half of Geometry Nodes; spheres of 162 corners, turned at will."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    fresh()
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.06)
     source = bpy.context.object
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(source)
-    bpy.context.scene.collection.objects.unlink(source)
+    inside = collection_of("Inside", source, is_only=True)
     places = [tuple(np.multiply(STEP, (k % SIDE, k // SIDE % SIDE, k // SIDE**2))) for k in range(COUNT)]
     for k, place in enumerate(places[: COUNT // 2]):
         empty = bpy.data.objects.new(f"Instance {k}", None)
@@ -94,7 +78,7 @@ def test_ten_thousand_instances_need_less_than_two_gigabytes(tmp_path: Path) -> 
         bpy.context.scene.collection.objects.link(empty)
     scatter(mesh_object("Points", places[COUNT // 2 :]), source)
     path = tmp_path / "instances.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    save_scene(path)
     script = tmp_path / "check.py"
     script.write_text(IN_PROCESS.format(path=str(path)), encoding="utf-8")
     command = [sys.executable, str(script)]

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, inspect, part, select
+from .scenes import add_object, cube, edit, inspect, lines, part, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -89,6 +89,10 @@ class Layout:
         assert hasattr(bpy.types, name)
 
 
+MAIN = {f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")}
+"""The buttons of the panel of a pair."""
+
+
 @pytest.fixture
 def draw() -> Callable[..., Layout]:
     panels = part("blender_addon.ui.panels")
@@ -131,12 +135,8 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout]) -> Non
     assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
     assert re.fullmatch(r"\d+ passed", shown["Checks"])
     assert shown["Input Resolution"]
-    report = part("blender_addon.report.pair")
-    written = dict(report.report_lines(report.inspected(bpy.context)))
-    assert all(shown.get(name, text) == text for name, text in written.items())
-    assert set(layout.operators) == {
-        f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")
-    }
+    assert all(shown.get(name, text) == text for name, text in lines().items())
+    assert set(layout.operators) == MAIN
     names = {field.identifier for field in bpy.context.scene.contact_lens.bl_rna.properties}
     toggles = {name for name in names if name.startswith("show_")}
     assert len(toggles) == 9
@@ -179,17 +179,15 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     report = part("blender_addon.report.pair")
     words = {word for line in report.main_lines(report.inspected(bpy.context)) for word in line}
     b.location.x = 1.75
-    bpy.context.view_layer.update()
+    update()
     layout = draw()
     assert layout.texts[:2] == ["Outdated: Penetrating", "'B' has moved"]
     assert {"Outdated: Penetrating", *words} <= set(layout.greyed)
     assert "'B' has moved" not in layout.greyed
     b.location.x = 1.5
-    bpy.context.view_layer.update()
+    update()
     assert draw().texts[:2] == ["Penetrating", "Up to Date"]
-    b.data.vertices[0].co.x -= 0.25
-    b.data.update()
-    bpy.context.view_layer.update()
+    edit(b, -0.25)
     assert draw().texts[:2] == ["Outdated: Penetrating", "'B' has changed"]
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert draw().texts[:2] == ["Penetrating", "Up to Date"]
@@ -200,17 +198,14 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
 def test_no_button_moves_whatever_the_result_is(draw: Callable[..., Layout], monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
-    main = [
-        f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")
-    ]
 
     def places() -> dict[str, int]:
-        return {name: place for name, place in draw().places.items() if name.split(" ")[0] in main}
+        return {name: place for name, place in draw().places.items() if name.split(" ")[0] in MAIN}
 
     fresh = places()
     assert len(fresh) == 9
     b.location.x = 4.0
-    bpy.context.view_layer.update()
+    update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
         patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda scene: 0.25)
@@ -222,7 +217,7 @@ def test_no_button_moves_whatever_the_result_is(draw: Callable[..., Layout], mon
     assert draw().texts[0] == "Separated"
     assert places() == fresh, "fewer numbers"
     b.data.clear_geometry()
-    bpy.context.view_layer.update()
+    update()
     with pytest.raises(RuntimeError, match="has no vertices"):
         bpy.ops.contact_lens.refresh()
     assert places() == fresh, "no result"
@@ -240,8 +235,7 @@ def test_the_status_fits_its_row(draw: Callable[..., Layout]) -> None:
 
 
 def test_what_will_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
-    a, b, light = cube("Left"), cube("Right"), bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    bpy.context.scene.collection.objects.link(light)
+    a, b, light = cube("Left"), cube("Right"), add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     select(a, b)
     assert draw().texts[:2] == [f"A will be '{bpy.context.object.name}'", "B will be 'Right'"]
     select(a, light)
@@ -325,7 +319,7 @@ def test_why_a_pair_cannot_be_inspected_is_told(draw: Callable[..., Layout]) -> 
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     b.data.clear_geometry()
-    bpy.context.view_layer.update()
+    update()
     with pytest.raises(RuntimeError, match="'B' has no vertices"):
         bpy.ops.contact_lens.refresh()
     layout = draw()

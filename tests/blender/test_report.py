@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, inspect, mesh_object, part
+from .scenes import cube, inspect, lines, mesh_object, one_line, part, refresh, save_scene, torus, warnings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -25,10 +25,6 @@ def report() -> ModuleType:
 @pytest.fixture
 def units() -> ModuleType:
     return part("blender_addon.data.units")
-
-
-def lines(report: ModuleType) -> dict[str, str]:
-    return dict(report.report_lines(report.inspected(bpy.context)))
 
 
 def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
@@ -69,8 +65,8 @@ def test_faces_of_many_sides_make_no_huge_report(report: ModuleType) -> None:
 def test_separated_pair_has_no_region(report: ModuleType) -> None:
     inspect(cube("A"), cube("B", (5.0, 0.0, 0.0)))
     assert report.report(bpy.context)["contact"]["region"] is None
-    assert lines(report)["Distance"] == "3.0000 m"
-    assert "Region" not in lines(report)
+    assert lines()["Distance"] == "3.0000 m"
+    assert "Region" not in lines()
 
 
 def test_no_result_is_told(report: ModuleType) -> None:
@@ -78,61 +74,57 @@ def test_no_result_is_told(report: ModuleType) -> None:
         report.report(bpy.context)
 
 
-def test_lines_follow_the_scenes_units(report: ModuleType) -> None:
+def test_lines_follow_the_scenes_units() -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     settings = bpy.context.scene.unit_settings
-    assert lines(report)["Depth"] == "0.50000 m"
-    settings.length_unit = "MILLIMETERS"
-    assert lines(report)["Depth"] == "500.00 mm"
-    assert lines(report)["Area"] == "4000000 mm²"
-    settings.length_unit = "ADAPTIVE"
-    assert lines(report)["Depth"] == "50.000 cm"
-    settings.scale_length = 0.001
-    assert lines(report)["Depth"] == "500.00 µm"
-    settings.scale_length = 1.0
-    settings.system = "IMPERIAL"
-    assert lines(report)["Depth"] == "1.6404 ft"
-    settings.length_unit = "INCHES"
-    assert lines(report)["Depth"] == "19.685 in"
-    settings.system = "NONE"
-    assert lines(report)["Depth"] == "0.50000"
+    for name, value, depth in (
+        ("system", "METRIC", "0.50000 m"),
+        ("length_unit", "MILLIMETERS", "500.00 mm"),
+        ("length_unit", "ADAPTIVE", "50.000 cm"),
+        ("scale_length", 0.001, "500.00 µm"),
+        ("scale_length", 1.0, "50.000 cm"),
+        ("system", "IMPERIAL", "1.6404 ft"),
+        ("length_unit", "INCHES", "19.685 in"),
+        ("system", "NONE", "0.50000"),
+    ):
+        setattr(settings, name, value)
+        assert lines()["Depth"] == depth
+        assert value != "MILLIMETERS" or lines()["Area"] == "4000000 mm²"
 
 
 def point(name: str, location: tuple[float, float, float]) -> bpy.types.Object:
     return mesh_object(name, [(0.0, 0.0, 0.0)], (), location)
 
 
-def test_one_is_not_many(report: ModuleType) -> None:
+def test_one_is_not_many() -> None:
     inspect(point("A", (0.0, 0.0, 0.0)), point("B", (0.0, 0.0, 0.0)))
-    shown = lines(report)
+    shown = lines()
     assert shown["Region"] == "Point"
     assert shown["Hull of A"] == shown["Hull of B"] == "1 vertex"
     inspect(mesh_object("C", [(0, 0, 0), (1, 0, 0)]), cube("D", (0.5, 0.0, 0.0), 0.4))
-    shown = lines(report)
+    shown = lines()
     assert shown["Hull of A"] == "2 vertices, 1 edge"
     assert not any(" 1 " in f" {text}" and text.endswith("s") for text in shown.values() if "%" not in text)
 
 
 def test_differences_are_told_to_two_digits(report: ModuleType, units: ModuleType) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
-    assert lines(report)["Input Resolution"] == "9.5e-07 m"
+    assert lines()["Input Resolution"] == "9.5e-07 m"
     metres = units.UnitFormat("METRIC", 1.0, "METERS")
     told = [metres.rough(value) for value in (0.0, 0.25, 0.30000001, 12.34, 262144.0, 1.5e12)]
     assert told == ["0 m", "0.25 m", "0.3 m", "12 m", "260000 m", "1.5e+12 m"]
 
 
-def test_coordinates_too_coarse_for_an_answer_are_told(report: ModuleType) -> None:
+def test_coordinates_too_coarse_for_an_answer_are_told() -> None:
     a, b = cube("A", (1e6, 0.0, 0.0)), cube("B", (1e6 + 0.5, 0.0, 0.0), 0.2)
     inspect(a, b)
     text = "The coordinates of 'B' are too coarse for its size (0.25 m): move the objects closer to the world origin"
-    assert report.warnings(report.inspected(bpy.context)) == [text]
-    assert report.one_line(report.inspected(bpy.context)).endswith(" (coordinates too coarse)")
+    assert warnings() == [text]
+    assert one_line().endswith(" (coordinates too coarse)")
     b.scale = (20.0, 20.0, 20.0)
     inspect(a, b)
-    assert report.warnings(report.inspected(bpy.context)) == [
-        "Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"
-    ]
-    assert "too coarse" not in report.one_line(report.inspected(bpy.context))
+    assert warnings() == ["Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"]
+    assert "too coarse" not in one_line()
 
 
 def test_report_names_the_file_and_the_frame(report: ModuleType, tmp_path: Path) -> None:
@@ -141,7 +133,7 @@ def test_report_names_the_file_and_the_frame(report: ModuleType, tmp_path: Path)
     inspect(a, b)
     data = report.report(bpy.context)
     assert (data["file"], data["frame"]) == (None, 7)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crash test.blend"))
+    save_scene(tmp_path / "crash test.blend")
     bpy.context.scene.frame_set(8, subframe=0.5)
     data = report.report(bpy.context)
     assert (data["file"], data["frame"], data["stale"]) == ("crash test.blend", 8.5, None), "nothing has changed"
@@ -188,11 +180,9 @@ def test_area_of_zero_and_in_plain_units(units: ModuleType) -> None:
     assert units.UnitFormat("NONE", 1.0, "ADAPTIVE").area(2.0) == "2.0000"
 
 
-def test_two_boxes_are_tested_along_axes(report: ModuleType) -> None:
-    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
-    a.contact_lens_shape = b.contact_lens_shape = "BOX"
-    inspect(a, b, method="SAT")
-    assert lines(report)["Method"] == "SAT, 12 axes", "three products are of parallel edges"
+def test_two_boxes_are_tested_along_axes() -> None:
+    inspect(cube("A", kind="BOX"), cube("B", (1.5, 0.0, 0.0), kind="BOX"), method="SAT")
+    assert lines()["Method"] == "SAT, 12 axes", "three products are of parallel edges"
 
 
 def test_save_json(report: ModuleType, tmp_path: Path) -> None:
@@ -214,7 +204,7 @@ def test_save_json_proposes_the_objects_names(tmp_path: Path, monkeypatch: pytes
     save.invoke(operator, context, None)
     assert operator.filepath == "Würfel.001 left_right_ _B__ contact.json"
     assert opened == [operator]
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    save_scene(tmp_path / "scene.blend")
     assert operators.path_beside_file("A" * 200, " .. ") == str(tmp_path / f"{'A' * 60} _ contact.json")
     (tmp_path / operators.path_beside_file("A" * 200, 'a\\b\n"c"|*')).touch()
     (tmp_path / operators.path_beside_file("日本語" * 30, "\N{ROCKET}" * 60)).touch()
@@ -236,11 +226,10 @@ def test_copy_puts_every_line_on_the_clipboard(report: ModuleType) -> None:
 
 
 def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
-    bpy.ops.mesh.primitive_torus_add()
-    torus = bpy.context.object
+    ring = torus("Torus")
     bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
-    inspect(torus, bpy.context.object)
-    pieces, depth = report.warnings(report.inspected(bpy.context))
+    inspect(ring, bpy.context.object)
+    pieces, depth = warnings()
     assert pieces.startswith(
         "'Torus': approximated by 1 convex piece (288 edges bend inward and 48 are allowed): its surface is "
     )
@@ -250,40 +239,35 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
     assert f"Moving by {most} separates them, moving by less than {least} does not" in depth
     assert report.distance_line(report.inspected(bpy.context)) == ("Depth", f"{least} to {most}")
-    torus.contact_lens_shape = "CONVEX_HULL"
-    bpy.ops.contact_lens.refresh()
-    (warning,) = report.warnings(report.inspected(bpy.context))
+    ring.contact_lens_shape = "CONVEX_HULL"
+    refresh()
+    (warning,) = warnings()
     assert "'Torus' is not convex: its convex hull is used, concavity" in warning
     assert "% of the hull is empty" in warning
-    open_box = cube("Open", (0.5, 0.0, 0.0))
-    faces = [tuple(face.vertices) for face in open_box.data.polygons][:-1]
-    corners = [tuple(v.co) for v in open_box.data.vertices]
-    open_box.data.clear_geometry()
-    open_box.data.from_pydata(corners, [], faces)
-    open_box.contact_lens_shape = "CONVEX_HULL"
+    closed = cube("Whole", (0.5, 0.0, 0.0)).data
+    faces = [tuple(face.vertices) for face in closed.polygons][:-1]
+    open_box = mesh_object("Open", [v.co for v in closed.vertices], faces, (0.5, 0.0, 0.0), "CONVEX_HULL")
     inspect(cube("Closed"), open_box)
-    assert report.warnings(report.inspected(bpy.context)) == [
-        "'Open' has no surface on 16.7 % of its convex hull: the hull is used"
-    ]
+    assert warnings() == ["'Open' has no surface on 16.7 % of its convex hull: the hull is used"]
     assert not report.report(bpy.context)["objects"]["b"]["convex"]
-    assert report.one_line(report.inspected(bpy.context)).endswith("(of their convex hulls)")
+    assert one_line().endswith("(of their convex hulls)")
 
 
-def test_the_hole_of_a_flat_ring_is_told(report: ModuleType) -> None:
+def test_the_hole_of_a_flat_ring_is_told() -> None:
     rim = [(r * cos(pi * i / 32), r * sin(pi * i / 32), 0.0) for r in (1.0, 0.8) for i in range(64)]
     washer = mesh_object("Washer", rim, [(i, (i + 1) % 64, 64 + (i + 1) % 64, 64 + i) for i in range(64)])
     washer.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("A"), washer)
-    (warning,) = report.warnings(report.inspected(bpy.context))
+    (warning,) = warnings()
     assert warning.startswith("'Washer' is not convex: its convex hull is used, concavity ")
     assert warning.endswith("64.0 % of the hull is empty")
 
 
-def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
+def test_a_wire_is_said_to_be_inspected_as_its_hull() -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
     ring = bpy.context.object
     inspect(cube("A"), ring)
-    assert report.warnings(report.inspected(bpy.context)) == [f"'{ring.name}' has no faces: its convex hull is used"]
+    assert warnings() == [f"'{ring.name}' has no faces: its convex hull is used"]
 
 
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:

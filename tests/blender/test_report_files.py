@@ -397,6 +397,7 @@ def test_no_report_is_written_over_what_is_no_report(tmp_path: Path, capsys: pyt
     file, library = pair_file(tmp_path / "scene.blend"), pair_file(tmp_path / "library.blend")
     os.link(file, tmp_path / "hard link.json")
     (tmp_path / "link.json").symlink_to(library)
+    (tmp_path / "own link.json").symlink_to(file)
     for name, content in {
         "picture.html": b"\x89PNG\r\n\x1a\n",
         "data.json": b'{"schema": "of another program"}',

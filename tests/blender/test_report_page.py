@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .browser import MISSING, Page, browser, find_browser
-from .scenes import cube, mesh_object
+from .scenes import cube, fresh, sheet
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -32,7 +32,7 @@ def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     program = find_browser()
     if program is None:
         pytest.skip(MISSING)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    fresh()
     x = 0.0
     for k, name in enumerate(HOSTILE):
         cube(name, (x, 0.0, 0.0))
@@ -40,8 +40,7 @@ def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     cube("Far", (40.0, 0.0, 0.0))
     cube("Near Far", (42.015, 0.0, 0.0))
     cube("Held", (60.0, 0.0, 0.0))
-    sheet = mesh_object("Sheet", [(59, -1, 0), (60, -1, 0), (60, 1, 0)], [(0, 1, 2)])
-    sheet.contact_lens_shape = "MESH"  # an open surface has no depth
+    sheet("Sheet", [(59, -1), (60, -1), (60, 1)], kind="MESH")  # an open surface has no depth
     bpy.context.scene.contact_lens_check.clearance = 0.02
     bpy.ops.contact_lens.check_scene()
     bpy.context.scene.contact_lens_check.findings[1].status = "APPROVED"

@@ -17,17 +17,27 @@ import pytest
 
 from .processes import in_process, installed, modules_of
 from .reports import run, run_json
-from .scenes import cube, inspect, mesh_object, part, save_scene
+from .scenes import (
+    add_object,
+    animate,
+    collection_of,
+    cube,
+    fresh,
+    inspect,
+    instance_of,
+    link,
+    mesh_object,
+    open_scene,
+    part,
+    save_scene,
+    shape_key,
+)
 from .test_scene_report import Sidebar
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 NEEDS_SCRIPTS = "bpy.context.scene.frame_current * 0 + 1.5"
 """An expression that Blender evaluates only where scripts are allowed."""
-
-
-def fresh() -> None:
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
 
 
 def drive(block: Any, path: str, expression: str, index: int = -1) -> bpy.types.FCurve:
@@ -64,20 +74,12 @@ def texts_of_panel() -> list[str]:
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A library with a collection of one object."""
-    collection, seat = bpy.data.collections.new("Chair"), cube("Seat")
-    bpy.context.scene.collection.children.link(collection)
+    seat = cube("Seat")
+    collection_of("Chair", seat)
     bpy.context.scene.collection.objects.unlink(seat)
-    collection.objects.link(seat)
     path = save_scene(tmp_path / "library.blend")
     fresh()
     return path
-
-
-def link(library: Path, **wanted: list[str]) -> Any:
-    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_, linked):
-        for kind, names in wanted.items():
-            setattr(linked, kind, names)
-    return linked
 
 
 def links_object(library: Path) -> str:
@@ -90,16 +92,8 @@ def links_collection(library: Path) -> str:
     return "Chair"
 
 
-def add_object(name: str, data: Any = None) -> bpy.types.Object:
-    obj = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(obj)
-    return obj
-
-
 def instances_collection(library: Path) -> str:
-    empty = add_object("Inst")
-    empty.instance_type, empty.instance_collection = "COLLECTION", link(library, collections=["Chair"]).collections[0]
-    return "Inst"
+    return instance_of(link(library, collections=["Chair"]).collections[0], "Inst").name
 
 
 def links_mesh(library: Path) -> str:
@@ -150,7 +144,7 @@ def test_what_comes_from_a_missing_library_is_unchecked(
 def test_an_override_whose_source_was_renamed_in_the_library_is_unchecked(library: Path, tmp_path: Path) -> None:
     overrides(library)
     scene = save_scene(tmp_path / "scene.blend")
-    bpy.ops.wm.open_mainfile(filepath=str(library))
+    open_scene(library)
     bpy.data.objects["Seat"].name = "Stool"
     bpy.data.collections["Chair"].name = "Stools"
     bpy.ops.wm.save_mainfile()
@@ -209,11 +203,8 @@ def on_driver_target() -> str:
 
 
 def on_shape_key() -> str:
-    b = bpy.data.objects["B"]
-    b.shape_key_add(name="Basis")
-    b.shape_key_add(name="Wide")
-    drive(b.data.shape_keys, 'key_blocks["Wide"].value', NEEDS_SCRIPTS)
-    return 'key_blocks["Wide"].value'
+    drive(shape_key(bpy.data.objects["B"]).id_data, 'key_blocks["Key"].value', NEEDS_SCRIPTS)
+    return 'key_blocks["Key"].value'
 
 
 def on_modifier() -> str:
@@ -300,7 +291,7 @@ def test_a_driver_that_was_not_run_clears_nothing_and_is_noted(tmp_path: Path) -
     assert code == 1
     assert any("'B' has a driver on rotation_euler[2]" in note for note in row["notes"])
     # B is known to collide; once it is apart from C that is not believed.
-    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    open_scene(scene)
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     bpy.data.objects["C"].location.x = 55.0
@@ -362,9 +353,7 @@ def test_scripts_are_run_by_a_command_of_blender(packed: Path, tmp_path: Path) -
 
 def moving_cube() -> None:
     a = cube("A")
-    for frame, x in (1, 0.0), (10, 5.0):
-        a.location.x = x
-        a.keyframe_insert("location", frame=frame)
+    animate(a, "location", f1=(0.0, 0.0, 0.0), f10=(5.0, 0.0, 0.0))
     a.modifiers.new("Wave", "WAVE")  # else the mesh itself is not animated
 
 
@@ -409,7 +398,7 @@ def test_a_missing_mesh_cache_is_unchecked(tmp_path: Path, make: Callable[[Path]
     path.unlink()
     (reason,) = unchecked(scene, "cache").values()
     assert re.search(rf"{path.name}.*which does not exist", reason)
-    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    open_scene(scene)
     for obj in bpy.data.objects:
         obj.modifiers.clear()
         obj.constraints.clear()
@@ -465,7 +454,7 @@ def test_a_simulation_zone_counts_where_it_is_baked_to_disk(tmp_path: Path) -> N
     words = "'Mover' has a simulation zone (Nodes) that is not baked to disk up to frame 6"
     # Blender has not simulated the frames before.
     assert unchecked(scene, "cache", "--frames", "6") == {"Mover": words}
-    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    open_scene(scene)
     mover: Any = bpy.data.objects["Mover"]
     nodes, uid = mover.modifiers["Nodes"], mover.session_uid
     (bake,) = nodes.bakes
@@ -577,7 +566,7 @@ def test_a_check_of_nothing_is_not_clean(tmp_path: Path, capsys: pytest.CaptureF
     assert "Nothing was checked: there is no geometry among the visible objects" in capsys.readouterr().err
     assert checked(scene, "--allow-skipped")[0] == 3, "that is about what was skipped"
     assert checked(scene, "--allow-empty")[0] == 0
-    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    open_scene(scene)
     bpy.data.objects["A"].hide_set(False)
     save_scene(scene)
     assert checked(scene)[0] == 0

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, mesh_object, part, select
+from .scenes import cube, mesh_object, part, reopen, select, update
 
 PICTURES = Path(__file__).parents[2] / "build" / "pictures"
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -115,7 +115,7 @@ def test_the_tree_over_the_scene(view: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("kind", ["AABB", "SPHERE"])
 def test_what_is_empty_is_not_in_the_tree_over_the_scene(view: Callable[..., Any], kind: str) -> None:
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Nothing", bpy.data.meshes.new("Nothing")))
+    mesh_object("Nothing", [])
     with pytest.raises(RuntimeError, match="No visible object of the scene has a vertex"):
         view(volumes_of="SCENE", volume_kind=kind)
     cube("A")
@@ -186,7 +186,7 @@ def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any]) -> 
     scene.contact_lens.volumes_of, scene.contact_lens.tree_method = "TRIANGLES", "INSERTION"
     flow = begun()
     obj.location.x += 1.0
-    bpy.context.view_layer.update()
+    update()
     assert flow.run(60.0)
     assert follow.current(scene) is not None
     assert follow.is_outdated(scene)
@@ -205,9 +205,7 @@ def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any],
     select(cube("Cube"))
     view(volume_kind="KDOP", volume_planes="18")
     follow = part("blender_addon.ui.follow_volumes")
-    path = str(tmp_path / "volumes.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path / "volumes.blend")
     settings = bpy.context.scene.contact_lens
     assert (settings.show_volumes, settings.volume_kind, settings.volume_planes) == (True, "KDOP", "18")
     assert follow.current(bpy.context.scene) is None
