@@ -65,8 +65,7 @@ def command(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str], prog: str) -> int:
     """Run a check. Returns the exit code; what is wrong goes to the standard error stream."""
     try:
-        options = parser(prog).parse_args(list(arguments))
-        return _run(options)
+        return _run(parser(prog).parse_args(list(arguments)))
     except SystemExit as ended:  # --help
         return int(ended.code or 0)
     except (UsageError, ReportFileError, OSError) as error:

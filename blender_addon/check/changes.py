@@ -129,8 +129,7 @@ class _Table:
             a, b = keys
             if a is not None and b is not None:
                 self.of_pair[frozenset((a, b))] = k
-            is_open = finding.is_open
-            word = finding.relation if is_open else finding.status.lower()
+            word = finding.relation if finding.is_open else finding.status.lower()
             self.rows.append(_Row((sides[0], sides[1]), word, finding.status == "RESOLVED"))
 
     # what is reported ---------------------------------------------------------------------------------------------

@@ -438,8 +438,7 @@ def update(
         return
     states = {obj.key: obj.state for obj in given.objects}
     for letter in "ab":
-        key = finding.key(letter)
-        setattr(finding, f"state_{letter}", _text_of_state(states[key]))
+        setattr(finding, f"state_{letter}", _text_of_state(states[finding.key(letter)]))
     finding.state_frame = json.dumps(frame)
     finding.is_apart = not rows
     if rows:

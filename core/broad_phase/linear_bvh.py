@@ -13,6 +13,7 @@ al., Fast BVH construction on GPUs, 2009; L. Lamport, Multiple byte processing w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,9 +163,7 @@ class _Tree:
         sizes = [n]
         while sizes[-1] > 1:
             sizes.append((sizes[-1] + 1) // 2)
-        bases = [0]
-        for size in sizes:
-            bases.append(bases[-1] + (size + 1) // 2)
+        bases = list(accumulate(((size + 1) // 2 for size in sizes), initial=0))
         width, largest = _fields(dim)
         one = sum(1 << (width * axis) for axis in range(dim))
         spare = (largest + 1) * one

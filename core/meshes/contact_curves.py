@@ -121,8 +121,7 @@ def _open_sides(mesh: Mesh) -> BoolArray:
 
 def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:
     """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on; small numbers."""
-    ids = mesh.welded_ids
-    corners = ids.take(mesh.triangles.take(triangles, axis=0))
+    corners = mesh.welded_ids.take(mesh.triangles.take(triangles, axis=0))
     count = len(mesh.points)
     rows = np.arange(len(triangles))
     result = np.empty(features.shape, dtype=np.intp)

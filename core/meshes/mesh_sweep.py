@@ -161,8 +161,7 @@ def _boxes_meet(
         before -= begin + room
         after -= begin - room
         if abs(speed) * 1e9 <= room:  # no fraction of the path leads out
-            apart = (before > room) | (after < -room)
-            enter[apart] = np.inf
+            enter[(before > room) | (after < -room)] = np.inf
             continue
         before /= speed
         after /= speed

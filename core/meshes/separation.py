@@ -94,8 +94,7 @@ class SeparationSearch:
         hulls = [self.a.coarse_hull, self.b.coarse_hull]
         corners = [mesh.points.take(np.unique(mesh.triangles), axis=0) for mesh in (self.a.mesh, self.b.mesh)]
         while True:
-            outer = convex_contact(*hulls)
-            ties = list(outer.ties)
+            ties = list(convex_contact(*hulls).ties)
             best = ties[int(self.widths(ties).argmin())]
             grown = False
             for k, direction in enumerate((best, -best)):

@@ -89,8 +89,7 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
             return Check(_KIND, False, f"{len(ties)} ties of a circle")
         direction = np.cross(ties[0], ties[1])
         direction = direction / max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
-    sideways = _sideways(ties, direction)
-    level = ties[sideways > CURVED_AXIS]
+    level = ties[_sideways(ties, direction) > CURVED_AXIS]
     if not len(level) or len(level) % 4:
         return Check(_KIND, False, f"{len(level)} ties of circles")
     worst = 0.0
