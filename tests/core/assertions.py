@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
+import pytest
 
-from contact_lens.core import Contact, Polytope, Relation, Status, verify
+from contact_lens.core import Cancelled, Contact, Polytope, Relation, Status, verify
 from contact_lens.core.shapes.feature import Feature
 
 from .oracles import (
@@ -172,3 +176,52 @@ def changed(result: Contact, /, **changes) -> Contact:
     if proof:
         changes["certificate"] = dataclasses.replace(result.certificate, **proof)
     return dataclasses.replace(result, **{name: value for name, value in changes.items() if name in own})
+
+
+def failed_checks(result: Contact, a: Any, b: Any, /, **changes: Any) -> list[str]:
+    """Return the names of the checks that fail of a contact with these fields changed."""
+    return [check.name for check in verify(changed(result, **changes), a, b).failures]
+
+
+def assert_lies_found(result: Contact, a: Any, b: Any, lies: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """Assert that each lie, fields changed, fails a check whose name has one of these parts, given as "part|part"."""
+    for expected, changes in lies:
+        failed = failed_checks(result, a, b, **changes)
+        assert any(part in name for name in failed for part in expected.split("|")), (expected, changes, failed)
+
+
+def assert_verified(result: Contact, a: Any, b: Any) -> None:
+    """Assert that `verify` finds nothing wrong with a contact."""
+    verification = verify(result, a, b)
+    assert verification.ok, str(verification)
+
+
+def assert_progress(
+    call: Callable[[Callable[[float], Any]], object], least: int = 2, start: float = 0.0, stops: Any = (0.0, 0.5, 1.0)
+) -> list[float]:
+    """Assert that a call reports rising fractions and ends as soon as one is answered False. Return the fractions.
+
+    They begin at `start` at most and end at 1, and at least so many of them differ. `stops` are the places among them,
+    from the first (0) to the last (1), at which the call is ended.
+    """
+    fractions: list[float] = []
+    call(fractions.append)  # no return value cancels nothing
+    assert fractions == sorted(fractions)
+    assert 0.0 <= fractions[0] <= start
+    assert fractions[-1] == 1.0
+    assert len(set(fractions)) >= least
+    for stop in stops:
+        last, seen = 1 + round(stop * (len(fractions) - 1)), []
+        with pytest.raises(Cancelled):
+            call(lambda fraction, seen=seen, last=last: seen.append(fraction) is None and len(seen) < last)
+        assert seen == fractions[:last], "not asked again"
+    return fractions
+
+
+def peak_memory(work: Callable[[], Any]) -> tuple[Any, int]:
+    """Return the result of the work and the most bytes in use at once during it, beyond those in use before."""
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

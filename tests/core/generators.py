@@ -57,9 +57,9 @@ def rotation_about(axis, angle: float) -> np.ndarray:
 
 
 def as_matrix(turn: np.ndarray, place) -> np.ndarray:
-    """Return the matrix (4, 4) of a linear map (3, 3) followed by a translation (3,)."""
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = turn, place
+    """Return the matrix (n + 1, n + 1) of a linear map (n, n) followed by a translation (n,)."""
+    matrix = np.eye(len(turn) + 1)
+    matrix[:-1, :-1], matrix[:-1, -1] = turn, place
     return matrix
 
 
@@ -74,9 +74,9 @@ def box(size, center=(0.0, 0.0, 0.0)) -> np.ndarray:
     return CUBE * np.asarray(size, float) + center
 
 
-def sphere_points(rng: Generator, count: int) -> np.ndarray:
-    """Points spread evenly over the unit sphere."""
-    points = rng.normal(size=(count, 3))
+def sphere_points(rng: Generator, count: int, dim: int = 3) -> np.ndarray:
+    """Points spread evenly over the unit sphere, or circle."""
+    points = rng.normal(size=(count, dim))
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
@@ -141,6 +141,33 @@ def solid(rng: Generator) -> np.ndarray:
         lambda: cylinder(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2)),
         lambda: cone(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2)),
     )
+
+
+def scattered_boxes(rng: Generator, count: int, dim: int) -> Pair:
+    """Lowest and highest corners (count, dim) of boxes of a random scene: scattered, touching exactly, flat in a plane,
+    in a row, all alike, nested, huge next to tiny, points, a cluster and some far away, farther and farther apart."""
+    center, half = rng.normal(size=(count, dim)) * 4.0, rng.uniform(0.0, 1.0, (count, dim))
+    ones, first, last = np.ones((count, dim)), np.eye(dim)[0], np.eye(dim)[-1]
+    number = np.arange(count)[:, None]
+    far = 1e6 * (number < count // 10)
+    center, half = any_of(
+        rng,
+        lambda: (center, half),
+        lambda: (np.round(center), 0.5 * ones),
+        lambda: (center * (1.0 - last) + 2.0 * last, half * (1.0 - last)),
+        lambda: (center * (1.0 - last), half),
+        lambda: (center * 20.0 * first, half),
+        lambda: (center * first, half),
+        lambda: (ones, 0.25 * ones),
+        lambda: (0.0 * ones, (number + 1.0) * ones),
+        lambda: (center, half * 10.0 ** rng.uniform(-6, 6, (count, 1))),
+        lambda: (np.round(center), 0.0 * ones),
+        lambda: (center + 1e6, half),
+        lambda: (np.round(center * 4.0) / 4.0 + 1e6, np.round(half * 8.0) / 8.0),
+        lambda: (center * 1e-6 + far, half * 1e-7),  # so small that a far box leaves it in one cell of a curve
+        lambda: (number**2.0 * first, 0.8 * ones),
+    )
+    return center - half, center + half
 
 
 def flat_shape(rng: Generator, rank: int | None = None) -> np.ndarray:

@@ -55,6 +55,26 @@ def sphere(rings: int, center: Sequence[float] = (0.0, 0.0, 0.0)) -> Surface:
     return points + np.asarray(center), np.array(triangles)
 
 
+def bumpy(rng: np.random.Generator, rings: int = 7, low: float = 0.6, high: float = 1.2) -> Surface:
+    """A sphere whose points are moved in and out, to these radii."""
+    points, triangles = sphere(rings)
+    return points * rng.uniform(low, high, (len(points), 1)), triangles
+
+
+def prism(outline: Sequence, faces: Sequence, height: Sequence[float] = (0.0, 1.0)) -> Surface:
+    """The solid over a polygon, counter-clockwise, of which triangles are given."""
+    count, flat = len(outline), np.array(faces)
+    points = np.concatenate([np.column_stack([outline, np.full(count, z)]) for z in height])
+    k, after = np.arange(count), (np.arange(count) + 1) % count
+    sides = [np.stack([k, after, after + count], axis=1), np.stack([k, after + count, k + count], axis=1)]
+    return points, np.concatenate([flat[:, ::-1], flat + count, *sides])
+
+
+def flipped(surface: Surface) -> Surface:
+    """The surface turned over."""
+    return surface[0], surface[1][:, ::-1]
+
+
 def sheet(steps: int, size: float = 1.0, low: Sequence[float] = (0.0, 0.0, 0.0)) -> Surface:
     """A square in a plane of equal z."""
     x, y = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")

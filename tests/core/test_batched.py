@@ -28,7 +28,7 @@ from contact_lens.core.batched.portals import APART, MEET, OPEN, search_portals
 from contact_lens.core.batched.vectors import CHUNK
 from contact_lens.core.region.region import region_between
 
-from .generators import CUBE, disc, rotation, sphere
+from .generators import CUBE, disc, rotation, sphere, sphere_points
 from .many_shapes import BOX_KINDS, SIZES, gap_across, make_boxes, promised, random_pairs
 from .oracles import EPS
 from .test_contacts import shapes_of_kind
@@ -207,9 +207,7 @@ def hulls_of_kind(kind: str) -> list[ConvexHull]:
     if kind == "hulls":
         return [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-2, 2, 3)) for n in rng.integers(5, 60, 80)]
     if kind == "round":
-        points = rng.normal(size=(40, 100, 3))
-        points /= np.linalg.norm(points, axis=2)[:, :, None]
-        return [ConvexHull(p + rng.uniform(-0.3, 0.3, 3)) for p in points]
+        return [ConvexHull(sphere_points(rng, 100) + rng.uniform(-0.3, 0.3, 3)) for _ in range(40)]
     if kind == "rings":
         return [
             ConvexHull(np.concatenate([disc(300), [[0, 0, 1.5]]]) + [4.0 * k, 0.3 * k * k, 0.1 * k]) for k in range(20)

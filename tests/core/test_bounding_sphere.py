@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 
-from .generators import rotation
+from .generators import rotation, sphere_points
 
 
 def sphere(points, starts=None) -> Spheres:
@@ -92,8 +92,7 @@ def test_known_bodies():
 def test_points_on_one_sphere_all_carry_it():
     rng = np.random.default_rng(5)
     for count in (4, 20, 500, 20_000):
-        points = rng.normal(size=(count, 3))
-        points /= np.linalg.norm(points, axis=1)[:, None]
+        points = sphere_points(rng, count)
         points = np.concatenate([points, -points])
         found = sphere(points * 3.0 + [10, 20, 30])
         np.testing.assert_allclose(found.center[0], [10, 20, 30], atol=1e-13)

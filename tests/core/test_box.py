@@ -9,7 +9,7 @@ import pytest
 from contact_lens.core import ConvexHull, box_sat, contact, contacts
 from contact_lens.core.shapes.box import Box, rotate
 
-from .generators import CUBE, rotation
+from .generators import CUBE, as_matrix, rotation
 
 SIGNS = 2.0 * CUBE
 
@@ -103,8 +103,7 @@ def test_a_matrix_moves_the_corners_of_the_bounding_box(kind):
             "sheared": turn @ np.triu(rng.uniform(0.2, 2, (3, 3))),
             "sheared and mirrored": -turn @ np.triu(rng.uniform(0.2, 2, (3, 3))),
         }[kind]
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = linear, rng.normal(size=3)
+        matrix = as_matrix(linear, rng.normal(size=3))
         low = rng.uniform(-3, 3, 3)
         high = low + rng.uniform(0.1, 2, 3)
         box = Box.from_matrix(matrix, low, high)
@@ -127,18 +126,17 @@ def test_a_box_without_thickness_has_lower_rank(size, rank):
 
 
 def test_a_singular_matrix_makes_a_flat_box():
-    matrix = np.eye(4)
-    matrix[:3, :3] = [[1, 0, 1], [0, 1, 1], [0, 0, 0]]
-    hexagon = Box.from_matrix(matrix, (-1, -1, -1), (1, 1, 1))
+    def image(linear) -> Box:
+        return Box.from_matrix(as_matrix(linear, 0), (-1, -1, -1), (1, 1, 1))
+
+    hexagon = image(np.array([[1, 0, 1], [0, 1, 1], [0, 0, 0]]))
     assert hexagon.rank == 2
     assert rows(hexagon.vertices) == {(-2, -2, 0), (-2, 0, 0), (0, -2, 0), (0, 2, 0), (2, 0, 0), (2, 2, 0)}
-    matrix[:3, :3] = np.diag([1.0, 0.0, 1.0])
-    square = Box.from_matrix(matrix, (-1, -1, -1), (1, 1, 1))
+    square = image(np.diag([1.0, 0.0, 1.0]))
     assert square.rank == 2
     assert square.orthogonal
     assert np.allclose(np.abs(square.axes[1]), [0, 1, 0])
-    matrix[:3, :3] = 0
-    assert Box.from_matrix(matrix, (-1, -1, -1), (1, 1, 1)).rank == 0
+    assert image(np.zeros((3, 3))).rank == 0
 
 
 def test_a_needle_of_a_strong_shear_keeps_its_corners():

@@ -12,7 +12,7 @@ from contact_lens.core import ConvexHull
 from contact_lens.core.narrow_phase.box_sat import box_sat
 from contact_lens.core.shapes.box import Box
 
-from .generators import OCTAHEDRAL, rotation, rotation_about
+from .generators import OCTAHEDRAL, as_matrix, rotation, rotation_about
 from .oracles import exact, gap_along, sign_tolerance, tolerance
 
 SIZES = {"cube": (1.0, 1.0, 1.0), "slab": (2.0, 2.0, 0.02), "needle": (0.01, 0.02, 3.0)}
@@ -21,9 +21,7 @@ UNIT = Box((0, 0, 0), (1, 1, 1))
 
 
 def turned(size, matrix, center) -> Box:
-    m = np.eye(4)
-    m[:3, :3], m[:3, 3] = matrix, center
-    box = Box.from_matrix(m, -0.5 * np.array(size), 0.5 * np.array(size))
+    box = Box.from_matrix(as_matrix(matrix, center), -0.5 * np.array(size), 0.5 * np.array(size))
     assert box.orthogonal
     return box
 

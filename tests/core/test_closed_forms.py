@@ -14,17 +14,15 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Capsule, ConvexHull, Relation, Sphere, contact, verify
+from contact_lens.core import Box, Capsule, ConvexHull, Relation, Sphere, contact
 
+from .assertions import assert_verified
+from .exact import exact as as_fractions
 from .oracles import EPS, as_unit, cross, dot, minus, root
 
 Row = list[Fraction]
 LEAST = 2.0**-40
 """Relative to the place and the sizes: a distance below has a direction that rounding of the input decides."""
-
-
-def as_fractions(point) -> Row:
-    return [Fraction(float(x)) for x in point]
 
 
 def along(p: Row, fraction: Fraction, vector: Row) -> Row:
@@ -88,7 +86,7 @@ def check(a, b, of_a: Row, of_b: Row, inside: bool = False, alone: bool = True, 
     expected = (-length if inside else length) - radii
     size = max(a.extent, b.extent, length)
     scale = size + max(a.magnitude, b.magnitude)
-    assert found.signed_distance == pytest.approx(expected, rel=0, abs=1e-12 * size + 8 * EPS * scale)
+    assert found.signed_distance == pytest.approx(expected, rel=0, abs=1e-14 * size + 8 * EPS * scale)
     assert found.lower_bound <= expected + EPS * scale
     assert expected - EPS * scale <= found.upper_bound
     band = 1e-6 * min(e for e in (a.extent, b.extent) if e > 0.0) if max(a.extent, b.extent) > 0.0 else 0.0
@@ -102,7 +100,7 @@ def check(a, b, of_a: Row, of_b: Row, inside: bool = False, alone: bool = True, 
         normal = -as_unit(gap) if inside else as_unit(gap)
         slack = 1e-12 + 16 * EPS * scale / length
         np.testing.assert_allclose(found.normal, normal, rtol=0, atol=slack)
-    assert verify(found, a, b).ok
+    assert_verified(found, a, b)
 
 
 SIZES = (1e-6, 1e-2, 1.0, 1e3, 1e6)

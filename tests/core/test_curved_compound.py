@@ -14,7 +14,9 @@ from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.curved_difference import inner_difference
 from contact_lens.core.curved.curved_inside import spread, support_points
 
-from .test_curved import KINDS, unit
+from .assertions import assert_verified
+from .generators import direction, sphere_points
+from .test_curved import KINDS
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.slow
 def of_kinds(name: str, other: str, seed: int, at) -> Compound:
     rng = np.random.default_rng([seed, list(KINDS).index(name), list(KINDS).index(other)])
     one, _ = KINDS[name](rng, np.asarray(at, dtype=float), 0.8)
-    two, _ = KINDS[other](rng, np.asarray(at) + 1.2 * unit(rng), 0.8)
+    two, _ = KINDS[other](rng, np.asarray(at) + 1.2 * direction(rng), 0.8)
     return Compound([one, two])
 
 
@@ -37,7 +39,7 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
         rng = np.random.default_rng([2, k])
         b = Compound([Sphere(at, 0.4), ConvexHull(np.array(at) + rng.normal(size=(8, 3)) * 0.5)])
         c = compound_contact(a, b, budget=Budget(300))
-        assert verify(c, a, b).ok, str(verify(c, a, b))
+        assert_verified(c, a, b)
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
         assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET, Status.BUDGET)
         assert overlap(a, b.translated(c.mtv)) <= c.certificate.tolerance
@@ -47,9 +49,8 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
             continue
         assert c.depth >= -nearest - c.certificate.tolerance
         assert c.depth - c.least_depth <= 0.1 * c.depth
-        for way in rng.normal(size=(25, 3)):
-            way *= 0.999 * c.least_depth / np.linalg.norm(way)
-            assert overlap(a, b.translated(way)) > 0.0
+        for way in sphere_points(rng, 25):
+            assert overlap(a, b.translated(0.999 * c.least_depth * way)) > 0.0
 
 
 def test_two_spheres_that_are_one_compound_by_the_closed_form():
@@ -62,7 +63,7 @@ def test_two_spheres_that_are_one_compound_by_the_closed_form():
     assert c.relation is Relation.B_INSIDE_A
     assert c.least_depth <= expected + 1e-9
     assert c.least_depth >= 0.9 * expected
-    assert verify(c, a, b).ok
+    assert_verified(c, a, b)
 
 
 def test_circles_in_the_plane():
@@ -80,8 +81,7 @@ def test_the_inner_difference_is_inside_and_reaches_the_surface_where_asked(name
     b, height_b = KINDS[names[1]](rng, np.array([0.3, 0.2, 0.1]), 0.7)
     ways = spread(3, 40)
     inner = inner_difference(a, b, ways)
-    many = rng.normal(size=(2000, 3))
-    many /= np.linalg.norm(many, axis=1)[:, None]
+    many = sphere_points(rng, 2000)
     top = (support_points(inner, many) * many).sum(axis=1)
     assert (top <= height_a(many) + height_b(-many) + 1e-12).all()
     reached = (support_points(inner, ways) * ways).sum(axis=1)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -20,12 +19,12 @@ from contact_lens.core import (
     Rounded,
     Sphere,
     contact,
-    verify,
 )
 from contact_lens.core.curved import curved_inside
 from contact_lens.core.curved.curved_inside import protrusion
 
-from .generators import as_matrix, rotation
+from .assertions import assert_verified, peak_memory
+from .generators import as_matrix, direction, rotation, sphere_points
 
 ALONG = np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)
 ASIDE = np.array([2.0, -1.0, 0.0]) / np.sqrt(5.0)
@@ -57,13 +56,12 @@ def test_what_pokes_out_beside_a_long_shape_is_not_inside_of_it(inner: str, oute
         small = SMALL[inner]((0.9 + out) * ASIDE)
         c = contact(small, around)
         assert c.relation is (Relation.PENETRATING if out > 0.0 else Relation.A_INSIDE_B), out
-        assert verify(c, small, around).ok
+        assert_verified(c, small, around)
         assert contact(around, small).relation is (Relation.PENETRATING if out > 0.0 else Relation.B_INSIDE_A)
 
 
 def _shapes(rng: np.random.Generator) -> dict[str, object]:
-    way = rng.normal(size=3)
-    way /= np.linalg.norm(way)
+    way = direction(rng)
     return {
         "point": Sphere(0.2 * way, 0.0),
         "sphere": Sphere(0.2 * way, 0.8),
@@ -166,15 +164,11 @@ def test_ellipsoids_that_are_flatter_where_they_stick_out() -> None:
 
 @pytest.mark.parametrize("radius", [0.0, 0.1])
 def test_memory_does_not_grow_with_corners_times_facets(radius: float) -> None:
-    ways = np.random.default_rng(5).normal(size=(2000, 3))
-    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    ways = sphere_points(np.random.default_rng(5), 2000)
     outer, inner = ConvexHull(ways), ConvexHull(0.5 * ways)
     small = Rounded(inner, radius) if radius else inner
     for shapes in ((small, outer), (small, Rounded(outer, 0.1))):
-        tracemalloc.start()
-        reach = protrusion(*shapes, 1e-5)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        reach, peak = peak_memory(lambda shapes=shapes: protrusion(*shapes, 1e-5))
         assert reach < -0.3
         assert peak < 16e6
 
@@ -187,4 +181,4 @@ def test_a_rounded_polygon_in_a_larger_one_in_its_plane() -> None:
         inner = Rounded(ConvexHull(rng.dirichlet(np.ones(7), 6) @ corners), 0.0005)
         c = contact(inner, outer)
         assert c.relation is Relation.A_INSIDE_B
-        assert verify(c, inner, outer).ok
+        assert_verified(c, inner, outer)

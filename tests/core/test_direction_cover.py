@@ -25,6 +25,7 @@ from contact_lens.core.shapes.curved_shape import across
 from contact_lens.core.tolerance import EPS
 
 from .generators import direction
+from .test_curved import best_slab
 
 FORM_ROUNDING = 4.0
 """Times EPS and the sum of a form's terms at the farthest corner: the error its least value may have."""
@@ -179,25 +180,6 @@ def random_pair(seed: int) -> tuple[Any, Any, Any]:
     return a, b, lambda n: height_a(n) + height_b(-n)
 
 
-def least_height(height: Any, rng: np.random.Generator) -> float:
-    """The least of a function of unit directions: many are tried, and from the best of them ever smaller steps."""
-    directions = rng.normal(size=(6000, 3))
-    directions = np.concatenate([directions, np.eye(3), -np.eye(3)])
-    directions /= np.linalg.norm(directions, axis=1)[:, None]
-    directions = directions[np.argsort(height(directions))[:40]]
-    low, step = height(directions), np.full(len(directions), 0.05)
-    for _ in range(250):
-        turns = rng.normal(size=(len(directions), 8, 3)) * 10.0 ** rng.uniform(-2.0, 0.0, (len(directions), 8, 1))
-        tried = directions[:, None] + step[:, None, None] * turns
-        tried /= np.linalg.norm(tried, axis=2)[:, :, None]
-        there = height(tried.reshape(-1, 3)).reshape(len(directions), 8)
-        best = there.argmin(axis=1)
-        better = there.min(axis=1) < low
-        directions = np.where(better[:, None], tried[np.arange(len(directions)), best], directions)
-        low, step = np.where(better, there.min(axis=1), low), np.where(better, 1.5 * step, 0.7 * step)
-    return float(low.min())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_cells_prove_the_depth_that_a_search_finds_and_no_more(seed):
@@ -207,7 +189,7 @@ def test_cells_prove_the_depth_that_a_search_finds_and_no_more(seed):
     rng = np.random.default_rng(seed)
     directions = [lowest_nearby(pieces, direction(rng)) for _ in range(60)]
     # Either search may miss the best direction; neither finds too good a one.
-    least = min(least_height(height, rng), float(height(np.array(directions)).min()))
+    least = min(-best_slab(height, lambda n: np.zeros(len(n)), rng), float(height(np.array(directions)).min()))
     rounding = 8.0 * EPS * (pieces.size + max(a.magnitude, b.magnitude))
     for excess in (1e-9, 1e-3):
         assert not cover(pieces, axis, max(least * (1.0 + excess), 1e-6 * pieces.size) + rounding).complete

@@ -16,6 +16,8 @@ from contact_lens.core import ConvexHull
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.kdop import KDops, kdop_directions
 
+from .generators import sphere_points
+
 TRIANGLE = np.array([[3, 1], [5, 4], [1, 5]])
 IN_SPACE = (6, 14, 18, 26)
 
@@ -192,8 +194,7 @@ def test_the_polytope_is_the_intersection_of_the_half_spaces(dim, k):
 
 @pytest.mark.parametrize("k", IN_SPACE)
 def test_the_k_dop_of_a_ball_has_k_faces(k):
-    points = np.random.default_rng(3).normal(size=(20_000, 3))
-    dop = kdops(points / np.linalg.norm(points, axis=1)[:, None], k)
+    dop = kdops(sphere_points(np.random.default_rng(3), 20_000), k)
     shape = dop.polytope(0)
     assert len(shape.facets) == k
     unit = shape.normals / np.abs(shape.normals).max(axis=1)[:, None]

@@ -14,9 +14,9 @@ from contact_lens.core import Box, ConvexHull
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.bounding.kdop import KDops
 from contact_lens.core.bounding.kdop_update import HullKDops, update_kdops
-from contact_lens.core.progress import Cancelled
 
-from .generators import cloud, cylinder, flat_shape, rotation, solid, sphere
+from .assertions import assert_progress
+from .generators import cloud, cylinder, flat_shape, rotation, solid, sphere, sphere_points
 
 
 def assert_same(a: KDops, b: KDops) -> None:
@@ -99,8 +99,7 @@ def test_polygons_turn_in_the_plane(k):
 def test_one_large_hull_alone_and_among_others_is_the_same(k):
     rng = np.random.default_rng(1)
     large = ConvexHull(rng.normal(size=(20_000, 3)) / 7 * [1, 1, 1e-2])
-    ball = rng.normal(size=(3000, 3))
-    shapes = [ConvexHull(ball / np.linalg.norm(ball, axis=1)[:, None]), large]
+    shapes = [ConvexHull(sphere_points(rng, 3000)), large]
     last = update_kdops(shapes, np.stack([np.eye(3)] * 2), np.zeros((2, 3)), k=k)
     for angle in (1e-6, 0.1, 1.0, 3.0):
         rotations = np.stack([Rotation.from_rotvec([angle, 0.3 * angle, 0]).as_matrix()] * 2)
@@ -217,16 +216,7 @@ def test_every_update_reports_progress_and_can_be_cancelled(dim, many):
         lambda report: update_kdops(last, *other, progress=report),
         lambda report: update_kdops(last, *other, method="recompute", progress=report),
     ):
-        fractions: list[float] = []
-        call(fractions.append)
-        assert fractions == sorted(fractions)
-        assert (fractions[0], fractions[-1]) == (0.0, 1.0)
-        assert len(set(fractions)) > 3
-        for most in (1, len(fractions) // 2, len(fractions)):
-            seen: list[float] = []
-            with pytest.raises(Cancelled):
-                call(lambda fraction, seen=seen, most=most: seen.append(fraction) is None and len(seen) < most)
-            assert seen == fractions[:most]
+        assert_progress(call, 4)
 
 
 def test_hulls_climb_alike_alone_and_among_so_many_that_they_are_split_into_chunks():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from contact_lens.core.meshes.mesh import Mesh
-from contact_lens.core.shapes.box import Box
 from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
@@ -122,17 +121,12 @@ def test_welded() -> None:
     assert Mesh(corners, np.arange(len(corners)).reshape(-1, 3)).welded().is_closed
 
 
-def test_arrays_are_copied_and_read_only() -> None:
-    """Neither the caller nor the mesh changes the other."""
+def test_arrays_are_copied() -> None:
     points, triangles = block()
     mesh = Mesh(points, triangles)
     points[0] = 99.0
     triangles[0] = 0
     assert mesh.magnitude == 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        mesh.points[0] = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        mesh.boundary_edges[:] = 1
 
 
 @pytest.mark.parametrize(
@@ -187,32 +181,3 @@ def test_parts_of_a_long_chain_are_one() -> None:
     assert (Mesh(np.zeros((3001, 3)), order).loose_parts == 0).all()
     parts = Mesh(np.zeros((10, 3)), [[5, 6, 7], [0, 1, 2], [7, 8, 9], [2, 3, 4]]).loose_parts
     assert parts.tolist() == [0, 1, 0, 1]
-
-
-def test_a_mesh_is_a_shape() -> None:
-    """As the box that it is the surface of, closed and open, in any pose, turned over by no reflection."""
-    rng = np.random.default_rng(3)
-    points, triangles = block((1.0, 2.0, 3.0))
-    mesh, box = Mesh(points, triangles), Box((0.5, 1.0, 1.5), (1.0, 2.0, 3.0))
-    queries = rng.uniform(-1.0, 4.0, (200, 3))
-    matrix = np.eye(4)
-    matrix[:3] = rng.normal(size=(3, 4))
-    for a, b in (
-        (mesh, box),
-        (mesh.translated([1.0, 2.0, 3.0]), box.translated([1.0, 2.0, 3.0])),
-        (mesh.scaled(0.5), box.scaled(0.5)),
-        (mesh.transformed(matrix), box.transformed(matrix)),
-        (mesh.transformed(np.diag([-1.0, 1.0, 1.0, 1.0])), box.transformed(np.diag([-1.0, 1.0, 1.0, 1.0]))),
-    ):
-        assert a.is_closed
-        assert a.volume == pytest.approx(b.volume)
-        np.testing.assert_allclose(a.centroid, b.centroid, atol=1e-12)
-        np.testing.assert_allclose(a.signed_distance(queries), b.signed_distance(queries), atol=1e-12)
-        assert np.array_equal(a.contains(queries), b.contains(queries))
-        directions = rng.normal(size=(50, 3))
-        np.testing.assert_allclose(
-            (a.supports(directions) * directions).sum(axis=1), (b.supports(directions) * directions).sum(axis=1)
-        )
-    opened = Mesh(points, triangles[:-1])
-    assert (opened.signed_distance(queries) > 0.0).all()
-    assert opened.contains([[0.5, 0.5, 0.0], [0.5, 0.5, 0.5]]).tolist() == [True, False]

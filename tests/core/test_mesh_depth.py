@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import Cancelled, Contact, ConvexHull, Mesh, Relation, contact, mesh_pieces
+from contact_lens.core import Contact, ConvexHull, Mesh, Relation, contact, mesh_pieces
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
 from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between
 
+from .assertions import assert_progress
 from .generators import rotation
-from .mesh_shapes import Surface, block, sphere, torus
-from .test_mesh_contact import UPRIGHT, bumpy
+from .mesh_shapes import Surface, block, bumpy, prism, sphere, torus
+from .test_mesh_contact import UPRIGHT
 
 pytestmark = pytest.mark.slow
 
@@ -81,24 +82,13 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
     rng = np.random.default_rng(1)
     (points, triangles), other = bumpy(rng, 10), bumpy(rng, 10)
     a, b = Mesh(points, triangles), Mesh(other[0] + [0.8, 0.2, 0.1], other[1])
-    fractions: list[float] = []
-    c = contact(a, b, progress=fractions.append)
+    c = contact(a, b)
     assert c.certificate.pieces_a is not None
     assert c.certificate.pieces_b is not None
     assert min(c.certificate.pieces_a.reflex_edges, c.certificate.pieces_b.reflex_edges) > 200
     assert len(triangles) > 300
-    assert fractions == sorted(fractions)
-    assert len(fractions) > 100
-    for left_off in (*range(1, 60, 7), 100, len(fractions) - 5):
-        reported: list[float] = []
-
-        def progress(fraction: float, reported: list[float] = reported, most: int = left_off) -> bool:
-            reported.append(fraction)
-            return len(reported) < most
-
-        with pytest.raises(Cancelled):
-            contact(a, b, progress=progress)
-        assert len(reported) == left_off, "not asked again"
+    stops = np.linspace(0.0, 1.0, 10)
+    assert len(assert_progress(lambda progress: contact(a, b, progress=progress), start=0.1, stops=stops)) > 100
 
 
 def test_rings_part_by_a_little_though_they_stay_linked():
@@ -113,12 +103,9 @@ def slit_block(width: float) -> tuple[Mesh, Decomposition]:
     """A block with a slit from above, and pieces that fill the slit: they are nowhere farther from it than half of its
     width, but what was in the slit cannot leave sideways any more."""
     w = 0.5 * width
-    outline = np.array([(-1, 0), (1, 0), (1, 1), (w, 1), (w, 0.2), (-w, 0.2), (-w, 1), (-1, 1)])
-    points = np.concatenate([np.column_stack([outline[:, 0], np.full(8, y), outline[:, 1]]) for y in (0.0, 1.0)])
-    flat = np.array([(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)])
-    k, after = np.arange(8), (np.arange(8) + 1) % 8
-    sides = [np.stack([k, after + 8, after], axis=1), np.stack([k, k + 8, after + 8], axis=1)]
-    mesh = Mesh(points, np.concatenate([flat, flat[:, ::-1] + 8, *sides]))
+    outline = [(-1, 0), (1, 0), (1, 1), (w, 1), (w, 0.2), (-w, 0.2), (-w, 1), (-1, 1)]
+    points, triangles = prism(outline, [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)], (-1.0, 0.0))
+    mesh = Mesh(points[:, [0, 2, 1]] * [1, -1, 1], triangles)  # upright
     halves = [ConvexHull(block((1.0, 1.0, 1.0), (x, 0.0, 0.0))[0]) for x in (-1.0, 0.0)]
     return mesh, Decomposition(tuple(halves), False, 0.5001 * width, 2, "halves")
 
@@ -193,19 +180,11 @@ def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
     points, triangles = sphere(72)
     meshes = [Mesh(points * rng.uniform(0.97, 1.03, size=(len(points), 1)) + x, triangles) for x in (0.0, 0.9)]
     pieces = [mesh_pieces(mesh) for mesh in meshes]
-    fractions: list[float] = []
 
-    def progress(fraction: float) -> bool:
-        fractions.append(fraction)
-        return True
+    def touch(progress=None) -> Contact:
+        return contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
 
-    c = contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
+    c = touch()
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 0.7
-    assert fractions == sorted(fractions)
-    assert len(fractions) > 100
-    for stop in (0.75, 0.95):
-        with pytest.raises(Cancelled):
-            contact(
-                *meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda fraction, stop=stop: fraction < stop
-            )
+    assert len(assert_progress(touch, start=0.1, stops=(0.75, 0.95))) > 100

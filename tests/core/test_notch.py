@@ -17,9 +17,10 @@ from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.separation import SeparationSearch
 from contact_lens.core.note import NOTCH
 
+from .assertions import assert_verified
 from .generators import rotation
-from .mesh_shapes import Surface, block, torus
-from .test_mesh_contact import bumpy, voxels
+from .mesh_shapes import Surface, block, bumpy, torus
+from .test_mesh_contact import voxels
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +56,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
             assert NOTCH not in c.notes
             assert_stays_clear(c, one, other)
             assert c.depth == pytest.approx(0.65628242, rel=1e-5), "hardly longer than into the notch"
-            assert verify(c, one, other).ok, verify(c, one, other)
+            assert_verified(c, one, other)
 
 
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
@@ -95,7 +96,7 @@ def test_a_tooth_beside_a_slot_that_it_fits_exactly(room, swapped, turned):
     assert c.depth == pytest.approx(0.25, rel=1e-6)
     assert c.mtv == pytest.approx((-0.25 if swapped else 0.25) * turn[:, 0], abs=1e-6)
     assert (NOTCH in c.notes) == (room < 1e-3)
-    assert verify(c, a, b).ok, verify(c, a, b)
+    assert_verified(c, a, b)
     if room < 1e-3:
         silent = tuple(note for note in c.notes if note != NOTCH)
         assert not verify(replace(c, notes=silent), a, b).ok
@@ -113,7 +114,7 @@ def test_compounds_say_it_too(swapped):
         c = contact(a, b)
         assert c.depth == pytest.approx(0.25)
         assert (NOTCH in c.notes) == (room == 0.0)
-        assert verify(c, a, b).ok, verify(c, a, b)
+        assert_verified(c, a, b)
         if room == 0.0:
             assert not verify(replace(c, notes=()), a, b).ok
 
@@ -127,7 +128,7 @@ def test_of_translations_as_short_the_one_that_stays_clear_is_told():
         c = contact(slot, tooth)
         assert c.mtv == pytest.approx([-mirrored, 0.0, 0.0], abs=1e-9)
         assert NOTCH not in c.notes
-        assert verify(c, slot, tooth).ok
+        assert_verified(c, slot, tooth)
 
 
 def solids(rng: np.random.Generator, k: int) -> Surface:
@@ -159,7 +160,7 @@ def test_who_moves_by_a_little_more_stays_apart_or_is_told_and_no_depth_is_longe
                 if c.depth == 0.0:
                     continue
                 assert c.depth <= hulls * (1.0 + 1e-9) + 1e-12
-                assert verify(c, one, two).ok, verify(c, one, two)
+                assert_verified(c, one, two)
                 if NOTCH not in c.notes:
                     silent += 1
                     assert_stays_clear(c, one, two)

@@ -16,7 +16,7 @@ from contact_lens.core.bounding import obb_axes
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.obb import OrientedBoxes
 
-from .generators import cylinder, rotation
+from .generators import cylinder, rotation, sphere_points
 
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 
@@ -229,15 +229,6 @@ def test_many_pairs_at_once_are_as_one_at_a_time():
     np.testing.assert_array_equal(a.take(many).gap(b.take(many)), np.tile(a.gap(b), 200))
 
 
-def test_a_polytope_is_the_box():
-    boxes = random_boxes(np.random.default_rng(13), 20, 5.0)
-    for i in range(20):
-        shape = boxes.polytope(i)
-        assert (len(shape.vertices), len(shape.facets)) == (8, 6)
-        assert shape.volume == pytest.approx(boxes.volume[i], rel=1e-12)
-        assert shape.area == pytest.approx(boxes.surface_area[i], rel=1e-12)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Shapes of many corners
 
@@ -246,18 +237,14 @@ def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_si
     rng = np.random.default_rng(15)
     w = np.arange(250) * 2 * np.pi / 250
     rings = [np.stack([np.cos(w), np.sin(w), np.full(250, z)], axis=1) for z in (0.0, 1.0)]
-    ball = rng.normal(size=(500, 3))
-    ball /= np.linalg.norm(ball, axis=1)[:, None]
     solids = [
         np.concatenate(rings),
         np.concatenate([rings[0], 0.3 * rings[1]]),
-        ball * [1, 2, 0.5],
+        sphere_points(rng, 500) * [1, 2, 0.5],
         rings[0] * [1, 2, 0],
     ]
     solids.append(np.concatenate(rings) * [1, 1, 1e-7])
-    solids = [points @ rotation(rng).T for points in solids] + [
-        ball[:, :2] / np.linalg.norm(ball[:, :2], axis=1)[:, None]
-    ]
+    solids = [*(points @ rotation(rng).T for points in solids), sphere_points(rng, 500, 2)]
     fast = [obb(points).volume[0] for points in solids]
     monkeypatch.setattr(obb_axes, "_OUTLINE", 10**9)
     slow = [obb(points).volume[0] for points in solids]

@@ -20,7 +20,7 @@ def test_a_subrange_never_passes_its_end_and_never_decreases():
         assert reported[-1] <= end
 
 
-@pytest.mark.parametrize("answer", [False, 0])
+@pytest.mark.parametrize("answer", [False, np.False_, 0])
 def test_only_false_cancels(answer):
     report_progress(lambda _: None, 0.5)
     report_progress(lambda _: True, 0.5)

@@ -37,8 +37,7 @@ def test_distances_of_points_are_those_the_solver_finds(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_points_moved_off_support_points_are_as_far_as_they_were_moved(name: str) -> None:
     shape = SHAPES[name]
-    normals = RNG.normal(size=(60, shape.dim))
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    normals = sphere_points(RNG, 60, shape.dim)
     for far in (0.0, 1e-6, 1.0, 1e5):
         found = shape.signed_distance(shape.supports(normals) + far * normals)
         np.testing.assert_allclose(found, far, rtol=1e-14, atol=1e-14 * (shape.magnitude + shape.extent))

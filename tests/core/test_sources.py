@@ -16,7 +16,7 @@ from contact_lens.core.shapes.support import (
     support,
 )
 
-from .generators import CUBE, cloud, direction, disc, pair, rotation_about
+from .generators import CUBE, as_matrix, cloud, direction, disc, pair, rotation_about
 from .oracles import exact, tolerance
 
 HALF = np.sqrt(0.5)
@@ -50,9 +50,7 @@ def test_s0_1_corners_of_a_box():
 
 def test_s0_1_box_from_a_matrix_with_its_origin_at_a_corner():
     """The local bounding box of an object whose origin is not its middle, turned, scaled unevenly and moved."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = rotation_about([1, 2, 3], 0.7) @ np.diag([2.0, 0.5, -3.0])
-    matrix[:3, 3] = [10, 20, 30]
+    matrix = as_matrix(rotation_about([1, 2, 3], 0.7) @ np.diag([2.0, 0.5, -3.0]), [10, 20, 30])
     box = Box.from_matrix(matrix, [0, 0, 0], [1, 2, 3])
     assert same_points(box.vertices, (CUBE + 0.5) * [1, 2, 3] @ matrix[:3, :3].T + matrix[:3, 3])
 

@@ -19,7 +19,6 @@ from contact_lens.core import (
     epa,
     gjk,
     gjk_intersects,
-    verify,
 )
 from contact_lens.core.batched.coherence import motion_bounds, update_states
 from contact_lens.core.batched.hull_intersection import intersect_hulls
@@ -27,6 +26,7 @@ from contact_lens.core.batched.hull_table import HullTable
 from contact_lens.core.batched.portals import APART, MEET, OPEN
 from contact_lens.core.narrow_phase.epa import epa_again
 
+from .assertions import assert_verified
 from .generators import CLASSES, CUBE, direction, disc, pair, rotation, rotation_about, sphere_points
 from .oracles import tolerance
 
@@ -92,7 +92,7 @@ def test_along_random_paths_through_contact_and_back(seed):
                 cold = contact(a, b, clearance=0.1)
                 warm = contact(a, b, clearance=0.1, start=last)
                 assert_same(warm, cold, a, b)
-                assert verify(warm, a, b).ok
+                assert_verified(warm, a, b)
                 met += cold.intersects and last is not None
                 last = warm
     assert met > 60
@@ -135,13 +135,13 @@ def test_foreign_and_stale_starts_change_no_answer(dim, lattice):
     foreign += [contact(*(ConvexHull(rng.integers(-2, 3, (8, 5 - dim))) for _ in range(2))) for _ in range(10)]
     assert {Relation.SEPARATED, Relation.PENETRATING} <= {cold.relation for cold in foreign}
     for (a, b, cold), own in zip(pairs, starts, strict=True):
-        assert verify(cold, a, b).ok
+        assert_verified(cold, a, b)
         verified = {numbers(cold)}
         for start in (*own, *(foreign[k] for k in rng.integers(0, len(foreign), 18))):
             warm = contact(a, b, start=start)
             assert_same(warm, cold, a, b)
             if numbers(warm) not in verified:
-                assert verify(warm, a, b).ok
+                assert_verified(warm, a, b)
                 verified.add(numbers(warm))
 
 

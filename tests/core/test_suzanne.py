@@ -15,6 +15,7 @@ from contact_lens.core.decomposition.mesh_pieces import check_pieces
 
 from . import mesh_shapes
 from .generators import rotation_about
+from .test_mesh_distance import fcl_object
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +35,6 @@ def moved(level: int, far: bool) -> Mesh:
     return Mesh(mesh.points @ TURN.T + (APART if far else CROSSING), mesh.triangles)
 
 
-def fcl_object(mesh: Mesh) -> fcl.CollisionObject:
-    model = fcl.BVHModel()
-    model.beginModel(len(mesh.points), len(mesh.triangles))
-    model.addSubModel(mesh.points, mesh.triangles)
-    model.endModel()
-    return fcl.CollisionObject(model, fcl.Transform())
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_mesh_is_as_blender_makes_it(level):
     mesh = suzanne(level)
@@ -56,7 +49,12 @@ def test_the_mesh_is_as_blender_makes_it(level):
 def test_distance_is_that_of_fcl_and_of_the_coarse_mesh(level):
     a, b = suzanne(level), moved(level, True)
     found = mesh_distance(a, b)
-    wanted = fcl.distance(fcl_object(a), fcl_object(b), fcl.DistanceRequest(), fcl.DistanceResult())
+    wanted = fcl.distance(
+        fcl_object((a.points, a.triangles)),
+        fcl_object((b.points, b.triangles)),
+        fcl.DistanceRequest(),
+        fcl.DistanceResult(),
+    )
     assert found.distance == pytest.approx(wanted, rel=1e-9)
     assert found.distance == pytest.approx(mesh_distance(suzanne(0), moved(0, True)).distance, rel=1e-9)
     assert found.lower_bound <= found.distance
@@ -70,7 +68,7 @@ def test_crossing_triangles_are_those_of_fcl(level):
         b = moved(level, far)
         request = fcl.CollisionRequest(num_max_contacts=100_000, enable_contact=True)
         result = fcl.CollisionResult()
-        fcl.collide(fcl_object(a), fcl_object(b), request, result)
+        fcl.collide(fcl_object((a.points, a.triangles)), fcl_object((b.points, b.triangles)), request, result)
         expected = {(c.b1, c.b2) for c in result.contacts}
         pairs = set(map(tuple, crossing_triangles(a, b).pairs.tolist()))
         assert (len(pairs) > 100) == (not far)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Capsule, Cone, ConvexHull, Cylinder, RegionKind, Sphere, contact, verify
+from contact_lens.core import Box, Capsule, Cone, ConvexHull, Cylinder, RegionKind, Sphere, contact
 from contact_lens.core.curved.disk_region import Disk, disk_and_disk, measures
 from contact_lens.core.narrow_phase.relation import contact_band
 
+from .assertions import assert_verified
 from .generators import direction
 from .oracles import EPS
 
@@ -58,8 +59,7 @@ def test_thin_cylinders_and_cones_touch_sink_in_and_are_inside(form, count):
             place = 5.0 * way - (far.signed_distance + depth) * far.normal
         pair = (a, shape.translated(place)) if rng.integers(2) else (shape.translated(place), a)
         found = contact(*pair)
-        said = verify(found, *pair)
-        assert said.ok, [check for check in said.checks if not check.ok]
+        assert_verified(found, *pair)
         if found.region is not None:
             band = contact_band(*pair, found.contact_tolerance)
             assert abs(found.region.depths.max() + found.signed_distance) <= band
@@ -98,8 +98,7 @@ def test_a_plate_that_lies_on_a_face_by_a_sliver_of_its_disk_is_verified(overlap
     found = contact(box, plate)
     assert found.region is not None
     assert found.region.area == pytest.approx(4.0 / 3.0 * overlap * np.sqrt(2.0 * overlap), rel=overlap + 1e-6, abs=0.0)
-    said = verify(found, box, plate)
-    assert said.ok, [check for check in said.checks if not check.ok]
+    assert_verified(found, box, plate)
 
 
 @pytest.mark.fast_cases(9)
@@ -117,5 +116,4 @@ def test_the_normal_of_a_dot_beside_the_pole_is_along_its_witness_points(large, 
         axis = np.array([0.0, 0.0, 1.0]) + size * rng.normal(size=3) * rng.integers(2)
         pair = (large, kind(top, top + size * axis, 0.7 * size))
         for a, b in (pair, pair[::-1]):
-            said = verify(contact(a, b), a, b)
-            assert said.ok, [check for check in said.checks if not check.ok]
+            assert_verified(contact(a, b), a, b)

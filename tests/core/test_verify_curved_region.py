@@ -11,6 +11,8 @@ import pytest
 from contact_lens.core import Cone, ConvexHull, Cylinder, Ellipsoid, Rounded, contact, verify
 from contact_lens.core.shapes.curved_shape import across
 
+from .assertions import assert_verified
+
 SOLIDS = {
     "ellipsoid": Ellipsoid((0, 0, 0), (1.0, 0.3, 0.25)),
     "rounded ellipsoid": Rounded(Ellipsoid((0, 0, 0), (1.0, 0.3, 0.25)), 0.1),
@@ -29,7 +31,7 @@ def test_a_region_at_the_witness_points_is_one_and_any_beside_them_is_none(name,
     hull = ConvexHull(rng.uniform(-1, 1, 3) * [0.3, 0.1, 0.01] + size * rng.normal(size=(9, 3)))
     for a, b in ((solid, hull), (hull, solid)):
         c = contact(a, b)
-        assert verify(c, a, b).ok, str(verify(c, a, b))
+        assert_verified(c, a, b)
         assert c.region is not None
         for side in across(c.normal):
             for off in (1e-6, -1e-4):

@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, contact, verify
+from contact_lens.core import ConvexHull, contact
 
+from .assertions import assert_verified
 from .generators import cylinder, rotation
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -24,7 +25,7 @@ def test_a_cube_beside_another_is_touched_in_the_middle_of_the_common_part(pose,
     c = contact(a, b, method=method)
     assert c.point_on_a == pytest.approx((1.0, 0.25, -0.4), abs=1e-14)
     assert c.point_on_b == pytest.approx((shift - 1.0, 0.25, -0.4), abs=1e-14)
-    assert verify(c, a, b).ok
+    assert_verified(c, a, b)
     assert (c.region is None) == (pose == "apart")
 
 
@@ -42,8 +43,8 @@ def test_the_middle_moves_along_with_the_pair_and_does_not_know_the_order(pose):
         moved, swapped = contact(a, b), contact(b, a)
         assert moved.point_on_a == pytest.approx(turn @ plain.point_on_a + move, abs=1e-12)
         assert swapped.point_on_b == pytest.approx(moved.point_on_a, abs=1e-12)
-        assert verify(moved, a, b).ok
-        assert verify(swapped, b, a).ok
+        assert_verified(moved, a, b)
+        assert_verified(swapped, b, a)
 
 
 def test_an_edge_lies_on_a_face_and_beside_a_parallel_edge():
@@ -72,7 +73,7 @@ def test_faces_that_are_not_quite_parallel_keep_the_points_that_realise_the_dist
     c = contact(a, b)
     assert c.feature_b.kind == "face"
     assert abs(c.point_on_b[0]) == pytest.approx(1.0, abs=1e-5)
-    assert verify(c, a, b).ok
+    assert_verified(c, a, b)
 
 
 def test_for_large_faces_apart_no_common_part_is_looked_for(monkeypatch):
@@ -92,4 +93,4 @@ def test_for_large_faces_apart_no_common_part_is_looked_for(monkeypatch):
         c = contact(a, b)
         assert c.signed_distance == pytest.approx(0.5)
         assert len(looked) == times
-        assert verify(c, a, b).ok
+        assert_verified(c, a, b)
