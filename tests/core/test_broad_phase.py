@@ -178,6 +178,7 @@ def test_a_set_against_itself_and_in_another_order():
         assert sorted(np.sort(turned, axis=1).tolist()) == pairs.tolist()
 
 
+@pytest.mark.slow
 def test_a_tree_takes_over_when_the_boxes_crowd():
     """Whether they crowd everywhere or in one place, and progress never goes back."""
     rng = np.random.default_rng(12)

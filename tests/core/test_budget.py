@@ -20,7 +20,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.fast_cases(2)
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_budget_of_zero_gives_a_translation_that_separates_and_true_bounds(name):
     a, b = PAIRS[name]

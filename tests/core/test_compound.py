@@ -323,6 +323,7 @@ def test_within_clearance():
     assert contact(U, NEAR, clearance=2).relation is Relation.WITHIN_CLEARANCE
 
 
+@pytest.mark.slow
 def test_pieces_that_a_whole_is_cut_into_do_not_matter():
     for seed in range(12):
         rng = np.random.default_rng(seed)

@@ -107,6 +107,7 @@ def test_rotated_faces_are_flat_but_for_rounding_and_single_precision_needs_a_to
         assert_exact(rounded, triangles, decompose_mesh(Mesh(rounded, triangles)), rng)
 
 
+@pytest.mark.slow
 def test_cavities_among_many_loose_parts_belong_to_the_smallest_part_around_them():
     """Shells in shells, and parts of either winding beside them."""
     parts, wanted = [], 0.0

@@ -136,6 +136,7 @@ def test_of_compounds_whose_search_the_budget_ends(name):
         assert np.allclose(c.normal, normal, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_order_of_pieces_and_corners_does_not_matter():
     a, b = cloud(1, 20), cloud(2, 20)
     first = compound_contact(a, b, budget=Budget(200))
@@ -184,6 +185,7 @@ def test_there_are_axes_of_any_pieces(pieces):
             assert not axes[:2, 2].any()
 
 
+@pytest.mark.slow
 def test_a_ring_has_the_same_pieces_in_every_pose():
     """Its flat sides are two triangles each, which rounding turns against each other."""
     points, triangles = torus(12, 6, 0.8, 0.25)

@@ -520,6 +520,7 @@ def test_exact_decisions_about_a_nearly_flat_disc_grow_in_step_with_its_corners(
         assert failures(points, hull) == []
 
 
+@pytest.mark.slow
 def test_points_beside_a_nearly_flat_disc_are_measured_from_few_of_its_edges(monkeypatch):
     measured: list[int] = []
     squared_lengths = quickhull.squared_lengths

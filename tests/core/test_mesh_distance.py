@@ -192,6 +192,7 @@ def test_nearest_points_agree_with_trimesh():
     assert len(points_to_mesh(np.zeros((0, 3)), Mesh(*mesh)).distance) == 0
 
 
+@pytest.mark.slow
 def test_of_linked_rings_few_triangles_are_measured():
     # All around the hole of one the other is as near: boxes say little about that.
     a = torus(32, 16)
