@@ -17,27 +17,13 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .bounding.bounding_volumes import bounding_volumes
-from .broad_phase.candidate_pairs import candidate_pairs
 from .compounds.compound import Compound
 from .contact import contact
 from .contacts import Contacts, contacts, pairs_intersect
-from .decomposition.mesh_pieces import mesh_pieces
-from .decomposition.polygon import Polygon
-from .decomposition.polygon_convexity import polygon_convexity
-from .hierarchy.bvh import Bvh
-from .meshes.contact_curves import contact_curves
-from .meshes.decomposition import Decomposition
-from .meshes.mesh import Mesh
-from .meshes.mesh_distance import mesh_distance
-from .meshes.point_distance import points_to_mesh
-from .meshes.triangle_pairs import crossing_triangles, self_crossings
-from .meshes.winding import winding_numbers
 from .narrow_phase.box_sat import box_sat
 from .narrow_phase.epa import epa
 from .narrow_phase.gjk import gjk, gjk_intersects
 from .narrow_phase.sat import sat
-from .nearest_neighbours import nearest_neighbours
 from .note import Note
 from .progress import Cancelled
 from .region.region import Region, RegionKind, contact_region
@@ -54,16 +40,45 @@ from .verify.check import Verification
 from .verify.verify import verify
 
 if TYPE_CHECKING:
+    from .bounding.bounding_volumes import bounding_volumes
     from .bounding.kdop_update import update_kdops
+    from .broad_phase.candidate_pairs import candidate_pairs
     from .decomposition.decompose_mesh import decompose_mesh
     from .decomposition.decompose_polygon import decompose_polygon
     from .decomposition.mesh_convexity import mesh_convexity
+    from .decomposition.mesh_pieces import mesh_pieces
+    from .decomposition.polygon import Polygon
+    from .decomposition.polygon_convexity import polygon_convexity
+    from .hierarchy.bvh import Bvh
+    from .meshes.contact_curves import contact_curves
+    from .meshes.decomposition import Decomposition
+    from .meshes.mesh import Mesh
+    from .meshes.mesh_distance import mesh_distance
+    from .meshes.point_distance import points_to_mesh
+    from .meshes.triangle_pairs import crossing_triangles, self_crossings
+    from .meshes.winding import winding_numbers
+    from .neighbours import nearest_neighbours
 
 _LATE = {
+    "bounding_volumes": ".bounding.bounding_volumes",
     "update_kdops": ".bounding.kdop_update",
+    "candidate_pairs": ".broad_phase.candidate_pairs",
     "decompose_mesh": ".decomposition.decompose_mesh",
     "decompose_polygon": ".decomposition.decompose_polygon",
     "mesh_convexity": ".decomposition.mesh_convexity",
+    "mesh_pieces": ".decomposition.mesh_pieces",
+    "Polygon": ".decomposition.polygon",
+    "polygon_convexity": ".decomposition.polygon_convexity",
+    "Bvh": ".hierarchy.bvh",
+    "contact_curves": ".meshes.contact_curves",
+    "Decomposition": ".meshes.decomposition",
+    "Mesh": ".meshes.mesh",
+    "mesh_distance": ".meshes.mesh_distance",
+    "points_to_mesh": ".meshes.point_distance",
+    "crossing_triangles": ".meshes.triangle_pairs",
+    "self_crossings": ".meshes.triangle_pairs",
+    "winding_numbers": ".meshes.winding",
+    "nearest_neighbours": ".neighbours",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
 module's or folder's here too, as `contact` and `verify`, is never among them: the import of that would hide it."""
@@ -125,6 +140,11 @@ __all__ = [
     "verify",
     "winding_numbers",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return all names, those of modules that are not imported yet too."""
+    return sorted({*globals(), *_LATE})
 
 
 def __getattr__(name: str) -> object:

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from .arguments import as_length
 from .budget import Budget
-from .compounds.compound import Compound, as_compound
-from .compounds.compound_contact import compound_contact
+from .compounds.compound import Compound, ConvexPieces, as_compound
 from .curved.convex_contact import convex_contact
-from .mesh_contact.mesh_contact import mesh_contact, validate_solids
-from .mesh_contact.mesh_pair import Pieces
-from .meshes.mesh import Mesh
-from .meshes.solid_facets import Solid
+from .late import LateModule
 from .progress import Progress
 from .result import Contact, Method
 from .shapes.curved_shape import CurvedShape
+from .shapes.shape import validate_solids
 from .tolerance import DEFAULT_CONTACT_TOLERANCE
+
+if TYPE_CHECKING:
+    from .compounds import compound_contact as compounds
+    from .mesh_contact import mesh_contact as meshes
+    from .mesh_contact.mesh_pair import Pieces
+    from .meshes.solid_facets import Solid
+else:
+    compounds = LateModule(".compounds.compound_contact", __package__)
+    meshes = LateModule(".mesh_contact.mesh_contact", __package__)
 
 _METHODS = get_args(Method)
 
@@ -71,8 +77,8 @@ def contact(
     if start is not None and not isinstance(start, Contact):
         raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
     spending = Budget.of_seconds(None if budget is None else as_length("budget", budget))
-    if isinstance(a, Mesh) or isinstance(b, Mesh):
-        return mesh_contact(
+    if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
+        return meshes.mesh_contact(
             a,
             b,
             clearance=clearance,
@@ -85,7 +91,7 @@ def contact(
     if pieces_a is not None or pieces_b is not None:
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
     if isinstance(a, Compound) or isinstance(b, Compound):
-        return compound_contact(
+        return compounds.compound_contact(
             as_compound(a),
             as_compound(b),
             clearance=clearance,

@@ -18,23 +18,26 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import batched
 from .arguments import as_length
-from .broad_phase.candidate_pairs import candidate_pairs
-from .compounds.compound import Compound
 from .contact import contact
-from .meshes.mesh import Mesh
+from .late import LateModule
 from .narrow_phase.gjk import gjk_intersects
 from .progress import Progress, equal_parts, report_progress, subrange, tracked
 from .region.region import Region
 from .result import Contact, Method, Relation, Status
+from .shapes.curved_shape import ConvexShape
 from .shapes.polytope import Polytope
 from .shapes.shape import Shape
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE, PROMISE_EXTENT, PROMISE_ROUNDING
 from .types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 
 if TYPE_CHECKING:
+    from .batched import convex_pairs
     from .batched.convex_pairs import PairContacts, RegionEntry
+    from .broad_phase import candidate_pairs as broad_phase
+else:
+    broad_phase = LateModule(".broad_phase.candidate_pairs", __package__)
+    convex_pairs = LateModule(".batched.convex_pairs", __package__)
 
 _METHODS = get_args(Method)
 _BROAD_PHASE = 0.05
@@ -204,8 +207,7 @@ def contacts(
         indices = validate_pairs(pairs, len(first), len(first if second is None else second))
     # The second set follows the first.
     known, offset = (first, 0) if second is None else (first + second, len(first))
-    engine = batched.convex_pairs
-    result = engine.PairContacts(
+    result = convex_pairs.PairContacts(
         known, indices + np.array([0, offset]), clearance, contact_tolerance, distances, regions
     )
     left, solved = np.arange(len(indices)), dict[int, Contact]()
@@ -218,12 +220,12 @@ def contacts(
         left = result.solve(left, progress)
     _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
-        result.center[result.relation < engine.RELATION_CODES[Relation.WITHIN_CLEARANCE]] = np.nan
+        result.center[result.relation < convex_pairs.RELATION_CODES[Relation.WITHIN_CLEARANCE]] = np.nan
     report_progress(progress, 1.0)
     return Contacts(
         pairs=read_only(indices),
-        relation=read_only(np.array(engine.RELATIONS, dtype=object)[result.relation]),
-        status=read_only(np.array(engine.STATUSES, dtype=object)[result.status]),
+        relation=read_only(np.array(convex_pairs.RELATIONS, dtype=object)[result.relation]),
+        status=read_only(np.array(convex_pairs.STATUSES, dtype=object)[result.status]),
         region=Regions(result.regions) if regions else None,
         clearance=clearance,
         contact_tolerance=contact_tolerance,
@@ -248,7 +250,7 @@ def pairs_intersect(shapes: Sequence[Shape], pairs: ArrayLike, *, progress: Prog
     known = validate_shapes("shapes", shapes)
     indices = validate_pairs(pairs, len(known), len(known))
     report_progress(progress, 0.0)
-    result, left = batched.convex_pairs.intersecting_pairs(known, indices, progress)
+    result, left = convex_pairs.intersecting_pairs(known, indices, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(indices)), 1.0)
     for k in tracked(left.tolist(), singly):
         a, b = (known[n] for n in indices[k].tolist())
@@ -262,7 +264,6 @@ def _solve_singly(
     result: PairContacts, rows: IntArray, method: Method, solved: dict[int, Contact], progress: Progress | None
 ) -> None:
     """Fill in rows by `contact`, and keep those of compounds and meshes in `solved`."""
-    engine = batched.convex_pairs
     for row, part in equal_parts(rows.tolist(), progress):
         report_progress(part, 0.0)
         a, b = (result.shapes[n] for n in result.pairs[row].tolist())
@@ -274,12 +275,12 @@ def _solve_singly(
             contact_tolerance=result.contact_tolerance,
             progress=part,
         )
-        result.relation[row] = engine.RELATION_CODES[found.relation]
-        result.status[row] = engine.STATUS_CODES[found.status]
+        result.relation[row] = convex_pairs.RELATION_CODES[found.relation]
+        result.status[row] = convex_pairs.STATUS_CODES[found.status]
         result.regions[row] = found.region
         for name in _ARRAYS:
             getattr(result, name)[row] = getattr(found, name)
-        if isinstance(a, Compound | Mesh) or isinstance(b, Compound | Mesh):
+        if not (isinstance(a, ConvexShape) and isinstance(b, ConvexShape)):
             solved[row] = found
 
 
@@ -321,8 +322,9 @@ def _take_over(
     taken, before = rows[known], before[known]
     for name in _ARRAYS:
         getattr(result, name)[taken] = getattr(start, name)[before]
-    result.relation[taken] = [batched.convex_pairs.RELATION_CODES[relation] for relation in start.relation[before]]
-    result.status[taken] = [batched.convex_pairs.STATUS_CODES[status] for status in start.status[before]]
+    relation_codes, status_codes = convex_pairs.RELATION_CODES, convex_pairs.STATUS_CODES
+    result.relation[taken] = [relation_codes[relation] for relation in start.relation[before]]
+    result.status[taken] = [status_codes[status] for status in start.status[before]]
     for row, old in zip(taken.tolist(), before.tolist(), strict=True):
         if start.region is not None:
             result.regions[row] = start.region.entries[old]
@@ -396,4 +398,5 @@ def _candidates(
     low, high = np.maximum(low - margin, -LARGEST_COORDINATE), np.minimum(high + margin, LARGEST_COORDINATE)
     count = len(shapes)
     second = () if others is None else (low[count:], high[count:])
-    return candidate_pairs(low[:count], high[:count], *second, margin=clearance, progress=progress).pairs.copy()
+    found = broad_phase.candidate_pairs(low[:count], high[:count], *second, margin=clearance, progress=progress)
+    return found.pairs.copy()

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import sqrt
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.convex_contact import convex_contact
+from ..late import LateModule
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
@@ -22,6 +22,11 @@ from ..shapes.shape import Shape
 from ..tolerance import COMPOUND_PLANE, EPS, promised
 from ..types import FloatArray, read_only
 from .covered import union_moments
+
+if TYPE_CHECKING:
+    from ..broad_phase import candidate_pairs as broad_phase
+else:
+    broad_phase = LateModule("..broad_phase.candidate_pairs", __package__)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -93,7 +98,7 @@ class Compound(Shape):
         if not curved:
             return union_moments(cast(tuple[Polytope, ...], self.pieces))
         tolerance = pair_tolerance(self, self)
-        for i, j in candidate_pairs(self.lows, self.highs).pairs.tolist():
+        for i, j in broad_phase.candidate_pairs(self.lows, self.highs).pairs.tolist():
             if convex_contact(self.pieces[i], self.pieces[j]).signed_distance < -tolerance:
                 raise ValueError(f"pieces {i} and {j} overlap, one is curved: their union's volume is not known")
         volumes = np.array([piece.volume for piece in self.pieces])
@@ -146,7 +151,11 @@ class Compound(Shape):
         return Compound([piece.scaled(factor) for piece in self.pieces])
 
 
-def as_compound(shape: Compound | ConvexShape) -> Compound:
+ConvexPieces = Compound | ConvexShape
+"""Every kind of shape that is a union of convex pieces: all but meshes."""
+
+
+def as_compound(shape: ConvexPieces) -> Compound:
     """Return `shape` if it is a compound, else the compound of that single convex shape."""
     return shape if isinstance(shape, Compound) else Compound([shape])
 

@@ -22,19 +22,6 @@ from .curved_mesh_pair import CurvedPair
 from .mesh_pair import MeshPair, Pieces, check_given
 
 
-def validate_solids(a: object, b: object) -> None:
-    """Raise ValueError, naming `a` or `b`, unless both are shapes of the same dimension."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Solid):
-            raise ValueError(
-                f"{name} must be a shape such as ConvexHull, Box or Sphere, a Compound or a Mesh, "
-                f"not {type(shape).__name__}"
-            )
-    dim_a, dim_b = (3 if isinstance(shape, Mesh) else shape.dim for shape in (a, b))  # type: ignore[attr-defined]
-    if dim_a != dim_b:
-        raise ValueError(f"a and b must have the same dimension, but a has {dim_a} and b has {dim_b}")
-
-
 def mesh_contact(
     a: Solid,
     b: Solid,

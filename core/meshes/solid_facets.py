@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..compounds.compound import Compound
+from ..compounds.compound import Compound, ConvexPieces
 from ..curved.curved_inside import spread
 from ..meshes.decomposition import Decomposition
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -17,8 +17,8 @@ from ..tolerance import CURVED_ROUNDING, EPS
 from ..types import FloatArray, IntArray
 from .mesh import Mesh
 
-Solid = Mesh | Compound | ConvexShape
-"""Every kind of shape that `contact` takes; all but meshes are unions of convex pieces."""
+Solid = Mesh | ConvexPieces
+"""Every kind of shape that `contact` takes."""
 
 _AROUND = 2_000
 """Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""
@@ -39,7 +39,7 @@ class SolidFacets:
     """How many pieces are curved."""
 
 
-def pieces_of(solid: Compound | ConvexShape) -> tuple[ConvexShape, ...]:
+def pieces_of(solid: ConvexPieces) -> tuple[ConvexShape, ...]:
     """Return the convex pieces whose union a solid is."""
     return solid.pieces if isinstance(solid, Compound) else (solid,)
 

@@ -184,3 +184,17 @@ def similarity(linear: FloatArray) -> tuple[float, FloatArray] | None:
     if not stretches[-1] > (1.0 - SIMILAR) * stretches[0]:
         return None
     return float(stretches.mean()), u @ v
+
+
+def validate_solids(a: object, b: object) -> None:
+    """Raise ValueError, naming `a` or `b`, unless both are shapes of the same dimension."""
+    dims = []
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Shape):
+            raise ValueError(
+                f"{name} must be a shape such as ConvexHull, Box or Sphere, a Compound or a Mesh, "
+                f"not {type(shape).__name__}"
+            )
+        dims.append(shape.dim)
+    if dims[0] != dims[1]:
+        raise ValueError(f"a and b must have the same dimension, but a has {dims[0]} and b has {dims[1]}")

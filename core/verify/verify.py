@@ -8,42 +8,40 @@ corners are differences of vertices, prove the upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compounds.compound import Compound, as_compound
-from ..mesh_contact.mesh_contact import validate_solids
-from ..mesh_contact.mesh_result import MeshCertificate
-from ..meshes.decomposition import Decomposition
-from ..meshes.mesh import Mesh
-from ..meshes.solid_facets import Solid
+from ..compounds.compound import Compound, ConvexPieces, as_compound
+from ..late import LateModule
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..result import Certificate, Contact, PiecesCertificate, Relation, Status
-from ..shapes.curved_shape import ConvexShape
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope, intervals
+from ..shapes.shape import validate_solids
 from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
 from ..types import FloatArray
 from .bounds import overlap_along, rounding_of
 from .check import Check, Verification
-from .compound import check_compound
-from .curved import check_curved
-from .form import check_form, first
-from .mesh import check_mesh
+from .form import check_form
 from .polytope import proven_upper
 from .region import check_region, check_support_features
 from .ties import check_normals, check_realised
 
+if TYPE_CHECKING:
+    from ..meshes.solid_facets import Solid
+    from . import compound as compounds
+    from . import curved
+    from . import mesh as meshes
+else:
+    compounds = LateModule(".compound", __package__)
+    curved = LateModule(".curved", __package__)
+    meshes = LateModule(".mesh", __package__)
+
 __all__ = ["Check", "Verification", "verify"]
 
 _PRODUCTS = 1 << 18  # held in memory at a time
-_OF_PIECES = ("signed_distance", "normal", "lower_bound", "upper_bound", "ties", "iterations")
-"""Fields of a contact with the depth of pieces that are those of the pieces' contact."""
-_OWN = ("status", "notes", "certificate")
-"""Fields of it that are its own; all others are those of the contact of the surfaces."""
 
 
 def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
@@ -82,19 +80,17 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     validate_solids(a, b)
     proof = contact.certificate
     if isinstance(proof, PiecesCertificate):
-        made_of = first(
-            "the contact is that of its surfaces with the depth of its pieces", _pieces_faults(contact, a, b)
-        )
+        made_of = meshes.check_pieces_depth(contact, a, b)
         if not made_of.ok:
             return Verification((made_of,), float("nan"))
         of_both = verify(proof.surfaces, a, b).checks + verify(proof.pieces, *proof.solids).checks
         return Verification((made_of, *of_both), contact.upper_bound - contact.lower_bound)
-    if isinstance(a, Mesh) or isinstance(b, Mesh):
-        return check_mesh(contact, a, b)
+    if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
+        return meshes.check_mesh(contact, a, b)
     if isinstance(a, Compound) or isinstance(b, Compound):
-        return check_compound(contact, as_compound(a), as_compound(b))
+        return compounds.check_compound(contact, as_compound(a), as_compound(b))
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        return check_curved(contact, a, b)
+        return curved.check_curved(contact, a, b)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
@@ -122,39 +118,6 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
         *check_region(contact, a, b, tolerance, grain, exponent, area),
     ]
     return Verification(tuple(checks), width)
-
-
-def _pieces_faults(contact: Contact, a: Solid, b: Solid) -> Iterator[str]:
-    """Yield the fields of a contact with the depth of pieces that are not those of the two contacts it is made of."""
-    proof = contact.certificate
-    assert isinstance(proof, PiecesCertificate)
-    of_surfaces, of_pieces = proof.surfaces, proof.pieces
-    surfaces = of_surfaces.certificate if isinstance(of_surfaces, Contact) else None
-    if not (isinstance(surfaces, MeshCertificate) and isinstance(of_pieces, Contact)):
-        yield "its certificate is not a contact of meshes and one of their pieces"
-        return
-    if isinstance(of_pieces.certificate, PiecesCertificate):
-        yield "its certificate contains another of its kind"
-    if not (isinstance(proof.solids, tuple) and len(proof.solids) == 2):
-        yield f"solids are {proof.solids!r}"
-    for shape, solid, pieces in zip((a, b), proof.solids, (surfaces.pieces_a, surfaces.pieces_b), strict=True):
-        known: tuple[ConvexShape, ...] = ()
-        if not isinstance(shape, Mesh):
-            known = as_compound(shape).pieces
-        elif isinstance(pieces, Decomposition):
-            known = pieces.pieces
-        if not (isinstance(solid, Compound) and len(solid.pieces) == len(known)):
-            yield f"solids are {proof.solids!r}"
-        for piece, expected in zip(solid.pieces, known, strict=True):
-            if piece is not expected and not np.array_equal(piece.bounds, expected.bounds):
-                yield f"a piece is {piece!r}"
-    if contact.status is not Status.OF_PIECES or of_surfaces.status is not Status.NO_DEPTH:
-        yield f"status is {contact.status!r}"
-    for field in fields(Contact):
-        source = of_pieces if field.name in _OF_PIECES else of_surfaces
-        value, expected = getattr(contact, field.name), getattr(source, field.name)
-        if field.name not in _OWN and value is not expected and not np.array_equal(value, expected):
-            yield f"{field.name} is {value!r}"
 
 
 def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules that are imported when they are first used, so that importing `contact_lens.core` stays fast."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class LateModule:
+    """Stands for a module of the package; the first of its names that is asked for imports it."""
+
+    def __init__(self, name: str, package: str | None) -> None:
+        """Take a relative name such as ".meshes.mesh", and the `__package__` of the file that uses it."""
+        self._name, self._package = name, package
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a name of the module."""
+        return getattr(import_module(self._name, self._package), name)
