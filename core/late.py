@@ -8,7 +8,7 @@ from typing import Any
 
 
 class LateModule:
-    """Stands for a module of the package; the first of its names that is asked for imports it."""
+    """A module of the package that is imported when one of its names is first used."""
 
     def __init__(self, name: str, package: str | None) -> None:
         """Take a relative name such as ".meshes.mesh", and the `__package__` of the file that uses it."""

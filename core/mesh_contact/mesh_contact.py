@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact of a mesh and another solid: whether, where and how deep they collide, or how far apart they
-are.
+"""The contact of a mesh and another solid: whether, where and how deep they collide, or their distance.
 
 A closed mesh represents the solid inside it, any other a bare surface. Whether triangles meet is decided exactly,
 whether one solid is inside the other by winding numbers, and the depth of two solids by convex pieces that approximate

@@ -45,8 +45,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 
 def relation_of_overlapping(a_in_b: bool, b_in_a: bool, touching: bool) -> Relation:
-    """Return the relation of two shapes that are not apart from which is inside the other, and whether they only
-    touch."""
+    """Return the relation of two shapes that intersect: which one is inside the other, and whether they only touch."""
     if a_in_b and b_in_a:
         return Relation.COINCIDENT
     if touching:

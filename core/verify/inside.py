@@ -82,7 +82,7 @@ def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Ch
             return [Check(_FITS, False, f"{relation}, but a point sticks out by {off:.3g}, limit {limit:.3g}")]
     checks = [Check(_FITS, True, f"{relation}: {len(chosen)} points stick out by {off:.3g}")]
     if len(chosen) < len(points):
-        words = f"{len(chosen)} of {len(points)} points were looked at"
+        words = f"{len(chosen)} of {len(points)} points were checked"
         checks.append(Check("not checked: that no other point sticks out", True, words))
     return checks
 

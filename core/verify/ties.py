@@ -109,7 +109,7 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
 def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     """Look among the normals of facets for one that is as good and not contact."""
     if contact.signed_distance > tolerance:
-        return [Check(_ALL, len(contact.ties) >= 1, "apart: there is only one direction")]
+        return [Check(_ALL, len(contact.ties) >= 1, "separated: there is only one direction")]
     cores = [shape.skeleton for shape in (a, b)]
     name = "not checked: that no other normal is as good"
     if cores[0] is None or cores[1] is None:
@@ -127,7 +127,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     ]
     missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - _VERIFY_TIE_ANGLE).sum()) if len(good) else 0
     checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not reported")]
-    return [*checks, Check(name, True, "only facets were looked at, not pairs of edges")]
+    return [*checks, Check(name, True, "only facets were checked, not pairs of edges")]
 
 
 def _sideways(ties: FloatArray, direction: FloatArray) -> FloatArray:
