@@ -243,8 +243,11 @@ def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray])
 
 
 @contextmanager
-def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
-    """A 3D view to draw with, set up for a clear picture; as it was when done."""
+def _a_3d_view(context: Any, smooth: bool) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
+    """A 3D view to draw with, set up for a clear picture; as it was when done.
+
+    smooth: with as many samples per pixel as the preferences say, instead of one.
+    """
     window = context.window or next(iter(context.window_manager.windows), None)
     screens = [window.screen, *bpy.data.screens] if window is not None else list(bpy.data.screens)
     areas = [area for screen in screens for area in screen.areas]
@@ -268,6 +271,9 @@ def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.
         (space.overlay, "show_overlays", False),
         (space, "show_gizmo", False),
     ]
+    if not smooth:  # which without a GPU takes longer than all else of a picture
+        preferences = context.preferences
+        wanted += [(preferences, "is_dirty", preferences.is_dirty), (preferences.system, "viewport_aa", "OFF")]
     before = []
     try:
         for owner, name, value in wanted:
@@ -294,7 +300,7 @@ def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int
         draw_isolated(shown, style, BACKGROUND, view, projection, size)
         draw(inspection, style, view, projection, size, inspection.units.length)
 
-    _render(context, filepath, size, view, projection, draw_over)
+    _render(context, filepath, size, view, projection, draw_over, smooth=False)
 
 
 def render_contact(context: Any, filepath: str, width: int, height: int) -> None:
@@ -344,13 +350,17 @@ def _render(
     view: FloatArray,
     projection: FloatArray,
     draw_over: Callable[[], None],
+    smooth: bool = True,
 ) -> None:
-    """Write a PNG of the scene in solid shading, with something drawn over it."""
+    """Write a PNG of the scene in solid shading, with something drawn over it.
+
+    smooth: see `_a_3d_view`; what is faded does not need it.
+    """
     start_gpu()
     width, height = size
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
-        with _a_3d_view(context) as (space, region):
+        with _a_3d_view(context, smooth) as (space, region):
             offscreen.draw_view3d(
                 context.scene,
                 context.view_layer,
@@ -391,6 +401,6 @@ def write_png(filepath: str, pixels: NDArray[np.uint8]) -> None:
     path.write_bytes(
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-        + chunk(b"IDAT", zlib.compress(rows, 9))
+        + chunk(b"IDAT", zlib.compress(rows))
         + chunk(b"IEND", b"")
     )

@@ -1110,7 +1110,10 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
     bpy.ops.contact_lens.go_to_finding()
     shown = part("blender_addon.ui.isolation").current(bpy.context)
     path = str(tmp_path / "pair.png")
+    preferences = bpy.context.preferences
+    before = preferences.system.viewport_aa, preferences.is_dirty
     picture.render_isolated(bpy.context, shown, path, 320, 200)
+    assert (preferences.system.viewport_aa, preferences.is_dirty) == before
     pixels = np.array(bpy.data.images.load(path).pixels).reshape(200, 320, 4)[:, :, :3]
     assert min(painted(pixels, 0.9995)) > 1500, "the surfaces are seen past the wall"
 
