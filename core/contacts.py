@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import as_length
+from .arguments import as_array, as_length
 from .contact import contact
 from .late import LateModule
 from .narrow_phase.gjk import gjk_intersects
@@ -103,10 +103,12 @@ class Contacts(ReadOnlyArrays):
     `contact(row)` has. None when regions were not asked for."""
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
-    contact_tolerance: float
-    """As given: relative to the smaller shape's extent."""
+    contact_tolerance: float | FloatArray
+    """As given, one for all or (p,): relative to the smaller shape's extent."""
     method: Method
     """As given."""
+    budget: float | None
+    """As given: seconds per pair of compounds and meshes."""
     shapes: tuple[Shape, ...] | None
     """As given, for `contact`; None when certificates were not asked for."""
     others: tuple[Shape, ...] | None = None
@@ -148,7 +150,8 @@ class Contacts(ReadOnlyArrays):
                 (self.shapes if self.others is None else self.others)[j],
                 method=self.method,
                 clearance=self.clearance,
-                contact_tolerance=self.contact_tolerance,
+                contact_tolerance=tolerance_of(self.contact_tolerance, row),
+                budget=self.budget,
             )
         return self._solved[row]
 
@@ -159,8 +162,9 @@ def contacts(
     *,
     others: Sequence[Shape] | None = None,
     clearance: float = 0.0,
-    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    contact_tolerance: float | ArrayLike = DEFAULT_CONTACT_TOLERANCE,
     method: Method = "auto",
+    budget: float | None = None,
     distances: bool = True,
     regions: bool = True,
     certificates: bool = True,
@@ -174,7 +178,9 @@ def contacts(
         pairs: (p, 2) indices of shapes, in any order. None: all pairs whose bounding boxes are within the clearance or
             the band of TOUCHING, in ascending order; pairs left out are SEPARATED.
         others: a second set: A of a pair is then of `shapes` and B of `others`. Without it both are of `shapes`.
-        clearance, contact_tolerance, method: see `contact`. Methods other than "auto" solve pair by pair.
+        clearance, contact_tolerance, method: see `contact`. With pairs, the tolerance may be an array (p,), one of each
+            pair. Methods other than "auto" solve pair by pair.
+        budget: seconds for each pair of compounds or meshes; 0 for the first answers: see `contact`.
         distances: False: pairs of convex shapes shown to be SEPARATED may get bounds only, which is much faster; see
             `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
@@ -196,23 +202,27 @@ def contacts(
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = as_length("clearance", clearance)
-    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
+    if budget is not None:
+        budget = as_length("budget", budget)
     if start is not None and not isinstance(start, Contacts):
         raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
     report_progress(progress, 0.0)
     begin = _BROAD_PHASE if pairs is None else 0.0
+    tolerance: float | FloatArray
     if pairs is None:
-        indices = _candidates(first, second, clearance, contact_tolerance, subrange(progress, 0.0, begin))
+        tolerance = as_length("contact_tolerance", contact_tolerance)
+        indices = _candidates(first, second, clearance, tolerance, subrange(progress, 0.0, begin))
     else:
         indices = validate_pairs(pairs, len(first), len(first if second is None else second))
+        tolerance = validate_tolerance(contact_tolerance, len(indices))
     # The second set follows the first.
     known, offset = (first, 0) if second is None else (first + second, len(first))
     result = convex_pairs.PairContacts(
-        known, indices + np.array([0, offset]), clearance, contact_tolerance, distances, regions
+        known, indices + np.array([0, offset]), clearance, tolerance, budget, distances, regions
     )
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
-        same = (start.clearance, start.contact_tolerance, start.method) == (clearance, contact_tolerance, method)
+        same = (start.clearance, start.method, start.budget) == (clearance, method, budget)
         left = _take_over(result, indices, first, second, start, same, solved)
     progress = subrange(progress, begin, 1.0)
     total = max(1, len(left))
@@ -228,8 +238,9 @@ def contacts(
         status=read_only(np.array(convex_pairs.STATUSES, dtype=object)[result.status]),
         region=Regions(result.regions) if regions else None,
         clearance=clearance,
-        contact_tolerance=contact_tolerance,
+        contact_tolerance=tolerance,
         method=method,
+        budget=budget,
         shapes=first if certificates else None,
         others=second if certificates else None,
         _solved=solved if certificates else {},
@@ -272,7 +283,8 @@ def _solve_singly(
             b,
             method=method,
             clearance=result.clearance,
-            contact_tolerance=result.contact_tolerance,
+            contact_tolerance=tolerance_of(result.contact_tolerance, row),
+            budget=result.budget,
             progress=part,
         )
         result.relation[row] = convex_pairs.RELATION_CODES[found.relation]
@@ -282,6 +294,22 @@ def _solve_singly(
             getattr(result, name)[row] = getattr(found, name)
         if not (isinstance(a, ConvexShape) and isinstance(b, ConvexShape)):
             solved[row] = found
+
+
+@overload
+def tolerance_of(tolerance: float | FloatArray, rows: int) -> float: ...
+
+
+@overload
+def tolerance_of(tolerance: float | FloatArray, rows: IntArray) -> float | FloatArray: ...
+
+
+def tolerance_of(tolerance: float | FloatArray, rows: int | IntArray) -> float | FloatArray:
+    """Return the contact tolerance of some rows, of one for all or one for each (p,)."""
+    if isinstance(tolerance, float):
+        return tolerance
+    chosen = tolerance[rows]
+    return float(chosen) if isinstance(rows, int) else chosen
 
 
 def _take_over(
@@ -319,6 +347,7 @@ def _take_over(
     before, known = find(i, j)
     if result.distances:
         known &= start.status[before] != Status.BOUNDS_ONLY
+    known &= tolerance_of(result.contact_tolerance, rows) == tolerance_of(start.contact_tolerance, before)
     taken, before = rows[known], before[known]
     for name in _ARRAYS:
         getattr(result, name)[taken] = getattr(start, name)[before]
@@ -377,6 +406,19 @@ def validate_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
         there = f"{count} shapes" if count == others else f"{count} shapes and {others} others"
         raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {there}")
     return np.array(array, dtype=np.intp)
+
+
+def validate_tolerance(value: float | ArrayLike, count: int) -> float | FloatArray:
+    """Return the contact tolerance of all pairs, or a read-only copy (count,) of those of each. Raise ValueError."""
+    if not isinstance(value, np.ndarray | Sequence) or isinstance(value, str):
+        return as_length("contact_tolerance", value)
+    array = as_array("contact_tolerance", value, f"a number or an array ({count},)")
+    if array.shape != (count,) or not (array >= 0.0).all():
+        raise ValueError(
+            f"contact_tolerance: a number, or one for each of the {count} pairs, expected, none negative; got the "
+            f"shape {array.shape}"
+        )
+    return read_only(np.array(array))
 
 
 def _candidates(

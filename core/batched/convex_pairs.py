@@ -67,12 +67,13 @@ class PairContacts:
         shapes: tuple[Shape, ...],
         pairs: IntArray,
         clearance: float,
-        contact_tolerance: float,
+        contact_tolerance: float | FloatArray,
+        budget: float | None,
         distances: bool,
         regions: bool,
     ) -> None:
         self.shapes, self.pairs, self.distances, self.with_regions = shapes, pairs, distances, regions
-        self.clearance, self.contact_tolerance = clearance, contact_tolerance
+        self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         count, self.dim = len(pairs), shapes[0].dim if shapes else 3
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
@@ -86,6 +87,11 @@ class PairContacts:
     def sizes(self) -> Sizes:
         """Bounds and sizes of the shapes, of which there must be one."""
         return Sizes(self.shapes)
+
+    def bands(self, rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of pairs the `contact_band`, the smaller extent and the larger magnitude (n,)."""
+        tolerance = self.contact_tolerance
+        return self.sizes.bands(self.pairs[rows], tolerance if isinstance(tolerance, float) else tolerance[rows])
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""
@@ -136,7 +142,7 @@ class PairContacts:
         """Fill in pairs of boxes i (n,) and j (n,); return which were."""
         axes, sizes = box_axes(boxes, i, j), self.sizes
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
-        band, extent, magnitude = sizes.bands(self.pairs[rows], self.contact_tolerance)
+        band, extent, magnitude = self.bands(rows)
         apart = np.zeros(0, dtype=np.intp)
         if not self.distances:
             apart = np.flatnonzero(lower > np.maximum(band, self.clearance))
@@ -209,7 +215,7 @@ class PairContacts:
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
         if len(distant) >= _FEW:
             a, b, rows_apart = i[distant], j[distant], chosen[distant]
-            band = self.sizes.bands(self.pairs[rows_apart], self.contact_tolerance)[0]
+            band = self.bands(rows_apart)[0]
             start = self.start[rows_apart].T
             found = hull_distances(table, a, b, start, band, subrange(progress, 0.3, between))
             answered.append(self._store_hulls(rows_apart, found, None))
@@ -223,7 +229,7 @@ class PairContacts:
         self, rows: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
     ) -> BoolArray:
         """Fill in the bounds of pairs of polytopes i (n,) and j (n,) that are SEPARATED; return (n,) which are."""
-        limit = np.maximum(self.sizes.bands(self.pairs[rows], self.contact_tolerance)[0], self.clearance)
+        limit = np.maximum(self.bands(rows)[0], self.clearance)
         gap, normal = np.zeros(len(rows)), self.start[rows].T.copy()
         known = np.flatnonzero(normal.any(axis=0))
         gap[known] = slab_widths(table, i[known], j[known], normal[:, known])
@@ -240,7 +246,7 @@ class PairContacts:
 
     def _store_hulls(self, rows: IntArray, found: HullContacts, progress: Progress | None) -> IntArray:
         """Fill in pairs of polytopes whose bounds meet; return which these are."""
-        band, extent, magnitude = self.sizes.bands(self.pairs[rows], self.contact_tolerance)
+        band, extent, magnitude = self.bands(rows)
         distance = found.signed_distance
         tolerance = promised_many(distance, extent, magnitude)
         miss = found.on_b - found.on_a - distance * found.normal
@@ -350,7 +356,9 @@ class Sizes:
         above = self.high.take(i, axis=1) - self.high.take(j, axis=1)
         return np.maximum(below, above).max(axis=0) <= slack
 
-    def bands(self, pairs: IntArray, contact_tolerance: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def bands(
+        self, pairs: IntArray, contact_tolerance: float | FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return of each pair `contact_band`, the smaller extent and the larger magnitude (n,)."""
         extents, magnitude = self.extents[pairs], self.magnitudes[pairs].max(axis=1)
         small, large = extents.min(axis=1), extents.max(axis=1)

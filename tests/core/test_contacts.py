@@ -238,6 +238,37 @@ def test_what_follows_from_the_arrays():
         found.region[len(found)]
 
 
+@pytest.mark.parametrize("kind", ["turned", "lattice", "mixed", "all"])
+def test_each_pair_may_have_a_tolerance_of_its_own(kind):
+    shapes = shapes_of_kind(kind)
+    pairs = random_pairs(60 if kind == "all" else 400, len(shapes), seed=6)
+    tolerance = 10.0 ** np.random.default_rng(6).uniform(-9, -1, len(pairs))
+    found = contacts(shapes, pairs, contact_tolerance=tolerance)
+    assert np.array_equal(found.contact_tolerance, tolerance)
+    for k in range(0, len(pairs), 3):
+        single = contact(*(shapes[n] for n in pairs[k]), contact_tolerance=tolerance[k])
+        check_row(found, k, *(shapes[n] for n in pairs[k]), single)
+        assert found.contact(k).contact_tolerance == tolerance[k]
+    # Rows of which only the tolerance is another are solved again.
+    coarse = np.where(np.arange(len(pairs)) % 2, 0.05, tolerance)
+    for given in (coarse, 0.05):
+        again, cold = (contacts(shapes, pairs, contact_tolerance=given, start=last) for last in (found, None))
+        assert (again.relation == cold.relation).all()
+
+
+def test_the_budget_reaches_compounds_and_meshes():
+    shapes = shapes_of_kind("all")[-5:-1]
+    first, whole = (contacts(shapes, budget=budget) for budget in (0, None))
+    assert np.array_equal(first.pairs, whole.pairs)
+    for k, pair in enumerate(first.pairs.tolist()):
+        a, b = (shapes[n] for n in pair)
+        assert first.contact(k).to_dict() == contact(a, b, budget=0).to_dict()
+        assert verify(first.contact(k), a, b).ok
+    refined = contacts(shapes, start=first)  # first answers are not taken over where more is asked for
+    assert np.array_equal(refined.lower_bound, whole.lower_bound)
+    assert np.array_equal(refined.upper_bound, whole.upper_bound)
+
+
 @pytest.mark.parametrize("method", ["sat", "gjk", "both"])
 def test_other_methods_solve_pair_by_pair(method):
     shapes = make_boxes(12, "turned")
@@ -384,6 +415,13 @@ def test_progress_rises_in_small_steps_and_cancels(kind, options):
             for name in ("clearance", "contact_tolerance")
             for value in (-1.0, np.nan, None, "1")
         ),
+        *(
+            ("contact_tolerance.*3 pairs", 3, {"pairs": [[0, 1]] * 3, "contact_tolerance": value})
+            for value in ([1e-5], [1e-5, -1e-5, 0.0], [[1e-5, 0.0, 0.0]])
+        ),
+        ("contact_tolerance", 3, {"pairs": [[0, 1]], "contact_tolerance": ["1"]}),
+        ("contact_tolerance", 3, {"contact_tolerance": [1e-5] * 3}),
+        ("budget", 3, {"budget": -1.0}),
         *(("method", 2, {"method": value}) for value in ("", "GJK", None, 1)),
         ("start", 2, {"start": 1}),
     ],
