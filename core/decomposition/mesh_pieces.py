@@ -48,22 +48,38 @@ def mesh_pieces(
     1 True
     """
     validate_mesh("mesh", mesh)
-    most_reflex = as_whole_number("most_reflex", most_reflex)
+    exact, reflex, reason = exact_pieces(
+        mesh, as_whole_number("most_reflex", most_reflex), subrange(progress, 0.0, 0.8)
+    )
+    if exact is not None:
+        return exact
     whole = mesh if mesh.is_closed else mesh.welded()
-    why, reflex = "the mesh is not closed", -1
-    if whole.is_closed:
-        reflex = 0
-        if whole.extent > 0.0:
-            reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
-        why = f"{reflex} edges bend inward and {most_reflex} are allowed"
-        # Coordinates stored in single precision are no planes; a second try takes them as such.
-        for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
-            try:
-                part = subrange(progress, 0.4 * k, 0.4 * (k + 1))
-                return decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
-            except ValueError as error:
-                why = str(error).split(": ", 1)[-1].split(";", 1)[0]
-    return _hulls(whole, reflex, why, subrange(progress, 0.8, 1.0))
+    return _hulls(whole, reflex, reason, subrange(progress, 0.8, 1.0))
+
+
+def exact_pieces(
+    mesh: Mesh, most_reflex: int = DEFAULT_MOST_REFLEX, progress: Progress | None = None
+) -> tuple[Decomposition | None, int, str]:
+    """Return the exact pieces of a mesh, the number of edges that bend inward, -1 where they were not counted, and the
+    reason why there are no exact pieces where there are none.
+
+    Raise Cancelled when `progress` returns False.
+    """
+    whole = mesh if mesh.is_closed else mesh.welded()
+    if not whole.is_closed:
+        return None, -1, "the mesh is not closed"
+    reflex = 0
+    if whole.extent > 0.0:
+        reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
+    reason = f"{reflex} edges bend inward and {most_reflex} are allowed"
+    # Coordinates stored in single precision are no planes; a second try takes them as such.
+    for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
+        try:
+            part = subrange(progress, 0.5 * k, 0.5 * (k + 1))
+            return decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part), reflex, ""
+        except ValueError as error:
+            reason = str(error).split(": ", 1)[-1].split(";", 1)[0]
+    return None, reflex, reason
 
 
 def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Decomposition:
