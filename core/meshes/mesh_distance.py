@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The distance of two meshes: a descent of both trees that leaves out what is too far apart to matter.
 
-It is that of the surfaces: a mesh inside another, closed one is as far from it as their triangles are. A few of the
-nearest pairs of nodes are followed down first; what they find lets most others be left out. Source: S3.4; E. Larsen et
-al., Fast distance queries with rectangular swept sphere volumes, 2000.
+It is that of the surfaces: a mesh inside another, closed one is as far from it as their triangles are. Corners below the
+nearest pairs of nodes prove how far that is at most, which lets most others be left out; where many are left, disks
+along the surfaces are compared besides boxes. Source: S3.4; E. Larsen et al., Fast distance queries with rectangular
+swept sphere volumes, 2000.
 """
 
 from __future__ import annotations
@@ -14,19 +15,28 @@ import numpy as np
 
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
+from ..hierarchy.nodes import both_children, crossed_children
 from ..progress import Progress, report_progress
-from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP
+from ..runs import chunks
+from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
-from .surface import Surface, validate_mesh
+from .node_disks import NodeDisks
+from .surface import Surface, node_bounds, validate_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
 from .vectors import scale_exponent, scale_points
 
-_BATCH = 1 << 14
-"""Pairs of nodes opened in one go."""
+_BATCH = 12_000
+"""Pairs of nodes opened, or of triangles sieved, in one go."""
+_CHUNK = 4_000
+"""Pairs of nodes compared in one go: what is made of them on the way fits the cache."""
 _PAIRS = 1 << 10
 """Pairs of triangles measured in one go."""
-_FIRST = 32
-"""Pairs of nodes followed down before all others."""
+_FIRST = 64
+"""Pairs of triangles measured before all others, those whose slabs are the narrowest."""
+_TRIED = 64
+"""Pairs of nodes of so many of which a corner each is measured."""
+_DISKS = 1 << 14
+"""Pairs of nodes opened from which on it pays to make disks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +113,6 @@ class BoxGaps:
         return scale_points(result, -self.exponent)
 
 
-def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and highest corners (3, m) of the nodes of a mesh's tree."""
-    volumes = mesh.tree.volumes
-    assert isinstance(volumes, KDops)
-    return volumes.low.T, volumes.high.T
-
-
 def some_items(tree: Bvh, nodes: IntArray) -> IntArray:
     """Return one of the items below each of some nodes."""
     return tree.items.take(tree.first.take(nodes) + tree.count.take(nodes) // 2)
@@ -122,10 +125,14 @@ class _Search:
         """Get ready."""
         self.a, self.b, self.progress = a, b, progress
         self.gaps = BoxGaps(*node_bounds(a), *node_bounds(b))
+        self.disks: tuple[NodeDisks, NodeDisks] | None = None
         self.best, self.lower = np.inf, np.inf
+        self.bound = np.inf
+        """No larger than the best: a distance of two points of the surfaces."""
         self.pair = (0, 0)
         self.on_a = self.on_b = np.zeros(3)
         self.measured = 0
+        self.opened = 0
         self.done = 0.0
         self.open: list[tuple[FloatArray, IntArray, IntArray]] = []
         """Lower bounds and pairs of triangles whose distance is still uncertain."""
@@ -134,7 +141,6 @@ class _Search:
         """Find the nearest pair of triangles."""
         report_progress(self.progress, 0.0)
         root = np.zeros(1, dtype=np.intp)
-        self._follow(root, root)
         waiting = [(self.gaps(root, root), root, root, 1.0)]
         while waiting and self.best > 0.0:
             gap, i, j, fraction = waiting.pop()
@@ -142,16 +148,13 @@ class _Search:
                 part = fraction * _BATCH / len(i)
                 # The nearest first: what they find may spare the others.
                 order = np.argpartition(gap, _BATCH)
-                remaining, chosen = order[_BATCH:], order[:_BATCH]
+                remaining, chosen = order[_BATCH:], np.sort(order[:_BATCH])  # neighbours stay together
                 waiting.append((gap.take(remaining), i.take(remaining), j.take(remaining), fraction - part))
                 gap, i, j, fraction = gap.take(chosen), i.take(chosen), j.take(chosen), part
-            near = np.flatnonzero(gap < self.best)
+            near = np.flatnonzero(gap <= self.bound)
             i, j = self._opened(i.take(near), j.take(near))
-            gap = self.gaps(i, j)
-            near = np.flatnonzero(gap < self.best)
-            gap, i, j = gap.take(near), i.take(near), j.take(near)
+            gap, i, j = self._near(i, j)
             if len(i):
-                self._follow(i.take(chosen := _least(gap, _FIRST)), j.take(chosen), levels=1)
                 waiting.append((gap, i, j, fraction))
             else:
                 self.done += fraction
@@ -171,112 +174,109 @@ class _Search:
             len(self.a.triangles) * len(self.b.triangles),
         )
 
-    def _follow(self, i: IntArray, j: IntArray, levels: int | None = None) -> None:
-        """Measure a triangle each of a few pairs of nodes and, level by level, of the nearest below them."""
-        while len(i) and self.best > 0.0:
-            self._measure(some_items(self.a.tree, i), some_items(self.b.tree, j), note=False)
-            if levels is not None:
-                return
-            i, j = self._opened(i, j)
-            gap = self.gaps(i, j)
-            chosen = _least(gap, _FIRST)
-            i, j = i.take(chosen), j.take(chosen)
+    def _near(self, i: IntArray, j: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return lower bounds of the distances below pairs of nodes, and the pairs: those that may contain the least."""
+        self.opened += len(i)
+        if self.opened > _DISKS and self.disks is None:
+            self.disks = NodeDisks.of(self.a, self.gaps.exponent), NodeDisks.of(self.b, self.gaps.exponent)
+        parts = [(np.zeros(0), i[:0], j[:0])]
+        for part in chunks(len(i), _CHUNK):
+            p, q = i[part], j[part]
+            gap = self.gaps(p, q)
+            if self.disks is not None:
+                near = np.flatnonzero(gap <= self.bound)
+                p, q = p.take(near), q.take(near)
+                between = scale_points(self.disks[0].gaps(self.disks[1], p, q), -self.gaps.exponent)
+                gap = np.maximum(gap.take(near), between)
+            tried = _least(gap, _TRIED)
+            self._try(p.take(tried), q.take(tried))
+            near = np.flatnonzero(gap <= self.bound)
+            parts.append((gap.take(near), p.take(near), q.take(near)))
+        gap, i, j = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return gap, i, j
+
+    def _try(self, i: IntArray, j: IntArray) -> None:
+        """Measure a corner each below pairs of nodes: the surfaces are no farther apart."""
+        if not len(i):
+            return
+        a, b = (
+            mesh.points.take(mesh.triangles.take(some_items(mesh.tree, nodes), axis=0)[:, 0], axis=0)
+            for mesh, nodes in ((self.a, i), (self.b, j))
+        )
+        x, y, z = (a - b).T
+        length = float(np.hypot(np.hypot(x, y), z).min())
+        self.bound = min(self.bound, length * (1.0 + MESH_GAP * EPS))
 
     def _opened(self, i: IntArray, j: IntArray) -> tuple[IntArray, IntArray]:
         """Return the pairs of nodes below pairs of nodes; the triangles of pairs of leaves are measured."""
         left_i, left_j = self.a.tree.left.take(i), self.b.tree.left.take(j)
         leaf_i, leaf_j = left_i < 0, left_j < 0
+        both = np.flatnonzero(~(leaf_i | leaf_j))
+        if len(both) == len(i):
+            return crossed_children(left_i, left_j)
         ends = np.flatnonzero(leaf_i & leaf_j)
-        if len(ends):
-            self._measure_leaves(i.take(ends), j.take(ends))
-        k = np.flatnonzero(~(leaf_i | leaf_j))
+        trees = self.a.tree, self.b.tree
+        self._measure(*(tree.items.take(tree.first.take(k.take(ends))) for tree, k in zip(trees, (i, j), strict=True)))
+        only_i, only_j = np.flatnonzero(leaf_j & ~leaf_i), np.flatnonzero(leaf_i & ~leaf_j)
         parts = [
-            (
-                (left_i.take(k)[:, None] + np.array([0, 0, 1, 1])).ravel(),
-                (left_j.take(k)[:, None] + np.array([0, 1, 0, 1])).ravel(),
-            )
+            crossed_children(left_i.take(both), left_j.take(both)),
+            (both_children(left_i.take(only_i)), np.repeat(j.take(only_i), 2)),
+            (np.repeat(i.take(only_j), 2), both_children(left_j.take(only_j))),
         ]
-        twins = np.arange(2)
-        k = np.flatnonzero(leaf_j & ~leaf_i)
-        parts.append(((left_i.take(k)[:, None] + twins).ravel(), np.repeat(j.take(k), 2)))
-        k = np.flatnonzero(leaf_i & ~leaf_j)
-        parts.append((np.repeat(i.take(k), 2), (left_j.take(k)[:, None] + twins).ravel()))
         return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
-    def _measure_leaves(self, i: IntArray, j: IntArray) -> None:
-        """Measure every triangle of leaf i[k] of A against every one of leaf j[k] of B."""
-        a, b = self.a.tree, self.b.tree
-        count_j = b.count.take(j)
-        counts = a.count.take(i) * count_j
-        if int(counts.max()) == 1:
-            self._measure(a.items.take(a.first.take(i)), b.items.take(b.first.take(j)))
-            return
-        ends = np.cumsum(counts)
-        for begin in range(0, int(ends[-1]), _BATCH):
-            number = np.arange(begin, min(begin + _BATCH, int(ends[-1])))
-            pair = np.searchsorted(ends, number, side="right")
-            number -= (ends - counts).take(pair)
-            width = count_j.take(pair)
-            of_a = a.items.take(a.first.take(i).take(pair) + number // width)
-            self._measure(of_a, b.items.take(b.first.take(j).take(pair) + number % width))
-
-    def _measure(self, i: IntArray, j: IntArray, note: bool = True) -> None:
-        """Measure pairs of triangles; without `note` only to find a near one: they will come again."""
-        for begin in range(0, len(i), _BATCH):
-            p, q = i[begin : begin + _BATCH], j[begin : begin + _BATCH]
-            if len(p) <= _PAIRS:
-                self._measure_batch(p, q, note)
-                continue
-            # The nearest first: what they find spares most of the others.
-            lower = slabs(
-                self.a.corner_rows(p),
-                self.b.corner_rows(q),
-            )
-            near = np.flatnonzero(lower < self.best)
-            near = near.take(np.argsort(lower.take(near), kind="stable"))
-            for start in range(0, len(near), _PAIRS):
-                indices = near[start : start + _PAIRS]
-                if self.best == 0.0 or lower[indices[0]] >= self.best:
+    def _measure(self, i: IntArray, j: IntArray) -> None:
+        """Measure pairs of triangles, the nearest first: what they find spares most of the others."""
+        for part in chunks(len(i), _BATCH):
+            p, q = i[part], j[part]
+            for across_faces in (False, True):
+                lower = slabs(self.a.corner_rows(p), self.b.corner_rows(q), across_faces)
+                near = np.flatnonzero(lower <= self.bound)
+                p, q, lower = p.take(near), q.take(near), lower.take(near)
+                if len(p) <= _FIRST:
                     break
-                self._measure_batch(p.take(indices), q.take(indices), note)
+            order = np.argsort(lower, kind="stable")
+            begin, count = 0, _FIRST
+            while begin < len(order) and self.best > 0.0 and lower[order[begin]] <= self.bound:
+                indices = order[begin : begin + count]
+                self._measure_batch(p.take(indices), q.take(indices))
+                begin, count = begin + count, min(2 * count, _PAIRS)
 
-    def _measure_batch(self, p: IntArray, q: IntArray, note: bool) -> None:
+    def _measure_batch(self, p: IntArray, q: IntArray) -> None:
         """Measure no more than `_PAIRS` pairs of triangles."""
-        if self.best == 0.0:
-            return
-        rows_a, rows_b = (
-            self.a.corner_rows(p),
-            self.b.corner_rows(q),
-        )
+        rows_a, rows_b = self.a.corner_rows(p), self.b.corner_rows(q)
         found = measured(rows_a, rows_b)
         self.measured += len(p)
         # What may meet is not believed to: only what certainly crosses is at distance 0.
         certain = np.where(found.open & (found.distance == 0.0), np.inf, found.distance)
         k = int(certain.argmin())
         if certain[k] < self.best:
-            self.best = float(certain[k])
-            self.pair = (int(p[k]), int(q[k]))
+            self._found(float(certain[k]), int(p[k]), int(q[k]))
             at = slice(k, k + 1)
             self.on_a = points_at(rows_a[..., at], found.weights_a[:, at])[0]
             self.on_b = points_at(rows_b[..., at], found.weights_b[:, at])[0]
             if self.best == 0.0:
                 self.on_b, self.lower = self.on_a, 0.0
-        if note:
-            unsure = np.flatnonzero(found.open & (found.lower < self.best))
-            if len(unsure):
-                self.open.append((found.lower.take(unsure), p.take(unsure), q.take(unsure)))
-                # One of them at once: where meshes touch, one that does is enough.
-                k = int(unsure[found.distance.take(unsure).argmin()])
-                self._decide(int(p[k]), int(q[k]))
-            sure = np.where(found.open, np.inf, found.lower)
-            self.lower = min(self.lower, float(sure.min()))
+        unsure = np.flatnonzero(found.open & (found.lower <= self.bound))
+        if len(unsure):
+            self.open.append((found.lower.take(unsure), p.take(unsure), q.take(unsure)))
+            # One of them at once: where meshes touch, one that does is enough.
+            k = int(unsure[found.distance.take(unsure).argmin()])
+            self._decide(int(p[k]), int(q[k]))
+        sure = np.where(found.open, np.inf, found.lower)
+        self.lower = min(self.lower, float(sure.min()))
+
+    def _found(self, distance: float, p: int, q: int) -> None:
+        """Keep a pair of triangles as the nearest so far."""
+        self.best, self.pair = distance, (p, q)
+        self.bound = min(self.bound, distance)
 
     def _decide(self, p: int, q: int) -> None:
         """Measure a pair of triangles in whole numbers."""
         found, proved, on_a, on_b = distance_exactly(_corners(self.a, p), _corners(self.b, q))
         self.lower = min(self.lower, proved)
         if found < self.best or found == 0.0:
-            self.best, self.pair = found, (p, q)
+            self._found(found, p, q)
             self.on_a, self.on_b = np.array(on_a), np.array(on_b)
 
     def _settle(self) -> None:

@@ -14,8 +14,8 @@ from ..runs import chunks, ranges
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import cross, dot
-from .mesh_distance import BoxGaps, node_bounds, some_items
-from .surface import Surface, validate_mesh
+from .mesh_distance import BoxGaps, some_items
+from .surface import Surface, node_bounds, validate_mesh
 
 _SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""

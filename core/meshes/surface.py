@@ -44,10 +44,11 @@ class Surface(Shape):
         points = as_points("points", self.points, 3)
         if not len(points):
             raise ValueError("points: at least one point expected, got none")
-        object.__setattr__(self, "points", read_only(np.array(points)))
+        # Row by row in memory, or numpy would copy all of them to take a few.
+        object.__setattr__(self, "points", read_only(np.array(points, order="C")))
         for corner in self.reach:
             validate_magnitude("points", corner)
-        object.__setattr__(self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)))))
+        object.__setattr__(self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)), order="C")))
 
     @property
     def dim(self) -> int:
@@ -314,6 +315,13 @@ def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
         assert len(volumes.directions) == 3
         parts.append(KDops(volumes.directions, volumes.low + low, volumes.high + high))
     return replace(tree, volumes=parts[0], item_volumes=parts[1])
+
+
+def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest corners (3, m) of the nodes of a mesh's tree."""
+    volumes = mesh.tree.volumes
+    assert isinstance(volumes, KDops)
+    return volumes.low.T, volumes.high.T
 
 
 def signed_volume(points: FloatArray, triangles: IntArray) -> float:

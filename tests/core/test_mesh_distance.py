@@ -14,6 +14,7 @@ import trimesh
 
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.mesh_distance import MeshDistance, mesh_distance
+from contact_lens.core.meshes.node_disks import NodeDisks
 from contact_lens.core.meshes.point_distance import point_triangle_distances, points_to_mesh
 from contact_lens.core.meshes.triangle_distance import triangle_distances
 from contact_lens.core.tolerance import EPS, promised
@@ -151,6 +152,41 @@ def test_two_surfaces_in_nearly_one_place():
     assert apart((points, faces), (points + [1.0, 0, 0], faces)).distance == 0.0
     above = apart((points, faces), (points + [1.0 + 2.0**-52, 0.1, 0.2], faces))
     assert above.distance == 2.0**-52
+
+
+def test_one_surface_in_another_everywhere_as_far_away():
+    turn = rotation(np.random.default_rng(2))
+    points, faces = torus(60, 24)
+    for thin in (0.2, 0.29):
+        inner = torus(60, 24, 1.0, thin)[0]
+        found = apart((points @ turn, faces), (inner @ turn, faces[:, ::-1]))
+        # Middles of opposite facets: the outer ones, of both, come nearer than the points do.
+        assert 0.98 * (0.3 - thin) <= found.distance <= 0.3 - thin
+        assert found.lower_bound == pytest.approx(found.distance, rel=1e-9)
+        assert found.measured < found.possible / 100
+
+
+def test_disks_contain_what_is_below_their_nodes_and_their_gaps_are_no_larger_than_distances():
+    rng = np.random.default_rng(3)
+    flat = (ball(5)[0] * [1.0, 1.0, 0.0], ball(5)[1])
+    for surface in (ball(8, 0.2), torus(12, 6), soup(rng, 70, 0.3), flat, (box()[0], np.zeros((3, 3), dtype=int))):
+        for size in (1.0, 1e-4, 1e5):
+            meshes = [Mesh(surface[0] @ rotation(rng) * size + rng.normal(size=3) * size, surface[1]) for _ in "ab"]
+            disks = [NodeDisks.of(mesh, 0) for mesh in meshes]
+            corners = []
+            for mesh, disk in zip(meshes, disks, strict=True):
+                tree = mesh.tree
+                below = [mesh.points[mesh.triangles[tree.items_below([k])]].reshape(-1, 3) for k in range(len(tree))]
+                for points, (*center, x, y, z, thick, radius) in zip(below, disk.rows.T, strict=True):
+                    away = points - center
+                    assert (np.abs(away @ [x, y, z]) <= thick * (1.0 + 1e-12)).all()
+                    assert (np.linalg.norm(away, axis=1) <= radius * (1.0 + 1e-12)).all()
+                corners.append(below)
+            i, j = rng.integers(0, len(meshes[0].tree), (2, 200))
+            gaps = disks[0].gaps(disks[1], i, j)
+            for p, q, gap in zip(i, j, gaps, strict=True):
+                between = corners[0][p][:, None] - corners[1][q][None]
+                assert gap <= np.linalg.norm(between, axis=2).min()
 
 
 def test_where_whole_faces_touch_one_pair_of_triangles_is_enough():
