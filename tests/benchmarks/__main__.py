@@ -24,8 +24,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="few inputs and few rounds: does it all still run?")
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}")
     parser.add_argument("--plots", action="store_true", help="only the picture of how the cost of a scene grows")
+    parser.add_argument("--before", metavar="PATH", help="checkout of an earlier version, to be compared with")
     parser.add_argument("names", nargs="*", metavar="NAME", help="the same without --only")
     options = parser.parse_args(arguments)
+    if options.before:
+        os.environ["CONTACT_LENS_BEFORE"] = os.path.abspath(options.before)
     wanted = [*(options.only or []), *options.names]
     if unknown := set(wanted) - set(names):
         print(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names)}.", file=sys.stderr)
