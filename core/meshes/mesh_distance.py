@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The distance of two meshes: a descent of both trees that leaves out what is too far apart to matter.
 
-It is that of the surfaces: a mesh inside another, closed one is as far from it as their triangles are. Corners below the
-nearest pairs of nodes prove how far that is at most, which lets most others be left out; where many are left, disks
+It is that of the surfaces: a mesh inside another, closed one is as far from it as their triangles are. Corners below
+the nearest pairs of nodes prove how far that is at most, which lets most others be left out; where many are left, disks
 along the surfaces are compared besides boxes. Source: S3.4; E. Larsen et al., Fast distance queries with rectangular
 swept sphere volumes, 2000.
 """
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.nodes import both_children, crossed_children
 from ..progress import Progress, report_progress
@@ -175,7 +174,7 @@ class _Search:
         )
 
     def _near(self, i: IntArray, j: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
-        """Return lower bounds of the distances below pairs of nodes, and the pairs: those that may contain the least."""
+        """Return lower bounds of the distances below pairs of nodes and the pairs, of those that may have the least."""
         self.opened += len(i)
         if self.opened > _DISKS and self.disks is None:
             self.disks = NodeDisks.of(self.a, self.gaps.exponent), NodeDisks.of(self.b, self.gaps.exponent)

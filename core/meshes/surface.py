@@ -48,7 +48,9 @@ class Surface(Shape):
         object.__setattr__(self, "points", read_only(np.array(points, order="C")))
         for corner in self.reach:
             validate_magnitude("points", corner)
-        object.__setattr__(self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)), order="C")))
+        object.__setattr__(
+            self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)), order="C"))
+        )
 
     @property
     def dim(self) -> int:
