@@ -574,6 +574,8 @@ def found_at(frame: float) -> str:
 STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."
 SAMPLES = "Frames are samples: what happens between them is not checked."
 NOT_EVERYTHING = "Not everything was checked"
+SCRIPT_BLOCKED = "The table is drawn by the script of this page, which is blocked here: open the page in a browser."
+MATCHES = "{shown} of {all} match"
 SIGNED_DISTANCE = "The signed distance is the gap, or minus the depth; both are certified unless a note says otherwise."
 NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
@@ -589,6 +591,11 @@ def checked_at(frame: float) -> str:
 
 def changed_clashes(number: int) -> str:
     return f"{number:,} changed: check again"
+
+
+def search_clashes(number: int) -> str:
+    """Return the label of the field that searches a table of clashes."""
+    return f"Search {clashes(number)}"
 
 
 def clashes_out_of_date(number: int, total: int) -> str:

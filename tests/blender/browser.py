@@ -86,10 +86,22 @@ class Page:
             assert time.monotonic() < end, "the page does not load"
 
     def value(self, expression: str) -> Any:
-        """The value of a JavaScript expression."""
-        told = self.command("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The value of a JavaScript expression; of a promise, what it is fulfilled with."""
+        told = self.command("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
+
+    def drawn(self) -> float:
+        """Wait until the page is drawn as it is now; return the milliseconds since it began to load."""
+        frames = "requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))"
+        milliseconds: float = self.value(f"new Promise(done => {frames})")
+        return milliseconds
+
+    def press(self, key: str, code: int, control: bool = False) -> None:
+        """Press a key and let it go; code: of Windows."""
+        options = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 2 if control else 0}
+        self.command("Input.dispatchKeyEvent", type="keyDown", **options)
+        self.command("Input.dispatchKeyEvent", type="keyUp", **options)
 
     def click(self, selector: str) -> None:
         """Click with the mouse in the middle of an element."""

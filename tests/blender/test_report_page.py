@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a scene report in a real browser: sorted by clicks, searched, and not to be tricked by names."""
+"""The page of a scene report in a real browser: sorted by clicks, searched, not to be tricked by names, and large."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import bpy
 import pytest
 
 from .browser import MISSING, Page, browser, find_browser
-from .scenes import cube, fresh, sheet
+from .reports import save_report
+from .scenes import cube, fresh, part, sheet
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -89,12 +90,18 @@ def test_a_click_on_a_head_sorts_and_another_turns_it_round(page: Page) -> None:
 
 
 def test_a_click_on_a_picture_shows_it_in_full(page: Page) -> None:
-    width = "document.querySelector('button.picture img').getBoundingClientRect().width"
-    assert page.value(width) < 300
+    width = "document.querySelector('{}').getBoundingClientRect().width"
+    assert page.value(width.format("button.picture img")) < 300
     page.click("button.picture")
-    assert page.value(width) == 640
+    assert page.value(width.format("dialog[open] img")) == 640
+    names = column(page, 0)[0], column(page, 1)[0]
+    assert page.value("document.querySelector('dialog p').textContent") == " and ".join(names)
+    page.press("Escape", 27)
+    assert page.value("document.querySelector('dialog[open]')") is None
+    assert page.value("document.activeElement.className") == "picture"
     page.click("button.picture")
-    assert page.value(width) < 300
+    page.click("dialog img")
+    assert page.value("document.querySelector('dialog[open]')") is None
 
 
 def test_the_search_hides_what_does_not_match(page: Page) -> None:
@@ -102,7 +109,7 @@ def test_the_search_hides_what_does_not_match(page: Page) -> None:
     page.write("near far")
     assert [column(page, 0), column(page, 1)] == [["Far"], ["Near Far"]]
     page.value("document.querySelector('input.search').select()")
-    page.command("Input.dispatchKeyEvent", type="keyDown", key="Delete", code="Delete", windowsVirtualKeyCode=46)
+    page.press("Delete", 46)
     assert len(column(page, 0)) > 5
 
 
@@ -120,3 +127,174 @@ def test_a_narrow_window_scrolls_the_table_and_not_the_page(page: Page, tmp_path
     page.command("Emulation.clearDeviceMetricsOverride")
     page.picture(tmp_path / "page.png")
     assert (tmp_path / "page.png").stat().st_size > 10_000
+
+
+# --- a page of many rows --------------------------------------------------------------------------------------------
+
+ROWS = 3000
+DRAWN = "[...document.querySelectorAll('#{} tr[id]')]"
+"""The rows of a table that are drawn."""
+
+
+@pytest.fixture(scope="module")
+def large_file(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a table of many clashes and a small one; every third row has a note, one a name that is markup."""
+    fresh()
+    cube("A")
+    cube("B", (1.5, 0.0, 0.0))
+    bpy.ops.contact_lens.check_scene()
+    folder = tmp_path_factory.mktemp("large")
+    document = save_report(folder / "page.json")
+    (check,) = document["checks"]
+    (row,) = check["findings"]
+    findings = [
+        {
+            **row,
+            "a": {**row["a"], "name": f"Brick {k * 7 % ROWS}"},
+            "b": {**row["b"], "name": f"Wall {HOSTILE[1]}" if k == 2000 else f"Wall {k % 4}"},
+            "signed_distance": None if k % 50 == 0 else row["signed_distance"] * (1.0 - k / ROWS),
+            "notes": ["A sentence that explains the numbers of this row. " * 3] if k % 3 == 0 else [],
+        }
+        for k in range(ROWS)
+    ]
+    document["checks"] = [{**check, "findings": findings}, {**check, "frame": 2, "findings": findings[:3]}]
+    (folder / "page.html").write_text(part("blender_addon.report.html_report").to_html(document), encoding="utf-8")
+    return folder / "page.html"
+
+
+@pytest.fixture
+def large(large_file: Path) -> Iterator[Page]:
+    program = find_browser()
+    if program is None:
+        pytest.skip(MISSING)
+    with browser(program) as opened:
+        opened.open(large_file)
+        opened.drawn()
+        yield opened
+        assert opened.errors == []
+
+
+def first_names(page: Page, count: int = 5) -> list[str]:
+    page.drawn()
+    names: list[str] = page.value(f"{DRAWN.format('t0')}.slice(0, {count}).map(row => row.cells[0].textContent)")
+    return names
+
+
+def count_of_rows(page: Page, table: str = "t0") -> int:
+    count: int = page.value(f"{DRAWN.format(table)}.length")
+    return count
+
+
+def seen_row(page: Page) -> tuple[str, float]:
+    """The first row that is seen in full, and where its top is."""
+    page.drawn()
+    page.drawn()
+    name, top = page.value(
+        "[...document.querySelectorAll('tr[id]')].map(row => [row.id, row.getBoundingClientRect().top])"
+        ".find(([id, top]) => top > 100)"
+    )
+    return name, top
+
+
+def test_rows_are_drawn_where_the_page_is_scrolled_to(large: Page) -> None:
+    assert count_of_rows(large) < 200
+    assert large.value("document.getElementById('t0').getAttribute('aria-rowcount')") == str(ROWS + 1)
+    large.value("scrollTo(0, document.getElementById('t0').getBoundingClientRect().bottom - innerHeight)")
+    large.drawn()
+    large.value(f"document.getElementById('t0-{ROWS - 1}').scrollIntoView({{block: 'end'}})")
+    large.drawn()
+    assert count_of_rows(large) < 200
+    assert large.value(f"document.getElementById('t0-{ROWS - 1}').getAttribute('aria-rowindex')") == str(ROWS + 1)
+    # Rows that are drawn above what is seen do not move it, though a third of them is higher than the others.
+    for _ in range(20):
+        name, top = seen_row(large)
+        large.value("scrollBy(0, -150)")
+        large.drawn()
+        large.drawn()
+        now = large.value(f"document.getElementById('{name}').getBoundingClientRect().top")
+        assert now == pytest.approx(top + 150.0, abs=1.5)
+
+
+def test_all_rows_are_sorted_and_searched_not_those_that_are_drawn(large: Page) -> None:
+    head = "#t0 th:nth-child({}) button"
+    large.value("scrollTo(0, 20000)")
+    large.click(head.format(1))
+    assert first_names(large) == [f"Brick {k}" for k in range(5)], "1000 is after 999"
+    top = large.value(f"{DRAWN.format('t0')}[0].getBoundingClientRect().top")
+    assert 0.0 < top < 200.0, "the beginning is shown"
+    large.click(head.format(1))
+    assert first_names(large) == [f"Brick {ROWS - 1 - k}" for k in range(5)]
+    large.click(head.format(4))
+    assert first_names(large, 3) == [f"Brick {k * 7 % ROWS}" for k in (1, 2, 3)]
+    large.click("input.search")
+    large.write("brick 299")
+    large.drawn()
+    told = "document.querySelector('output').textContent"
+    assert (count_of_rows(large), large.value(told)) == (11, "11 of 3,000 match")
+    assert large.value("document.getElementById('t0').getAttribute('aria-rowcount')") == "12"
+    assert count_of_rows(large, "t1") == 3, "each table has a search of its own"
+    large.value("document.querySelector('input.search').select()")
+    large.write("owned")
+    large.drawn()
+    assert large.value(f"{DRAWN.format('t0')}.map(row => row.cells[1].textContent)") == [f"Wall {HOSTILE[1]}"]
+    assert large.value("typeof owned") == "undefined"
+
+
+def test_a_link_to_a_row_leads_to_it(large: Page) -> None:
+    large.click("input.search")
+    large.write("no such name")
+    large.value("location.hash = 't0-2345'")
+    large.drawn()
+    top, height = large.value(
+        "(b => [b.top, innerHeight])(document.querySelector('tr.target').getBoundingClientRect())"
+    )
+    assert 0.0 < top < height
+    assert large.value("document.querySelector('tr.target').id") == "t0-2345"
+    large.value("location.hash = 't1-2'")
+    large.drawn()
+    assert large.value("[...document.querySelectorAll('tr.target')].map(row => row.id)") == ["t1-2"]
+    for nothing in ("t0-3000", "t7-1", "%22%5D"):
+        large.value(f"location.hash = '{nothing}'")
+
+
+def test_all_rows_are_printed(large: Page) -> None:
+    large.value("addEventListener('beforeprint', () => { printed = document.querySelectorAll('tr[id]').length; })")
+    large.command("Page.printToPDF")
+    assert large.value("printed") == ROWS + 3
+    assert count_of_rows(large) < 200
+
+
+def test_the_browsers_search_is_the_pages_first(large: Page) -> None:
+    large.value("addEventListener('keydown', event => { prevented = event.defaultPrevented; })")
+    large.press("f", 70, control=True)
+    assert large.value("[document.activeElement.className, prevented]") == ["search", True]
+    large.press("f", 70, control=True)
+    assert large.value("prevented") is False
+
+
+def test_what_has_the_focus_stays(large: Page) -> None:
+    large.value("document.getElementById('t0-5').tabIndex = 0; document.getElementById('t0-5').focus()")
+    large.value("scrollTo(0, 60000)")
+    large.drawn()
+    large.drawn()
+    assert large.value("document.activeElement.id") == "t0-5"
+    assert count_of_rows(large) < 200
+
+
+def test_a_page_that_was_saved_from_a_browser_works(large: Page, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.html"
+    saved.write_text(f"<!DOCTYPE html>{large.value('document.documentElement.outerHTML')}", encoding="utf-8")
+    large.open(saved)
+    large.drawn()
+    assert large.value("document.querySelectorAll('table, dialog').length") == 3
+    large.click("#t0 th:nth-child(1) button")
+    assert first_names(large) == [f"Brick {k}" for k in range(5)]
+
+
+def test_without_scripts_the_page_has_all_rows(large_file: Path, large: Page) -> None:
+    large.command("Emulation.setScriptExecutionDisabled", value=True)
+    large.command("Page.navigate", url=large_file.resolve().as_uri())
+    while count_of_rows(large) < ROWS:
+        pass
+    assert large.value("document.querySelectorAll('button').length") == 0, "nothing that does nothing"
+    assert large.value("getComputedStyle(document.querySelector('.blocked')).display") == "none"
