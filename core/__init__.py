@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .meshes.triangle_pairs import crossing_triangles, self_crossings
     from .meshes.winding import winding_numbers
     from .neighbours import nearest_neighbours
+    from .shape_set import ShapeSet
 
 _LATE = {
     "bounding_volumes": ".bounding.bounding_volumes",
@@ -79,6 +80,7 @@ _LATE = {
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
     "nearest_neighbours": ".neighbours",
+    "ShapeSet": ".shape_set",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
 module's or folder's here too, as `contact` and `verify`, is never among them: the import of that would hide it."""
@@ -106,6 +108,7 @@ __all__ = [
     "RegionKind",
     "Relation",
     "Rounded",
+    "ShapeSet",
     "Sphere",
     "Status",
     "Verification",

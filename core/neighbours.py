@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .broad_phase.candidate_pairs import candidate_pairs
-from .contacts import Contacts, contacts, validate_shapes
+from .contacts import Contacts, contacts
 from .progress import Progress, report_progress, subrange
+from .shape_set import validate_shapes
 from .shapes.shape import Shape
 from .tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
 from .types import FloatArray, IntArray

@@ -10,9 +10,10 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from ..shapes.box import Box
+from ..shapes.box import BOX_SOLID, Box
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS
-from ..types import FloatArray, IntArray, read_only
+from ..types import BoolArray, FloatArray, IntArray, read_only
+from .sizes import corners_of
 from .vectors import SingleArray
 
 SINGLE_ROUNDING = 64.0
@@ -25,6 +26,8 @@ vectors and perpendicular to BOX_ORTHOGONAL EPS; some products of three terms.""
 _RADIUS_ROUNDING = 8.0
 """Times SINGLE_EPS, relative: what bounding radii are enlarged and inscribed radii reduced by in single precision. Of
 rounded radii and offsets, their squares and sums 3."""
+_NEARLY_ORTHOGONAL = 1024.0
+"""Times EPS: cosine between axes of posed boxes up to which they are made perpendicular; it counts as rounding."""
 _SMALLEST_RADIUS = 1e-15
 """Relative to the largest box: least bounding radius in single precision, where squares of smaller ones vanish."""
 
@@ -44,22 +47,60 @@ class OrientedBoxes:
     @classmethod
     def of(cls, boxes: Sequence[Box]) -> OrientedBoxes:
         """Return boxes, which must not be sheared, as columns; flat ones too."""
-        rows = np.array([box._frame for box in boxes]).reshape(-1, 15)
-        return cls.from_poses(rows[:, :3], rows[:, 3:12], rows[:, 12:])
+        low, high = corners_of(boxes, 3)
+        axes = np.concatenate([np.empty((0, 3)), *(box.axes for box in boxes)]).reshape(-1, 3, 3)
+        half = np.concatenate([np.empty(0), *(box.half for box in boxes)]).reshape(-1, 3)
+        return cls.from_poses((0.5 * low + 0.5 * high).T, axes, half)
 
     @classmethod
     def from_poses(cls, centers: FloatArray, axes: FloatArray, half: FloatArray) -> OrientedBoxes:
         """Return n boxes with centres (n, 3), orthonormal axes (n, 3, 3) in rows, and half sizes (n, 3), unchecked."""
         frames = np.empty((20, len(centers)))
         frames[:3], frames[3:12], frames[12:15] = centers.T, axes.reshape(-1, 9).T, half.T
+        return cls._of_frames(frames)
+
+    @classmethod
+    def _of_frames(
+        cls, frames: FloatArray, far: FloatArray | float = 0.0, skew: FloatArray | float = 0.0
+    ) -> OrientedBoxes:
+        """Return boxes from rows 0 to 14 of their frames, which are kept, and fill in the others.
+
+        `far` are the largest coordinates that centres were rounded from, `skew` by how much corners may be farther off,
+        relative to the radius.
+        """
         half = frames[12:15]
         frames[15:17] = half[:2]
         np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])
         frames[19] = half.min(axis=0, initial=np.inf)
-        frames[17] = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[18]
+        frames[17] = np.maximum(np.abs(frames[:3]).max(axis=0, initial=0.0), far) + frames[18]
         frames[17] *= BATCH_CORNERS * EPS
-        frames[17] += _OVERLAP_ROUNDING * EPS * frames[18]
+        frames[17] += (_OVERLAP_ROUNDING * EPS + skew) * frames[18]
         return cls(read_only(frames))
+
+    def posed(self, numbers: IntArray, linear: FloatArray, offsets: FloatArray) -> tuple[BoolArray, OrientedBoxes]:
+        """Return which of boxes `numbers` (m,) are solid boxes, not sheared ones, when they are transformed by x ->
+        linear x + offset, matrices (m, 3, 3) and offsets (m, 3); and those."""
+        frames = np.empty((20, len(numbers)))
+        frames[:15] = self.frames[:15].take(numbers, axis=1)
+        with np.errstate(all="ignore"):  # what overflows is no box
+            turned = np.einsum("mrc,cm->rm", linear, frames[:3])
+            far = np.abs([turned, offsets.T]).max(axis=(0, 1), initial=0.0)
+            np.add(turned, offsets.T, out=frames[:3])
+            axes = np.einsum("mrc,kcm->krm", linear, frames[3:12].reshape(3, 3, -1))
+            largest = np.abs(axes).max(axis=1)
+            axes /= largest[:, None]  # squares neither overflow nor vanish
+            lengths = np.sqrt(np.einsum("kcm,kcm->km", axes, axes))
+            axes /= lengths[:, None]
+            frames[12:15] *= lengths * largest
+            cosines = np.einsum("kcm,lcm->klm", axes, axes)
+            skew = np.abs(cosines - np.eye(3)[:, :, None]).max(axis=(0, 1), initial=0.0)
+            # The nearest axes that are perpendicular, but for the square of the largest cosine.
+            frames[3:12] = (1.5 * axes - 0.5 * np.einsum("klm,lcm->kcm", cosines, axes)).reshape(9, -1)
+            reach = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[12:15].sum(axis=0)
+            solid = 2.0 * frames[12:15].min(axis=0, initial=np.inf) > BOX_SOLID * EPS * reach
+            solid &= (skew <= _NEARLY_ORTHOGONAL * EPS) & np.isfinite(far + reach)
+        chosen = np.flatnonzero(solid)
+        return solid, OrientedBoxes._of_frames(frames.take(chosen, axis=1), far.take(chosen), 3.0 * skew.take(chosen))
 
     @cached_property
     def scale(self) -> float:

@@ -10,43 +10,34 @@ All other rows are left to `contact`. Source: S0.4, S1.3, S4.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..narrow_phase.relation import relation_of
 from ..progress import Progress, subrange, tracked
-from ..region.region import Region, region_between
+from ..region.region import region_between
 from ..result import Relation, Status
-from ..shapes.box import Box
 from ..shapes.polytope import Polytope
-from ..shapes.shape import Shape
-from ..tolerance import (
-    BATCH_MISS,
-    BOX_PARALLEL,
-    BOX_PREFER_FACE,
-    EPS,
-    EXTREME_EXPONENT,
-    PROMISE_EXTENT,
-    PROMISE_RELATIVE,
-    PROMISE_ROUNDING,
-    SUPPORT_ROUNDING,
-)
+from ..tolerance import BATCH_MISS, BOX_PARALLEL, BOX_PREFER_FACE, EPS, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray, positive_zero
+from .bodies import Bodies
 from .box_axes import box_axes, boxes_intersect
 from .box_contacts import box_witnesses, boxes_inside
-from .box_regions import BoxRegions, box_regions
-from .boxes import OrientedBoxes
+from .box_regions import box_regions
 from .depth import hull_depths
 from .distance import hull_distances
 from .hull_intersection import intersect_hulls, slab_widths, widest_slabs
 from .hull_pairs import HullContacts
 from .hull_table import HullTable
+from .pair_regions import Regions
 from .portals import APART, MEET, OPEN, search_portals
+from .sizes import promised_many
 from .vectors import CHUNK, chunks, dot
+
+if TYPE_CHECKING:
+    from ..meshes.solid_facets import Solid
 
 _FEW = 64
 """Pairs up to which one by one is as fast."""
@@ -55,8 +46,8 @@ _FEW_TESTS = 300
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
-RegionEntry = Region | tuple[BoxRegions, int] | None
-"""A region, or where it is among those of boxes."""
+ARRAYS = ("signed_distance", "normal", "point_on_a", "point_on_b", "center", "lower_bound", "upper_bound")
+"""Names of the arrays of contacts, one row a pair."""
 
 
 class PairContacts:
@@ -64,7 +55,7 @@ class PairContacts:
 
     def __init__(
         self,
-        shapes: tuple[Shape, ...],
+        bodies: Bodies,
         pairs: IntArray,
         clearance: float,
         contact_tolerance: float | FloatArray,
@@ -72,44 +63,56 @@ class PairContacts:
         distances: bool,
         regions: bool,
     ) -> None:
-        self.shapes, self.pairs, self.distances, self.with_regions = shapes, pairs, distances, regions
+        self.bodies, self.distances, self.with_regions = bodies, distances, regions
+        self.i, self.j = np.ascontiguousarray(pairs.T)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
-        count, self.dim = len(pairs), shapes[0].dim if shapes else 3
+        count, self.dim = len(pairs), bodies.dim
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
         self.normal, self.point_on_a, self.point_on_b, self.center = np.zeros((4, count, self.dim))
-        self.regions: list[RegionEntry] = [None] * count
+        self.regions = Regions(count)
         self.start = np.zeros((count, self.dim))
         """Normals to try first; zero where none is known."""
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        """Bounds and sizes of the shapes, of which there must be one."""
-        return Sizes(self.shapes)
+        self._done = np.zeros(count, dtype=bool)
+        """Rows that are filled in."""
 
     def bands(self, rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return of pairs the `contact_band`, the smaller extent and the larger magnitude (n,)."""
         tolerance = self.contact_tolerance
-        return self.sizes.bands(self.pairs[rows], tolerance if isinstance(tolerance, float) else tolerance[rows])
+        pairs = self.i.take(rows), self.j.take(rows)
+        return self.bodies.sizes.bands(*pairs, tolerance if isinstance(tolerance, float) else tolerance[rows])
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""
         if self.dim < 3 or len(rows) < _FEW:
             return rows
-        left = self._solve_boxes(rows, progress)
-        return self._solve_polytopes(left, subrange(progress, 1.0 - len(left) / len(rows), 1.0))
+        self._solve_boxes(rows, progress)
+        left = self._left(rows)
+        self._solve_polytopes(left, subrange(progress, 1.0 - len(left) / len(rows), 1.0))
+        return self._left(left)
 
-    def store_bounds(self, rows: IntArray, lower_bound: FloatArray, normal: FloatArray) -> None:
-        """Fill in pairs that are SEPARATED by an empty slab across `normal` (3, n), with nothing but bounds."""
+    def _left(self, rows: IntArray) -> IntArray:
+        """Return rows that are not filled in."""
+        return rows[~self._done.take(rows)]
+
+    def store_bounds(
+        self, rows: IntArray, lower_bound: FloatArray, normal: FloatArray, upper_bound: FloatArray | None = None
+    ) -> None:
+        """Fill in pairs that are SEPARATED by an empty slab across `normal` (dim, n), with nothing but bounds."""
+        self._done[rows] = True
         self.relation[rows] = RELATION_CODES[Relation.SEPARATED]
         self.status[rows] = STATUS_CODES[Status.BOUNDS_ONLY]
         self.signed_distance[rows] = self.lower_bound[rows] = lower_bound
         self.normal[rows] = positive_zero(normal.T)
         self.point_on_a[rows] = self.point_on_b[rows] = self.center[rows] = np.nan
+        if upper_bound is not None:
+            self.upper_bound[rows] = upper_bound
+            return
         # No distance is longer than the diagonal of the box around both.
-        sizes, (i, j) = self.sizes, self.pairs[rows].T
-        sides = np.maximum(sizes.high[:, i], sizes.high[:, j]) - np.minimum(sizes.low[:, i], sizes.low[:, j])
+        sizes, i, j = self.bodies.sizes, self.i.take(rows), self.j.take(rows)
+        sides = np.maximum(sizes.high.take(i, axis=1), sizes.high.take(j, axis=1))
+        sides -= np.minimum(sizes.low.take(i, axis=1), sizes.low.take(j, axis=1))
         self.upper_bound[rows] = np.sqrt((sides * sides).sum(axis=0)) * (1.0 + SUPPORT_ROUNDING * EPS)
 
     def _store(
@@ -120,30 +123,29 @@ class PairContacts:
         vectors: tuple[FloatArray, FloatArray, FloatArray],
     ) -> None:
         """Fill in pairs whose bounds meet: signed distances with bounds, and normals with witness points (3, n)."""
+        self._done[rows] = True
         self.relation[rows], self.status[rows] = relation, STATUS_CODES[Status.CERTIFIED]
         self.signed_distance[rows], self.lower_bound[rows], self.upper_bound[rows] = bounds
         normal, on_a, on_b = vectors
         self.normal[rows], self.point_on_a[rows], self.point_on_b[rows] = positive_zero(normal.T), on_a.T, on_b.T
         self.center[rows] = (0.5 * on_a + 0.5 * on_b).T
 
-    def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> IntArray:
-        """Fill in pairs of boxes; return the rows that are left."""
-        chosen, solids, i, j = _pairs_among(self.shapes, self.sizes, _is_box, self.pairs, rows)
+    def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> None:
+        """Fill in pairs of boxes."""
+        chosen, i, j = _pairs_among(self.bodies.is_box, self.i, self.j, rows)
         if len(chosen) < _FEW:
-            return rows
-        boxes = OrientedBoxes.of(solids)
-        answered = [
-            self._solve_box_chunk(chosen[part], boxes, i[part], j[part])
-            for part in chunks(len(chosen), subrange(progress, 0.0, len(chosen) / len(rows)), CHUNK // 2)
-        ]
-        return np.setdiff1d(rows, np.concatenate(answered), assume_unique=True)
+            return
+        progress = subrange(progress, 0.0, len(chosen) / len(rows))
+        for part in chunks(len(chosen), progress, CHUNK // 2):
+            self._solve_box_chunk(chosen[part], i[part], j[part])
 
-    def _solve_box_chunk(self, rows: IntArray, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> IntArray:
-        """Fill in pairs of boxes i (n,) and j (n,); return which were."""
-        axes, sizes = box_axes(boxes, i, j), self.sizes
+    def _solve_box_chunk(self, rows: IntArray, i: IntArray, j: IntArray) -> None:
+        """Fill in pairs of boxes, bodies i (n,) and j (n,)."""
+        sizes, (boxes, places) = self.bodies.sizes, self.bodies.boxes
+        p, q = places.take(i), places.take(j)
+        axes = box_axes(boxes, p, q)
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
         band, extent, magnitude = self.bands(rows)
-        apart = np.zeros(0, dtype=np.intp)
         if not self.distances:
             apart = np.flatnonzero(lower > np.maximum(band, self.clearance))
             self.store_bounds(rows[apart], lower[apart], axes.normal[:, apart])
@@ -151,13 +153,16 @@ class PairContacts:
         # Each axis may be worse by BOX_PREFER_FACE than the best, and nearly parallel edges do not count at all.
         upper = distance * (1.0 - 2.0 * BOX_PREFER_FACE) + axes.rounding + BOX_PARALLEL * extent
         meet = np.flatnonzero((distance <= 0.0) & (upper - lower <= tolerance))
-        i, j, band, distance, tolerance = i[meet], j[meet], band[meet], distance[meet], tolerance[meet]
-        points = box_witnesses(boxes, i, j, axes.take(meet), tolerance)
+        if len(meet) < len(rows):
+            rows, i, j, p, q, axes = rows[meet], i[meet], j[meet], p[meet], q[meet], axes.take(meet)
+            band, magnitude, tolerance = band[meet], magnitude[meet], tolerance[meet]
+            distance, lower, upper = distance[meet], lower[meet], upper[meet]
+        points = box_witnesses(boxes, p, q, axes, tolerance)
         # Where features are flat the witness points are in the middle of the region.
-        columns = np.arange(len(meet)) if self.with_regions else np.flatnonzero(~points.good)
-        extents, magnitudes = (of[self.pairs[rows[meet[columns]]].T] for of in (sizes.extents, sizes.magnitudes))
-        arrays = axes.normal[:, meet[columns]], band[columns], extents, magnitudes.max(axis=0)
-        regions = box_regions(boxes, i[columns], j[columns], *arrays, points.on_a[:, columns], points.on_b[:, columns])
+        columns = np.arange(len(rows)) if self.with_regions else np.flatnonzero(~points.good)
+        extents = np.stack([sizes.extents.take(i[columns]), sizes.extents.take(j[columns])])
+        arrays = axes.normal[:, columns], band[columns], extents, magnitude[columns]
+        regions = box_regions(boxes, p[columns], q[columns], *arrays, points.on_a[:, columns], points.on_b[:, columns])
         found = np.flatnonzero(regions.found)
         columns, count = columns[found], np.diff(regions.first)[found]
         if len(found):
@@ -165,65 +170,72 @@ class PairContacts:
             flat = np.maximum.reduceat(uneven, regions.first[found]) <= BATCH_MISS * tolerance[columns]
             flat &= (count > 1) | ~points.good[columns]
             middle, even = regions.centroid[found[flat]].T, columns[flat]
-            half = 0.5 * distance[even] * axes.normal[:, meet[even]]
+            half = 0.5 * distance[even] * axes.normal[:, even]
             points.on_a[:, even], points.on_b[:, even], points.good[even] = middle - half, middle + half, True
-        good = np.flatnonzero(points.good)
-        inside = boxes_inside(boxes, i, j, band)
-        a, b = self.pairs[rows[meet]].T
-        inside = inside[0] & sizes.inside(a, b, band), inside[1] & sizes.inside(b, a, band)
+        inside = boxes_inside(boxes, p, q, band)
+        if inside[0].any() or inside[1].any():
+            inside = inside[0] & sizes.inside(i, j, band), inside[1] & sizes.inside(j, i, band)
         relation = _relations(distance, band, self.clearance, *inside)
-        bounds = distance[good], lower[meet[good]], upper[meet[good]]
-        vectors = axes.normal[:, meet[good]], points.on_a[:, good], points.on_b[:, good]
-        self._store(rows[meet[good]], relation[good], bounds, vectors)
+        good = np.flatnonzero(points.good)
+        bounds = distance[good], lower[good], upper[good]
+        vectors = axes.normal[:, good], points.on_a[:, good], points.on_b[:, good]
+        self._store(rows[good], relation[good], bounds, vectors)
         if self.with_regions:
             there = points.good[columns]
-            chosen, found = rows[meet[columns[there]]], found[there]
+            chosen, found = rows[columns[there]], found[there]
             self.center[chosen] = regions.centroid[found]
-            for row, k in zip(chosen.tolist(), found.tolist(), strict=True):
-                self.regions[row] = regions, k
+            self.regions.store_rows(chosen, regions, found)
             left = np.flatnonzero(points.good & ~regions.found)
-            self._add_regions(rows[meet[left]], band[left], tolerance[left], None)
-        return np.concatenate([rows[apart], rows[meet[good]]])
+            self._add_regions(rows[left], band[left], tolerance[left], None)
 
     def _add_regions(self, rows: IntArray, band: FloatArray, tolerance: FloatArray, progress: Progress | None) -> None:
         """Fill in the regions of pairs of polytopes that are filled in but for them."""
         each = list(zip(rows.tolist(), band.tolist(), tolerance.tolist(), strict=True))
         for row, width, limit in tracked(each, progress):
-            a, b = (self.shapes[k] for k in self.pairs[row].tolist())
+            a, b = self.polytopes(row)
             points = self.point_on_a[row].tolist(), self.point_on_b[row].tolist()
             region = region_between(a, b, self.normal[row].copy(), width, *points)
-            self.regions[row], self.center[row] = region, region.centroid
+            self.regions.store(row, region)
+            self.center[row] = region.centroid
             uneven = np.abs(region.depths + self.signed_distance[row]).max()
             if len(region.vertices) > 1 and uneven <= BATCH_MISS * limit:
                 half = 0.5 * self.signed_distance[row] * self.normal[row]
                 self.point_on_a[row], self.point_on_b[row] = region.centroid - half, region.centroid + half
 
-    def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> IntArray:
-        """Fill in pairs of polytopes; return the rows that are left."""
-        chosen, hulls, i, j = _pairs_among(self.shapes, self.sizes, _is_polytope, self.pairs, rows)
+    def shapes(self, row: int) -> tuple[Solid, Solid]:
+        """Return the shapes of a pair in their poses. Raise ValueError, naming the pose, where one has none."""
+        return self.bodies.shape(int(self.i[row])), self.bodies.shape(int(self.j[row]))
+
+    def polytopes(self, row: int) -> tuple[Polytope, Polytope]:
+        """Return the shapes of a pair that are polytopes."""
+        a, b = self.shapes(row)
+        assert isinstance(a, Polytope)
+        assert isinstance(b, Polytope)
+        return a, b
+
+    def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> None:
+        """Fill in pairs of polytopes."""
+        chosen, i, j = _pairs_among(self.bodies.is_polytope, self.i, self.j, rows)
         if len(chosen) < _FEW:
-            return rows
+            return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
-        table = HullTable.of(hulls, subrange(progress, 0.0, 0.1))
-        answered = [rows[:0]]
+        table, places = self.bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.1))
+        i, j = places.take(i), places.take(j)
         if not self.distances and len(chosen) >= _FEW_TESTS:
             apart = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.2))
-            answered.append(chosen[apart])
             chosen, i, j = chosen[~apart], i[~apart], j[~apart]
         state = intersect_hulls(table, i, j, subrange(progress, 0.2, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
         if len(distant) >= _FEW:
-            a, b, rows_apart = i[distant], j[distant], chosen[distant]
-            band = self.bands(rows_apart)[0]
-            start = self.start[rows_apart].T
-            found = hull_distances(table, a, b, start, band, subrange(progress, 0.3, between))
-            answered.append(self._store_hulls(rows_apart, found, None))
+            rows = chosen[distant]
+            pairs, start = (table, i[distant], j[distant]), self.start[rows].T
+            found = hull_distances(*pairs, start, self.bands(rows)[0], subrange(progress, 0.3, between))
+            self._store_hulls(rows, found, None)
         if len(meet) >= _FEW:
             middle = 0.5 * (between + 1.0) if self.with_regions else 1.0
             found = hull_depths(table, i[meet], j[meet], subrange(progress, between, middle))
-            answered.append(self._store_hulls(chosen[meet], found, subrange(progress, middle, 1.0)))
-        return np.setdiff1d(rows, np.concatenate(answered), assume_unique=True)
+            self._store_hulls(chosen[meet], found, subrange(progress, middle, 1.0))
 
     def _separate(
         self, rows: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
@@ -244,8 +256,8 @@ class PairContacts:
         self.store_bounds(rows[apart], gap[apart], normal[:, apart])
         return apart
 
-    def _store_hulls(self, rows: IntArray, found: HullContacts, progress: Progress | None) -> IntArray:
-        """Fill in pairs of polytopes whose bounds meet; return which these are."""
+    def _store_hulls(self, rows: IntArray, found: HullContacts, progress: Progress | None) -> None:
+        """Fill in pairs of polytopes whose bounds meet."""
         band, extent, magnitude = self.bands(rows)
         distance = found.signed_distance
         tolerance = promised_many(distance, extent, magnitude)
@@ -259,61 +271,48 @@ class PairContacts:
         self._store(rows, relation, bounds, (found.normal[:, good], found.on_a[:, good], found.on_b[:, good]))
         # Only a shape whose bounding box is in that of the other can be inside of it.
         deep = np.flatnonzero(distance < 0.0)
-        (a, b), slack = self.pairs[rows[deep]].T, band[deep]
-        inside[deep] = self.sizes.inside(a, b, slack) | self.sizes.inside(b, a, slack)
+        a, b, slack = self.i.take(rows[deep]), self.j.take(rows[deep]), band[deep]
+        inside[deep] = self.bodies.sizes.inside(a, b, slack) | self.bodies.sizes.inside(b, a, slack)
         for k in np.flatnonzero(inside).tolist():
-            p, q = (self.shapes[n] for n in self.pairs[rows[k]].tolist())
-            self.relation[rows[k]] = RELATION_CODES[
-                relation_of(p, q, float(distance[k]), float(band[k]), self.clearance)
-            ]
+            pair = self.polytopes(int(rows[k]))
+            relation_now = relation_of(*pair, float(distance[k]), float(band[k]), self.clearance)
+            self.relation[rows[k]] = RELATION_CODES[relation_now]
         if self.with_regions:
             self._add_regions(rows[deep], slack, tolerance[deep], progress)
-        return rows
 
 
-def intersecting_pairs(
-    shapes: tuple[Shape, ...], pairs: IntArray, progress: Progress | None
-) -> tuple[BoolArray, IntArray]:
-    """Return (p,) whether the shapes of each pair intersect, and the rows for which this is not known. Raise
+def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | None) -> tuple[BoolArray, IntArray]:
+    """Return (p,) whether the bodies of each pair (p, 2) intersect, and the rows for which this is not known. Raise
     Cancelled."""
     result, left = np.zeros(len(pairs), dtype=bool), np.arange(len(pairs))
-    if not shapes or shapes[0].dim < 3:
+    if bodies.dim < 3 or len(pairs) < _FEW:
         return result, left
-    sizes = Sizes(shapes)
-    chosen, solids, i, j = _pairs_among(shapes, sizes, _is_box, pairs, left)
+    known = np.zeros(len(pairs), dtype=bool)
+    first, second = np.ascontiguousarray(pairs.T)
+    chosen, i, j = _pairs_among(bodies.is_box, first, second, left)
     if len(chosen) >= _FEW:
-        boxes = OrientedBoxes.of(solids)
-        result[chosen], doubtful = boxes_intersect(boxes, i, j, subrange(progress, 0.0, len(chosen) / len(left)))
-        left = np.setdiff1d(left, np.delete(chosen, doubtful), assume_unique=True)
-    progress = subrange(progress, 1.0 - len(left) / max(1, len(pairs)), 1.0)
-    chosen, hulls, i, j = _pairs_among(shapes, sizes, _is_polytope, pairs, left)
+        boxes, places = bodies.boxes
+        part = subrange(progress, 0.0, len(chosen) / len(left))
+        result[chosen], doubtful = boxes_intersect(boxes, places.take(i), places.take(j), part)
+        known[chosen] = True
+        known[chosen[doubtful]] = False
+        left = np.flatnonzero(~known)
+    progress = subrange(progress, 1.0 - len(left) / len(pairs), 1.0)
+    chosen, i, j = _pairs_among(bodies.is_polytope, first, second, left)
     if len(chosen) >= _FEW_TESTS:
         progress = subrange(progress, 0.0, len(chosen) / len(left))
-        table = HullTable.of(hulls, subrange(progress, 0.0, 0.5))
-        state = intersect_hulls(table, i, j, subrange(progress, 0.5, 1.0))
+        table, places = bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.5))
+        state = intersect_hulls(table, places.take(i), places.take(j), subrange(progress, 0.5, 1.0))
         result[chosen] = state == MEET
-        left = np.setdiff1d(left, chosen[state != OPEN], assume_unique=True)
+        known[chosen] = state != OPEN
+        left = np.flatnonzero(~known)
     return result, left
 
 
-def _is_box(shape: Shape) -> bool:
-    return type(shape) is Box and shape.orthogonal and shape.rank == 3
-
-
-def _is_polytope(shape: Shape) -> bool:
-    return isinstance(shape, Polytope)
-
-
-def _pairs_among(
-    shapes: Sequence[Shape], sizes: Sizes, is_taken: Callable[[Shape], bool], pairs: IntArray, rows: IntArray
-) -> tuple[IntArray, list[Any], IntArray, IntArray]:
-    """Return the rows (m,) whose shapes a batch takes, these shapes, and the indices (m,) of A and of B among them."""
-    taken = sizes.ordinary & np.array([is_taken(shape) for shape in shapes])
-    chosen = rows[taken[pairs[rows]].all(axis=1)]
-    used = np.zeros(len(taken), dtype=bool)
-    used[pairs[chosen]] = True
-    i, j = np.ascontiguousarray((np.cumsum(used) - 1)[pairs[chosen]].T)
-    return chosen, [shapes[k] for k in np.flatnonzero(used).tolist()], i, j
+def _pairs_among(taken: BoolArray, i: IntArray, j: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the rows (m,) of pairs i (n,) and j (n,) whose bodies a batch takes, and these bodies (m,)."""
+    chosen = rows if taken.all() else rows[taken.take(i.take(rows)) & taken.take(j.take(rows))]
+    return chosen, i.take(chosen), j.take(chosen)
 
 
 def _relations(
@@ -330,42 +329,3 @@ def _relations(
     }
     codes = [RELATION_CODES[relation] for relation in cases]
     return np.select(list(cases.values()), codes, RELATION_CODES[Relation.PENETRATING]).astype(np.int8)
-
-
-class Sizes:
-    """Bounding boxes and sizes of shapes, which tolerances are relative to."""
-
-    def __init__(self, shapes: Sequence[Shape]) -> None:
-        corners = np.array([shape._bounds_tuples for shape in shapes])  # (n, 2, dim)
-        self.low, self.high = np.ascontiguousarray(corners[:, 0].T), np.ascontiguousarray(corners[:, 1].T)
-        """(dim, n) lowest and highest corners."""
-        sides = self.high - self.low
-        longest = sides.max(axis=0)
-        scaled = sides / np.where(longest > 0.0, longest, 1.0)  # squares neither overflow nor vanish
-        self.extents = longest * np.sqrt((scaled * scaled).sum(axis=0))
-        """(n,) diagonals."""
-        self.magnitudes = np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=0)
-        """(n,) largest coordinates."""
-        most = 2.0 ** (EXTREME_EXPONENT - 2)
-        self.ordinary = (longest > 1.0 / most) & (self.magnitudes < most)
-        """(n,) whether squares and cubes of lengths neither overflow nor vanish."""
-
-    def inside(self, i: IntArray, j: IntArray, slack: FloatArray) -> BoolArray:
-        """Return (n,) whether bounding boxes of i (n,) stick out of those of j (n,) by no more than `slack` (n,)."""
-        below = self.low.take(j, axis=1) - self.low.take(i, axis=1)
-        above = self.high.take(i, axis=1) - self.high.take(j, axis=1)
-        return np.maximum(below, above).max(axis=0) <= slack
-
-    def bands(
-        self, pairs: IntArray, contact_tolerance: float | FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return of each pair `contact_band`, the smaller extent and the larger magnitude (n,)."""
-        extents, magnitude = self.extents[pairs], self.magnitudes[pairs].max(axis=1)
-        small, large = extents.min(axis=1), extents.max(axis=1)
-        band = contact_tolerance * np.where(small > 0.0, small, large)
-        return np.maximum(band, promised_many(np.zeros(1), small, magnitude)), small, magnitude
-
-
-def promised_many(signed_distance: FloatArray, extent: FloatArray, magnitude: FloatArray) -> FloatArray:
-    """Return `promised` of each of many pairs (n,)."""
-    return PROMISE_RELATIVE * np.abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude

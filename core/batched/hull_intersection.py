@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ..progress import Progress, subrange
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from .hull_pairs import HullPairs, difference_points
+from .hull_pairs import HullPairs
 from .hull_table import FIXED_AXES, HullTable
-from .portals import APART, MEET, OPEN, HullStates, enclosing_ball, search_portals
+from .portals import APART, MEET, OPEN, HullStates, search_portals
 from .vectors import CHUNK, SingleArray, chunks, dot, length
 
 _REACH_ROUNDING = 32.0
@@ -84,11 +84,11 @@ def _interval_gaps(
     and the gap between the intervals, below 0 where they overlap."""
     for part in chunks(len(i), progress, CHUNK // 8):
         a, b = i[part], j[part]
-        offsets = table.interval_centers.take(b, axis=0)
-        offsets -= table.interval_centers.take(a, axis=0)
+        offsets = table.intervals[0].take(b, axis=0)
+        offsets -= table.intervals[0].take(a, axis=0)
         gaps = np.abs(offsets)
-        gaps -= table.interval_radii.take(a, axis=0)
-        gaps -= table.interval_radii.take(b, axis=0)
+        gaps -= table.intervals[1].take(a, axis=0)
+        gaps -= table.intervals[1].take(b, axis=0)
         yield part, offsets, gaps
 
 
@@ -99,7 +99,7 @@ def rays_meet(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
         a, b = i[part], j[part]
         offset = table.offsets(a, b)
         solid = (table.radii[1].take(a) > 0.0) & (table.radii[1].take(b) > 0.0)
-        gauges = table.gauge(np.concatenate([a, b]), np.concatenate([offset, -offset], axis=1))
+        gauges = table.gauges_at(np.concatenate([a, b]), np.concatenate([offset, -offset], axis=1))
         # Where the means coincide the gauges are 0: a common point, however far the polytopes reach.
         reach = (1.0 / np.maximum(gauges, _TINY).reshape(2, -1)).sum(axis=0)
         result[part] = solid & (reach * (1.0 - _REACH_ROUNDING * EPS) >= 1.0)
@@ -114,16 +114,4 @@ def slab_widths(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
         pairs = HullPairs(table, i[part], j[part])
         across = np.ascontiguousarray(normals[:, part])
         result[part] = -dot(across, pairs.supports(across)[:3]) - pairs.rounding
-    return result
-
-
-def enclosed_radii(table: HullTable, i: IntArray, j: IntArray, portals: FloatArray) -> FloatArray:
-    """Return (n,) the radius of a ball around the origin in the tetrahedron of the interior point and a portal with ids
-    (3, n), which may be of before a move; 0 where none is sure."""
-    result = np.zeros(len(i))
-    for part in chunks(len(i)):
-        a, b = i[part], j[part]
-        pairs, (p, q, r) = HullPairs(table, a, b), difference_points(table, a, b, portals[:, part]).transpose(1, 0, 2)
-        sure, radius = enclosing_ball(pairs.interior, p, q, r, pairs.size, pairs.rounding)
-        result[part.start + sure] = radius
     return result

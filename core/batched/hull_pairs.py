@@ -140,12 +140,6 @@ class HullPairs:
                 yield part, gathered, heights
 
 
-def difference_points(table: HullTable, i: IntArray, j: IntArray, ids: FloatArray) -> FloatArray:
-    """Return the points (3, k, m) of A - B with ids (k, m), of polytopes i (m,) and j (m,)."""
-    of_a, of_b = vertices_of(ids)
-    return table.vertices(i, of_a) - table.vertices(j, of_b) - table.offsets(i, j)[:, None]
-
-
 def witness_points(
     table: HullTable, i: IntArray, j: IntArray, ids: FloatArray, weights: FloatArray, point: FloatArray
 ) -> tuple[FloatArray, FloatArray]:

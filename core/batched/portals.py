@@ -3,7 +3,7 @@
 
 The ray from an interior point of A - B through the origin leaves A - B by some triangle of support points: a portal.
 
-1. Take three support points around the ray as the first portal, or the last known one.
+1. Take three support points around the ray as the first portal.
 2. Discover: while the ray passes outside of a side, replace the vertex opposite that side by the support point of the
    plane through that side and the interior point, on the ray's side.
 3. Refine: while the origin is beyond the portal, add the support point along its normal and keep that one of the three
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..progress import Progress
 from ..tolerance import EPS, GJK_INSIDE
 from ..types import BoolArray, FloatArray, IntArray
-from .hull_pairs import NO_VERTEX, HullPairs, difference_points
+from .hull_pairs import HullPairs
 from .hull_table import HullTable
 from .vectors import CHUNK, chunks, cross, directions_around, dot, length
 
@@ -50,32 +50,24 @@ class HullStates:
     MEET, 0 or the radius of a ball around the origin in A - B; where OPEN, 0."""
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
-    portals: FloatArray
-    """(3, n) ids of the vertices of the last portal; NO_VERTEX where there was none."""
 
     @classmethod
     def unknown(cls, count: int) -> HullStates:
         """Return the states of pairs of which nothing is known, to be filled in."""
-        portals = np.full((3, count), NO_VERTEX)
-        return cls(np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count)), portals)
+        return cls(np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count)))
 
 
-def search_portals(
-    table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None, *, start: FloatArray | None = None
-) -> HullStates:
-    """Return what portals prove of polytopes i (n,) and j (n,).
-
-    `start` are ids (3, n) of first portals, as `HullStates.portals` has them. Raise Cancelled.
-    """
+def search_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullStates:
+    """Return what portals prove of polytopes i (n,) and j (n,). Raise Cancelled."""
     result = HullStates.unknown(len(i))
     order = table.order(i, j)
     for part in chunks(len(i), progress, CHUNK // 2):
         columns = order[part]
         search = _PortalSearch(table, i.take(columns), j.take(columns))
-        search.run(np.full((3, len(columns)), NO_VERTEX) if start is None else start.take(columns, axis=1))
+        search.run()
         found = search.result
         result.state[columns], result.margin[columns] = found.state, found.margin
-        result.normal[:, columns], result.portals[:, columns] = found.normal, found.portals
+        result.normal[:, columns] = found.normal
     return result
 
 
@@ -101,16 +93,15 @@ class _PortalSearch(HullPairs):
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray) -> None:
         super().__init__(table, i, j)
-        self.indices = i, j
         self.result = HullStates.unknown(len(i))
         self.points = np.empty((4, 3, 0))
         """(4, 3, m) vertices of the portals, counter-clockwise seen from outside: coordinates and id."""
         self.last = np.zeros((3, 3, len(i)))
         """The last portals of all pairs."""
 
-    def run(self, start: FloatArray) -> None:
+    def run(self) -> None:
         """Search until few pairs are left."""
-        self.begin(start)
+        self.begin()
         self.discover()
         normal = self.normals()
         offset = dot(normal, self.points[:3, 0])
@@ -135,8 +126,8 @@ class _PortalSearch(HullPairs):
         self.finish(np.arange(len(self.pair)))
         self.prove(np.flatnonzero(passed))
 
-    def begin(self, start: FloatArray) -> None:
-        """Search the vertices of the first portals, or take those given."""
+    def begin(self) -> None:
+        """Search the vertices of the first portals."""
         self.keep(np.flatnonzero(self.interior.any(axis=0)))
         directions = directions_around(-self.interior, 3, _SLOPE)
         self.points = self.supports(directions)
@@ -144,13 +135,6 @@ class _PortalSearch(HullPairs):
         lowest, columns = heights.argmin(axis=0), np.arange(heights.shape[1])
         apart, _, _ = self.separated(directions[:, lowest, columns], self.points[:3, lowest, columns])
         self.keep(np.flatnonzero(~apart))
-        ids = start.take(self.pair, axis=1)
-        known = np.flatnonzero(ids[0] != NO_VERTEX)
-        if len(known):
-            i, j = (numbers.take(self.pair.take(known)) for numbers in self.indices)
-            ids = ids.take(known, axis=1)
-            self.points[:3, :, known] = difference_points(self.table, i, j, ids)
-            self.points[3, :, known] = ids.T
 
     def discover(self) -> None:
         """Let the ray pass all portals; drop the pairs of which that fails or which turn out to be separated."""
@@ -222,7 +206,6 @@ class _PortalSearch(HullPairs):
         """Store the portals of these columns."""
         pair = self.pair.take(columns)
         self.last[:, :, pair] = self.points[:3, :, columns]
-        self.result.portals[:, pair] = self.points[3, :, columns].T
 
     def prove(self, passed: IntArray) -> None:
         """Settle the pairs whose tetrahedron of portal and interior point contains the origin for sure."""

@@ -17,7 +17,7 @@ from ..types import FloatArray, IntArray, read_only, set_parts
 from .hull import ConvexHull
 from .polytope import Polytope
 
-_BOX_SOLID = 64.0
+BOX_SOLID = 64.0
 """Times EPS M: a box thinner than this takes its planes from the hull of its corners, which detects flat points."""
 
 _SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
@@ -122,7 +122,7 @@ class Box(Polytope):
             normals = normals * np.where(heights < 0.0, -1.0, 1.0)[:, None]
             # A cross product of nearly parallel axes is not exact enough for a plane: the hull's is.
             half_thickness = np.where(sines.min() > SLIVER, half * np.abs(heights), 0.0)
-        solid = 2.0 * half_thickness.min() > _BOX_SOLID * EPS * np.abs(corners).max()
+        solid = 2.0 * half_thickness.min() > BOX_SOLID * EPS * np.abs(corners).max()
         parts: dict[str, object] = {"axes": axes, "half": half, "orthogonal": orthogonal}
         if solid:
             mirrored = float(_cross(axes[0], axes[1]) @ axes[2]) < 0.0

@@ -13,17 +13,17 @@ from contact_lens.core import (
     Contact,
     ConvexHull,
     Relation,
+    ShapeSet,
     Sphere,
     contact,
     contacts,
     epa,
     gjk,
     gjk_intersects,
+    pairs_intersect,
 )
-from contact_lens.core.batched.coherence import motion_bounds, update_states
-from contact_lens.core.batched.hull_intersection import intersect_hulls
+from contact_lens.core.batched.coherence import motion_bounds
 from contact_lens.core.batched.hull_table import HullTable
-from contact_lens.core.batched.portals import APART, MEET, OPEN
 from contact_lens.core.narrow_phase.epa import epa_again
 
 from .assertions import assert_verified
@@ -310,49 +310,51 @@ def test_two_sets_start_from_the_last_answer_too():
         contacts(first, start=contact(first[0], second[0]))  # type: ignore[arg-type]
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("count", [1, 40, 1_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_hulls_that_move_little_are_known_without_a_test(count):
-    """Thousands of pairs along random paths have the states from cold."""
+    """Thousands of pairs along random paths have the answers from cold, as long as a start is kept."""
     rng = np.random.default_rng(count)
-    local = [ConvexHull(shape_of(rng, int(rng.integers(3)))) for _ in range(60)]
-    table = HullTable.of(local)
-    centers, axes = rng.uniform(-2, 2, (60, 3)), np.array([rotation(rng) for _ in local])
-    i, j = np.ascontiguousarray(rng.integers(0, 60, (count, 2)).T)
-    last, before = None, table.posed(axes, centers)
-    kept = 0
-    for speed in (0.0, 1e-12, 1e-3, 1e-2, 1e-4, 0.3, 1e-3, 0.05):
-        axes = np.array([a @ rotation_about(rng.normal(size=3), speed * rng.random()) for a in axes])
-        centers = centers + speed * rng.normal(size=(60, 3))
-        now = table.posed(axes, centers)
-        motion = motion_bounds(before, now)
-        if last is not None:
-            kept += int((last.margin > motion[i] + motion[j]).sum())
-        warm, cold = update_states(now, i, j, last, motion), intersect_hulls(now, i, j)
-        both = (warm.state != OPEN) & (cold != OPEN)
-        assert both.mean() > 0.9 or count < 1_000
-        assert np.array_equal(warm.state[both], cold[both])
-        # The margin is no more than the distance or the depth.
-        for k in rng.choice(count, min(count, 40), replace=False).tolist():
-            a, b = (ConvexHull(local[n].vertices @ axes[n] + centers[n]) for n in (i[k], j[k]))
-            true = contact(a, b).signed_distance
-            assert warm.margin[k] <= abs(true) + 1e-12
-            assert warm.state[k] != (APART if true < -1e-9 else MEET if true > 1e-9 else None)
-        last, before = warm, now
-    assert kept > 2 * count or count < 1_000
+    shapes = ShapeSet([ConvexHull(shape_of(rng, int(rng.integers(3)))) for _ in range(60)])
+    poses = np.tile(np.eye(4), (60, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = [rotation(rng) for _ in shapes], rng.uniform(-2, 2, (60, 3))
+    pairs, start = rng.integers(0, 60, (count, 2)), None
+    for frame, speed in enumerate((0.0, 1e-12, 1e-3, 1e-2, 1e-4, 0.3, 1e-3, 0.05)):
+        poses = poses.copy()
+        for pose in poses:
+            pose[:3, :3] = rotation_about(rng.normal(size=3), speed * rng.random()) @ pose[:3, :3]
+            pose[:3, 3] += speed * rng.normal(size=3)
+        warm = pairs_intersect(shapes, pairs, poses=poses, start=start)
+        sure = np.ones(count, dtype=bool)
+        if frame % 2 == 0:
+            start = contacts(shapes, pairs, poses=poses, start=start, distances=False, regions=False)
+            sure = np.abs(start.signed_distance) > 1e-9
+            assert np.array_equal(warm[sure], start.intersects[sure])
+        cold = pairs_intersect(shapes, pairs, poses=poses)
+        assert np.array_equal(warm[sure], cold[sure])
 
 
 def test_a_table_posed_twice_and_the_bounds_of_its_motion():
     rng = np.random.default_rng(5)
-    local = [ConvexHull(rng.normal(size=(int(rng.integers(5, 40)), 3))) for _ in range(40)]
-    table = HullTable.of(local)
+    local = [ConvexHull(rng.normal(size=(int(rng.integers(5, 40)), 3)) + [0.5, 0.0, 0.0]) for _ in range(40)]
+    table, every = HullTable.of(local), np.arange(40)
     first, second = np.array([[rotation(rng) for _ in local] for _ in range(2)])
+    second[::2] += 0.2 * rng.normal(size=(20, 3, 3))
     centers = rng.uniform(-1.5, 1.5, (40, 3))
-    twice, at_once = table.posed(first, 0.0 * centers).posed(second, centers), table.posed(first @ second, centers)
+    twice, at_once = (
+        table.posed(every, first, 0.0 * centers).posed(every, second, centers),
+        table.posed(every, second @ first, centers),
+    )
     numbers, points = rng.integers(0, 40, 2_000), rng.normal(size=(3, 2_000))
-    assert np.allclose(twice.gauge(numbers, points), at_once.gauge(numbers, points), rtol=1e-6)
-    assert motion_bounds(twice, at_once).max() <= 1e-12
-    steps = [h.vertices @ (a @ b) + c - h.vertices for h, a, b, c in zip(local, first, second, centers, strict=True)]
-    assert (motion_bounds(table, at_once) >= [np.linalg.norm(step, axis=1).max() for step in steps]).all()
-    translated = motion_bounds(table, table.posed(np.tile(np.eye(3), (40, 1, 1)), centers))
-    assert np.allclose(translated, np.linalg.norm(centers, axis=1), rtol=0, atol=1e-12)
+    assert np.allclose(twice.gauges_at(numbers, points), at_once.gauges_at(numbers, points), rtol=1e-6)
+    sizes = ShapeSet(local)._tables.sizes
+    still, poses, translated = np.tile(np.eye(4), (3, 40, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3], translated[:, :3, 3] = second @ first, centers, centers
+    steps = [h.transformed(pose).vertices - h.vertices for h, pose in zip(local, poses, strict=True)]
+    longest = np.array([np.linalg.norm(step, axis=1).max() for step in steps])
+    for before, now in ((still, poses), (poses, still)):
+        bounds = motion_bounds(sizes, before, now)
+        assert (bounds >= longest).all()
+        assert (bounds <= 3.0 * longest).all()
+    assert motion_bounds(sizes, poses, poses).max() <= 1e-12
+    assert np.allclose(motion_bounds(sizes, still, translated), np.linalg.norm(centers, axis=1), rtol=0, atol=1e-12)

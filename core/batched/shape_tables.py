@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is made once of each of many different shapes: which batch takes it, its bounds, and the tables of batches.
+
+Everything is made when it is first asked for. Tables of hulls grow: only of those that are asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..progress import Progress
+from ..shapes.box import Box
+from ..shapes.curved_shape import ConvexShape
+from ..shapes.polytope import Polytope
+from ..shapes.shape import Shape
+from ..types import BoolArray, IntArray
+from .boxes import OrientedBoxes
+from .hull_table import HullTable
+from .sizes import Sizes, corners_of
+
+
+class ShapeTables:
+    """Tables of shapes of one dimension."""
+
+    def __init__(self, shapes: tuple[Shape, ...], dim: int) -> None:
+        self.shapes, self.dim = shapes, dim
+        self._hulls = HullTable.of(())
+        self._place_of_hull = np.full(len(shapes), -1)
+
+    def __len__(self) -> int:
+        """Return the number of shapes."""
+        return len(self.shapes)
+
+    @cached_property
+    def is_box(self) -> BoolArray:
+        """(n,) whether each is a solid box that is not sheared."""
+        kinds = (type(s) is Box and s.orthogonal and s.rank == 3 for s in self.shapes)
+        return np.fromiter(kinds, dtype=bool, count=len(self)) & self.sizes.ordinary
+
+    @cached_property
+    def is_polytope(self) -> BoolArray:
+        """(n,) whether each is a polytope in space, of any rank."""
+        if self.dim < 3:
+            return np.zeros(len(self), dtype=bool)
+        kinds = (isinstance(s, Polytope) for s in self.shapes)
+        return np.fromiter(kinds, dtype=bool, count=len(self)) & self.sizes.ordinary
+
+    @cached_property
+    def is_convex(self) -> BoolArray:
+        """(n,) whether each is convex, by its class."""
+        return np.fromiter((isinstance(s, ConvexShape) for s in self.shapes), dtype=bool, count=len(self))
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Bounding boxes and sizes."""
+        return Sizes(*corners_of(self.shapes, self.dim))
+
+    @cached_property
+    def place_of_box(self) -> IntArray:
+        """(n,) the column of each shape in `boxes`, if it is one."""
+        return np.cumsum(self.is_box) - 1
+
+    @cached_property
+    def boxes(self) -> OrientedBoxes:
+        """The boxes."""
+        chosen = (self.shapes[k] for k in np.flatnonzero(self.is_box).tolist())
+        return OrientedBoxes.of([shape for shape in chosen if isinstance(shape, Box)])
+
+    def hulls(self, wanted: IntArray, progress: Progress | None = None) -> tuple[HullTable, IntArray]:
+        """Return a table with the polytopes `wanted` (m,) and perhaps others, and the place (n,) of each shape in it.
+
+        Raise Cancelled.
+        """
+        new = np.unique(wanted[self._place_of_hull[wanted] < 0])
+        if len(new):
+            chosen = (self.shapes[k] for k in new.tolist())
+            table = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)
+            places = self._place_of_hull.copy()
+            places[new] = len(self._hulls) + np.arange(len(new))
+            self._hulls, self._place_of_hull = self._hulls.joined(table) if len(self._hulls) else table, places
+        return self._hulls, self._place_of_hull

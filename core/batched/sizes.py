@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bounding boxes and sizes of many shapes, which the tolerances of pairs are relative to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..shapes.polytope import Polytope
+from ..shapes.shape import Shape
+from ..tolerance import EPS, EXTREME_EXPONENT, PROMISE_EXTENT, PROMISE_RELATIVE, PROMISE_ROUNDING
+from ..types import BoolArray, FloatArray, IntArray
+
+
+class Sizes:
+    """Bounding boxes and sizes of shapes, of which there must be one."""
+
+    def __init__(self, low: FloatArray, high: FloatArray) -> None:
+        """Take the lowest and highest corners (dim, n) of the bounding boxes."""
+        self.low, self.high = low, high
+        """(dim, n) lowest and highest corners."""
+        sides = high - low
+        longest = sides.max(axis=0)
+        scaled = sides / np.where(longest > 0.0, longest, 1.0)  # squares neither overflow nor vanish
+        self.extents = longest * np.sqrt((scaled * scaled).sum(axis=0))
+        """(n,) diagonals."""
+        self.magnitudes = np.maximum(np.abs(low), np.abs(high)).max(axis=0)
+        """(n,) largest coordinates."""
+        most = 2.0 ** (EXTREME_EXPONENT - 2)
+        self.ordinary = (longest > 1.0 / most) & (self.magnitudes < most)
+        """(n,) whether squares and cubes of lengths neither overflow nor vanish."""
+
+    def take(self, numbers: IntArray) -> Sizes:
+        """Return the sizes of shapes `numbers` (m,)."""
+        return Sizes(self.low.take(numbers, axis=1), self.high.take(numbers, axis=1))
+
+    def inside(self, i: IntArray, j: IntArray, slack: FloatArray) -> BoolArray:
+        """Return (n,) whether bounding boxes of i (n,) stick out of those of j (n,) by no more than `slack` (n,)."""
+        below = self.low.take(j, axis=1) - self.low.take(i, axis=1)
+        above = self.high.take(i, axis=1) - self.high.take(j, axis=1)
+        return np.maximum(below, above).max(axis=0) <= slack
+
+    def bands(
+        self, i: IntArray, j: IntArray, contact_tolerance: float | FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of pairs i (n,) and j (n,) `contact_band`, the smaller extent and the larger magnitude (n,)."""
+        magnitude = np.maximum(self.magnitudes.take(i), self.magnitudes.take(j))
+        extents = self.extents.take(i), self.extents.take(j)
+        small = np.minimum(*extents)
+        band = contact_tolerance * np.where(small > 0.0, small, np.maximum(*extents))
+        return np.maximum(band, promised_many(np.zeros(1), small, magnitude)), small, magnitude
+
+
+def corners_of(shapes: Sequence[Shape], dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest corners (dim, n) of the bounding boxes of shapes."""
+    low, high = np.empty((2, dim, len(shapes)))
+    is_polytope = np.fromiter((isinstance(shape, Polytope) for shape in shapes), dtype=bool, count=len(shapes))
+    polytopes = [shape.vertices for shape in shapes if isinstance(shape, Polytope)]
+    if polytopes:
+        count = np.fromiter(map(len, polytopes), dtype=np.intp, count=len(polytopes))
+        vertices, first = np.ascontiguousarray(np.concatenate(polytopes).T), np.cumsum(count) - count
+        low[:, is_polytope] = np.minimum.reduceat(vertices, first, axis=1)
+        high[:, is_polytope] = np.maximum.reduceat(vertices, first, axis=1)
+    for k in np.flatnonzero(~is_polytope).tolist():
+        low[:, k], high[:, k] = shapes[k]._bounds_tuples
+    return low, high
+
+
+def promised_many(signed_distance: FloatArray, extent: FloatArray, magnitude: FloatArray) -> FloatArray:
+    """Return `promised` of each of many pairs (n,)."""
+    return PROMISE_RELATIVE * np.abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude
