@@ -17,7 +17,7 @@ from ..types import BoolArray, FloatArray, IntArray, read_only
 from .coplanar_triangles import coplanar_segments
 from .crossings import FACE, Crossings, Meeting
 from .mesh import Mesh
-from .surface import validate_mesh
+from .surface import validate_mesh, welded_ids
 from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
@@ -121,8 +121,9 @@ def _open_sides(mesh: Mesh) -> BoolArray:
 
 def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:
     """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on; small numbers."""
-    corners = mesh.welded_ids.take(mesh.triangles.take(triangles, axis=0))
-    count = len(mesh.points)
+    used, corners = np.unique(mesh.triangles.take(triangles, axis=0), return_inverse=True)
+    corners = welded_ids(mesh.points.take(used, axis=0)).take(corners.reshape(-1, 3))
+    count = len(used)
     rows = np.arange(len(triangles))
     result = np.empty(features.shape, dtype=np.intp)
     for end in range(2):

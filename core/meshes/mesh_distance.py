@@ -35,7 +35,7 @@ _FIRST = 64
 _TRIED = 64
 """Pairs of nodes of so many of which a corner each is measured."""
 _DISKS = 1 << 14
-"""Pairs of nodes opened from which on it pays to make disks."""
+"""Pairs of nodes compared from which on it pays to make disks, unless there are eight times as many nodes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ class _Search:
     def _near(self, i: IntArray, j: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
         """Return lower bounds of the distances below pairs of nodes and the pairs, of those that may have the least."""
         self.opened += len(i)
-        if self.opened > _DISKS and self.disks is None:
+        if self.disks is None and self.opened > max(_DISKS, (len(self.a.tree) + len(self.b.tree)) // 8):
             self.disks = NodeDisks.of(self.a, self.gaps.exponent), NodeDisks.of(self.b, self.gaps.exponent)
         parts = [(np.zeros(0), i[:0], j[:0])]
         for part in chunks(len(i), _CHUNK):

@@ -218,14 +218,7 @@ class Surface(Shape):
     @cached_property
     def welded_ids(self) -> IntArray:
         """(n,) for each point the index of the first point with the same coordinates."""
-        columns = np.ascontiguousarray((self.points + 0.0).T)  # + 0.0: -0.0 is 0.0
-        order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
-        ranked = columns.take(order, axis=1)
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
-        result = np.empty(len(order), dtype=np.intp)
-        result[order] = order[new].take(np.cumsum(new) - 1)
-        return read_only(result)
+        return read_only(welded_ids(self.points))
 
     @cached_property
     def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -319,6 +312,18 @@ def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
     return replace(tree, volumes=parts[0], item_volumes=parts[1])
 
 
+def welded_ids(points: FloatArray) -> IntArray:
+    """Return (n,) for each point (n, 3) the index of the first one with the same coordinates."""
+    columns = np.ascontiguousarray((points + 0.0).T)  # + 0.0: -0.0 is 0.0
+    order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
+    ranked = columns.take(order, axis=1)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+    result = np.empty(len(order), dtype=np.intp)
+    result[order] = order[new].take(np.cumsum(new) - 1)
+    return result
+
+
 def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest corners (3, m) of the nodes of a mesh's tree."""
     volumes = mesh.tree.volumes
@@ -342,8 +347,15 @@ def have_no_area(points: FloatArray, triangles: IntArray) -> BoolArray:
     corners = corner_rows(points, triangles)
     p, q, r = corners
     u, v = q - p, r - p
-    size = np.abs(u[[1, 2, 0]] * v[[2, 0, 1]]) + np.abs(u[[2, 0, 1]] * v[[1, 2, 0]])
-    flat = (np.abs(cross(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
+    flat = np.ones(len(triangles), dtype=np.bool_)
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        a, b = u[y] * v[z], u[z] * v[y]
+        normal = np.abs(a - b)
+        np.abs(a, out=a)
+        a += np.abs(b, out=b)
+        a *= ORIENTATION_FILTER * EPS
+        flat &= normal <= a
     maybe = np.flatnonzero(flat)
     indices = corners.take(maybe, axis=2)
     for x in range(3):

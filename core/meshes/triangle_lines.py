@@ -85,9 +85,9 @@ def line_meetings(a: Side, b: Side) -> Found:
         ends += [climbing, falling][::order]
         codes.append(code)
     low_a, high_a, low_b, high_b = ends
-    low_high, unclear = _order(low_a, high_b)
+    (low_high,), unclear = _orders([(low_a, high_b, None)])
     met = np.flatnonzero(low_high <= 0)
-    high_low, more = _order(high_a, low_b, met)
+    (high_low,), more = _orders([(high_a, low_b, met)])
     unclear += more
     left = np.flatnonzero(high_low >= 0)
     met, high_low = met.take(left), high_low.take(left)
@@ -98,8 +98,9 @@ def line_meetings(a: Side, b: Side) -> Found:
     low_a, high_a = low_a.take(met, a.triangles), high_a.take(met, a.triangles)
     low_b, high_b = low_b.take(met, b.triangles), high_b.take(met, b.triangles)
     code_a, code_b = (code.take(met) for code in codes)
-    low_low, unclear_low = _order(low_a, low_b)
-    high_high, unclear_high = _order(high_a, high_b)
+    lows_highs, more = _orders([(low_a, low_b, None), (high_a, high_b, None)])
+    unclear += more
+    low_low, high_high = lows_highs
     inside_a, inside_b = _CUTS.inside.take(code_a), _CUTS.inside.take(code_b)
     # Where the interval of both begins, that of the other has begun too, or just begins or ends there.
     features = np.empty((2, 2, len(met)), dtype=np.uint8)
@@ -115,23 +116,26 @@ def line_meetings(a: Side, b: Side) -> Found:
     features[1] = np.where(point, features[0], features[1])
     through = ~point & _CUTS.through.take(code_a) & _CUTS.through.take(code_b)
     kinds = np.where(through, Meeting.CROSSING, Meeting.TOUCHING).astype(np.uint8)
-    return Found(met, kinds, found, features, unclear + unclear_low + unclear_high)
+    return Found(met, kinds, found, features, unclear)
 
 
-def _order(a: _Ends, b: _Ends, indices: IntArray | None = None) -> tuple[SignArray, int]:
-    """Return the order of ends of A and B, or of some of them, along the line of both planes: 1 where that of A is
-    farther on; and how many of them floats left open.
+def _orders(pairs: list[tuple[_Ends, _Ends, IntArray | None]]) -> tuple[list[SignArray], int]:
+    """Return for pairs of ends of A and B, or some of them, their order along the line of both planes: 1 where that of
+    A is farther on; and how many orders floats left open.
 
     Both sides go downward, each through the plane of the other triangle: the volume that they span decides.
     """
-    found = signs_of_volumes(
-        *(
+    columns = [
+        [
             end.triangles.pick(which if indices is None else which.take(indices), indices)
             for end in (a, b)
             for which in (end.upper, end.lower)
-        )
-    )
-    return -found.signs, found.unclear
+        ]
+        for a, b, indices in pairs
+    ]
+    found = signs_of_volumes(*(np.concatenate(corners, axis=1) for corners in zip(*columns, strict=True)))
+    ends = np.cumsum([corners[0].shape[1] for corners in columns])[:-1]
+    return np.split(-found.signs, ends), found.unclear
 
 
 def _place(

@@ -24,7 +24,7 @@ from .mesh import Mesh
 from .surface import validate_mesh
 from .triangle_candidates import own_candidates, triangle_candidates
 from .triangle_lines import line_meetings
-from .triangle_rows import Side, TriangleRows, TriangleTable, find_unparted
+from .triangle_rows import TriangleRows, TriangleTable, both_sides, find_unparted
 from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
@@ -67,12 +67,23 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
-    a, b = (mesh.triangles.take(row, axis=0).T for row in pairs)
-    beside = np.zeros(pairs.shape[1], dtype=np.bool_)
-    for i in range(3):
-        for j in range(3):
-            beside |= a[i] == b[j]
-    return _meetings(mesh, mesh, pairs[:, ~beside], subrange(progress, 0.5, 1.0))
+    return _meetings(mesh, mesh, pairs.take(_strangers(mesh, pairs), axis=1), subrange(progress, 0.5, 1.0))
+
+
+def _strangers(mesh: Mesh, pairs: IntArray) -> IntArray:
+    """Return the numbers of the pairs (2, p) of triangles that name no common vertex."""
+    corners = np.ascontiguousarray(mesh.triangles.T.astype(np.int32 if len(mesh.points) < 1 << 31 else np.intp))
+    kept = [np.zeros(0, dtype=np.intp)]
+    for part in chunks(pairs.shape[1], _SIEVED):
+        i, j = pairs[:, part]
+        others = [row.take(j) for row in corners]
+        beside = np.zeros(len(i), dtype=np.bool_)
+        for row in corners:
+            own = row.take(i)
+            for other in others:
+                beside |= own == other
+        kept.append(np.flatnonzero(~beside) + part.start)
+    return np.concatenate(kept)
 
 
 def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
@@ -106,11 +117,11 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
 
 def _test(own: TriangleRows, other: TriangleRows) -> Found:
     """Return which pairs of triangles own[k] and other[k], whose boxes overlap, meet."""
-    (a, unclear_a), (b, unclear_b) = Side.of(own, other), Side.of(other, own)
+    a, b, unclear = both_sides(own, other)
     degenerate = own.flat | other.flat
     in_plane = ~a.signs.any(axis=0) & ~degenerate
     apart = a.is_beyond & ~other.flat | b.is_beyond & ~own.flat
-    parts = [Found.none(unclear_a + unclear_b)]
+    parts = [Found.none(unclear)]
     for mask, test in (
         (~(apart | degenerate | in_plane), line_meetings),
         (in_plane, coplanar_meetings),

@@ -164,32 +164,6 @@ class Side(NamedTuple):
     error: FloatArray
     """(k,) their rounding."""
 
-    @classmethod
-    def of(cls, own: TriangleRows, other: TriangleRows) -> tuple[Side, int]:
-        """Return the side of triangles whose boxes overlap those of others, and how many signs floats left open."""
-        x, y, z, weight = other.plane
-        heights = np.empty((3, len(x)))
-        room = np.empty(len(x))
-        for k in range(3):
-            height = np.subtract(own.rows[3 * k], other.rows[0], out=heights[k])
-            height *= x
-            for row, component in ((1, y), (2, z)):
-                np.subtract(own.rows[3 * k + row], other.rows[row], out=room)
-                room *= component
-                height += room
-        # Where boxes overlap, no difference of coordinates is more than the sides of both together.
-        error = own.rows[13] + other.rows[13]
-        error *= weight
-        error *= ORIENTATION_FILTER * EPS
-        error += ORIENTATION_LEAST
-        signs = np.empty(heights.shape, dtype=np.int8)
-        unclear = 0
-        for k in range(3):
-            found = decide_signs(heights[k], error, other.corner(0), other.corner(1), other.corner(2), own.corner(k))
-            signs[k], heights[k] = found.signs, found.values
-            unclear += found.unclear
-        return cls(own, signs, heights, error), unclear
-
     def take(self, indices: IntArray) -> Side:
         """Return some of the triangles."""
         triangles, signs, heights, error = self
@@ -201,3 +175,47 @@ class Side(NamedTuple):
     def is_beyond(self) -> BoolArray:
         """(k,) whether all corners are strictly on one side of the other's plane."""
         return (self.signs[0] != 0) & (self.signs[0] == self.signs[1]) & (self.signs[1] == self.signs[2])
+
+
+def both_sides(a: TriangleRows, b: TriangleRows) -> tuple[Side, Side, int]:
+    """Return the sides of triangles a[k] and b[k] whose boxes overlap, and how many signs floats left open."""
+    # Where boxes overlap, no difference of coordinates is more than the sides of both together.
+    reach = a.rows[13] + b.rows[13]
+    reach *= ORIENTATION_FILTER * EPS
+    sides, unsure = [], []
+    for own, other in ((a, b), (b, a)):
+        heights = _heights(own, other)
+        error = reach * other.plane[3]
+        error += ORIENTATION_LEAST
+        signs = (heights > error).view(np.int8)
+        signs -= heights < -error
+        unsure.append(np.divmod(np.flatnonzero(signs == 0), heights.shape[1]))
+        sides.append(Side(own, signs, heights, error))
+    # All at once: few are left, and many steps are taken for them.
+    corners = [
+        np.concatenate([p, own.pick(which, k)])
+        for own, other, (which, k) in ((a, b, unsure[0]), (b, a, unsure[1]))
+        for p in [other.corners.take(k, axis=1)]
+    ]
+    rows = np.concatenate(corners, axis=1)
+    if rows.shape[1]:
+        zeros = np.zeros(rows.shape[1])
+        found = decide_signs(zeros, zeros, *rows.reshape(4, 3, -1))
+        first = len(unsure[0][0])
+        for side, (which, k), part in zip(sides, unsure, (slice(first), slice(first, None)), strict=True):
+            side.signs[which, k], side.heights[which, k] = found.signs[part], found.values[part]
+    return sides[0], sides[1], rows.shape[1]
+
+
+def _heights(own: TriangleRows, other: TriangleRows) -> FloatArray:
+    """Return (3, k) six times the volumes that the other triangles span with the corners of some."""
+    x, y, z, _ = other.plane
+    heights, room = np.empty((3, len(x))), np.empty(len(x))
+    for k, height in enumerate(heights):
+        np.subtract(own.rows[3 * k], other.rows[0], out=height)
+        height *= x
+        for row, component in ((1, y), (2, z)):
+            np.subtract(own.rows[3 * k + row], other.rows[row], out=room)
+            room *= component
+            height += room
+    return heights
