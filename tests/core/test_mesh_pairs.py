@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stored pairs of meshes are what is said of them: solids that penetrate, and translations that separate them."""
+
+from __future__ import annotations
+
+import fcl
+import numpy as np
+import pytest
+
+from .mesh_pairs import MESHES, TENTH, MeshPair, mesh_of, mesh_pairs
+from .mesh_shapes import Surface
+from .test_mesh_distance import fcl_object
+
+
+@pytest.mark.parametrize("index", range(MESHES))
+def test_meshes_are_closed_and_of_the_stated_size(index):
+    points, triangles = mesh_of(index)
+    assert 500 <= len(triangles) <= 12_000
+    sides = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    there, counts = np.unique(sides, axis=0, return_counts=True)
+    assert (counts == 1).all()
+    assert np.array_equal(there, np.unique(sides[:, ::-1], axis=0))
+    assert volume((points, triangles)) > 0.0
+
+
+@pytest.mark.parametrize("pair", mesh_pairs(TENTH), ids=lambda pair: pair.name)
+def test_best_translation_separates_and_a_shorter_one_does_not(pair: MeshPair):
+    def meet(fraction: float) -> bool:
+        moved = pair.b[0] + fraction * pair.best, pair.b[1]
+        return fcl.collide(fcl_object(pair.a), fcl_object(moved)) > 0
+
+    assert not meet(1.0)
+    assert meet(1.0 - 1e-5)
+    assert meet(0.0)
+
+
+def volume(surface: Surface) -> float:
+    """The volume inside a closed surface."""
+    p, q, r = (surface[0][surface[1][:, k]] for k in range(3))
+    return float((p * np.cross(q, r)).sum() / 6.0)
