@@ -139,10 +139,10 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> Iterator[st
 def _row(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool) -> str:
     """Return the rest of the row's tag, and its cells."""
     relation, status = row["relation"], row.get("status", "")
-    words = relation.replace("_", " ")
+    words = _shown(relation.replace("_", " "))
     if relation in ("a_inside_b", "b_inside_a"):
         inner, outer = ("a", "b") if relation == "a_inside_b" else ("b", "a")
-        words = f"{row[inner]['name']} inside {row[outer]['name']}"
+        words = f"<bdi>{_shown(row[inner]['name'])}</bdi> inside <bdi>{_shown(row[outer]['name'])}</bdi>"
     found_at = row.get("frame", frame)
     of_frame = [] if found_at == frame else [messages.found_at(found_at)]
     if row["apart"]:
@@ -155,8 +155,8 @@ def _row(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool) -
     return (
         f' class="{_shown(status)}{outdated}">'
         f"<td>{_shown(row['a']['name'])}</td><td>{_shown(row['b']['name'])}</td>"
-        f'<td class="{GROUPS.get(relation, relation)}">{_shown(words)}{notes}</td>'
-        f'{_distance(row, units)}<td class="n" data-v="{row["area"]!r}">{area}</td><td>{_shown(status)}</td>'
+        f'<td class="{_shown(GROUPS.get(relation, relation))}">{words}{notes}</td>'
+        f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td><td>{_shown(status)}</td>'
         f"{f'<td>{_picture(row)}</td>' if pictures else ''}"
     )
 
@@ -169,13 +169,13 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     more = '<br><span class="dim">depth of pieces</span>' if of_pieces else ""
     if messages.is_at_most(row):
         more += '<br><span class="dim">upper bound of the depth</span>'
-    return f'<td class="n" data-v="{value!r}">{_shown(units.number(value))}{more}</td>'
+    return f'<td class="n" data-v="{float(value)!r}">{_shown(units.number(value))}{more}</td>'
 
 
 def _picture(row: dict[str, Any]) -> str:
     if "picture" in row:
         names = _shown(f"{row['a']['name']} and {row['b']['name']}")
-        image = f'<img alt="{names}" src="data:image/png;base64,{row["picture"]}">'
+        image = f'<img alt="{names}" src="data:image/png;base64,{_shown(row["picture"])}">'
         return f'<button type="button" class="picture">{image}</button>'
     return f'<span class="dim">{_shown(row.get("no_picture", ""))}</span>'
 
