@@ -9,21 +9,28 @@ from typing import NamedTuple
 import numpy as np
 
 from ..curved.convex_contact import convex_contact
-from ..meshes.body import Body, are_disjoint
+from ..meshes.body import Body
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
+from ..meshes.vectors import corner_rows
 from ..result import Contact, Relation
+from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_COVERED
 from ..types import FloatArray
+from ..vectors import cross, dot
 from .check import Check
+from .surfaces import off_surface, surfaces_meet
 
 _MOST = 400_000
 """Points times triangles that are measured."""
 _MOST_CURVED = 400
 """Points that are measured against curved pieces."""
+
+_CHUNK = 1 << 13
+"""Triangles in one go."""
 
 _FITS = "the relation fits what is inside of what"
 
@@ -50,6 +57,8 @@ def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float
         inner, outer = (a, b) if relation is Relation.A_INSIDE_B else (b, a)
         if not outer.body.solid:
             return [Check(_FITS, False, f"{relation}, but the other is not a solid")]
+        if not crossing and not (a.curved or b.curved):
+            return _whole_inside(relation, inner.body, outer.body)
         return _held(relation, inner, outer, limit)
     if relation is Relation.PENETRATING:
         return _penetrating(crossing, a, b)
@@ -67,6 +76,13 @@ def _coincident(a: Side, b: Side, limit: float) -> list[Check]:
         if abs(volume_a - volume_b) > room:
             return [Check(_FITS, False, f"coincident, but the volumes are {volume_a:.9g} and {volume_b:.9g}")]
     return [*_held(Relation.COINCIDENT, a, b, limit), *_held(Relation.COINCIDENT, b, a, limit)]
+
+
+def _whole_inside(relation: Relation, inner: Body, outer: Body) -> list[Check]:
+    """Return whether all parts of one begin inside the other, whose surface none of them meets."""
+    parts, meet = parts_inside(inner, outer), surfaces_meet(inner.mesh, outer.mesh)
+    words = f"{relation}: {sum(parts)} of {len(parts)} parts begin inside, the surfaces meet: {meet}"
+    return [Check(_FITS, all(parts) and not meet, words)]
 
 
 def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Check]:
@@ -104,7 +120,7 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
     """Return whether a bare surface leaves what it touches within the band."""
     if contact.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
-        apart = any(are_disjoint(a.body, b.body.translated(length * contact.normal)) for length in (band, limit))
+        apart = any(are_separated(a.body, b.body.translated(length * contact.normal)) for length in (band, limit))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
     for inner, outer in ((a, b), (b, a)):
         if not outer.body.solid or outer.curved:
@@ -118,7 +134,17 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
 
 def parts_inside(inner: Body, outer: Body) -> list[bool]:
     """Tell for each loose part of one whether it begins inside the other's solid."""
-    return [outer.solid and abs(turns(point, outer.mesh)) > 0.5 for point in inner.starts]
+    low, high = outer.mesh.bounds
+    starts, result = inner.starts, [False] * len(inner.starts)
+    if outer.solid:
+        for k in np.flatnonzero(((starts >= low) & (starts <= high)).all(axis=1)).tolist():
+            result[k] = abs(turns(starts[k], outer.mesh)) > 0.5
+    return result
+
+
+def are_separated(a: Body, b: Body) -> bool:
+    """Return whether the surfaces have no common point and no part of one is inside the other."""
+    return not (surfaces_meet(a.mesh, b.mesh) or any(parts_inside(a, b)) or any(parts_inside(b, a)))
 
 
 def off_solid(point: FloatArray, side: Side) -> float:
@@ -139,16 +165,15 @@ def distances(points: FloatArray, corners: FloatArray) -> FloatArray:
     return point_triangle_distances(points.T, rows_of(corners))[0]
 
 
-def off_surface(point: FloatArray, mesh: Mesh) -> float:
-    """Return how far a point is from the nearest of all triangles."""
-    corners = mesh.points[mesh.triangles]
-    return float(distances(np.broadcast_to(point, (len(corners), 3)), corners).min())
-
-
 def turns(point: FloatArray, mesh: Mesh) -> float:
     """Return how often a mesh winds around a point: the sum of the solid angles of its triangles."""
-    p, q, r = ((mesh.points - point)[mesh.triangles[:, k]] for k in range(3))
-    lp, lq, lr = (np.sqrt((side * side).sum(axis=1)) for side in (p, q, r))
-    volume = (p * np.cross(q, r)).sum(axis=1)
-    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
-    return float(np.arctan2(volume, spread).sum() / (2.0 * pi))
+    total = 0.0
+    for part in chunks(len(mesh.triangles), _CHUNK):
+        p, q, r = corner_rows(mesh.points, mesh.triangles[part]) - point[:, None]
+        lp, lq, lr = (np.sqrt(dot(side, side)) for side in (p, q, r))
+        spread = lp * lq * lr
+        spread += dot(p, q) * lr
+        spread += dot(q, r) * lp
+        spread += dot(r, p) * lq
+        total += float(np.arctan2(dot(p, cross(q, r)), spread).sum())
+    return total / (2.0 * pi)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check a contact of meshes, without the searches that found it.
 
-Points are measured against all triangles, crossings against their two triangles, containment by the sum of solid
-angles, the pieces' contact as one of compounds. What cannot be proved again this way is named in a check that says so.
+Crossings are measured against their two triangles, points and distances against all triangles whose boxes are near
+enough to matter, containment by the sum of solid angles, the pieces' contact as one of compounds. What cannot be proved
+again this way is named in a check that says so.
 """
 
 from __future__ import annotations
@@ -13,23 +14,24 @@ from functools import cached_property
 
 import numpy as np
 
+from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound, as_compound
 from ..compounds.compound_contact import BEYOND
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import support_points
 from ..mesh_contact.mesh_pair import certificate_of
 from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
-from ..meshes.body import Body, are_disjoint
+from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
-from ..meshes.triangle_distance import triangle_distances
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
 from ..result import Contact, PiecesCertificate, Relation, Status
+from ..runs import chunks
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
@@ -49,16 +51,15 @@ from .form import (
     of_kind,
     optional,
 )
-from .inside import Side, check_inside, distances, off_solid, off_surface, parts_inside, turns
+from .inside import Side, are_separated, check_inside, distances, off_solid, parts_inside, turns
 from .region import segment_distances
+from .surfaces import points_off, surface_distance, tree_faults
 from .ties import check_realised
 
-_MOST_PAIRS = 400_000
-"""Pairs of triangles that are all measured where no plane proves a distance."""
 _MOST_CURVED = 400
 """Triangles that curved pieces are measured against one by one."""
-_CHUNK = 20_000
-"""Pairs of triangles measured in one go."""
+_CHUNK = 1 << 14
+"""Pairs of a point and a segment measured in one go."""
 _OF_PIECES = ("signed_distance", "normal", "lower_bound", "upper_bound", "ties", "iterations")
 """Fields of a contact with the depth of pieces that are those of the pieces' contact."""
 _OWN = ("status", "notes", "certificate")
@@ -158,6 +159,7 @@ class _Pair:
                 contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits(),
                 f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}, reported {contact.signed_distance:.9g}",
             ),
+            first("the boxes of the trees contain the triangles", self._tree_faults()),
             *self._slack(),
             self._crossings(),
             *self._curves(),
@@ -174,6 +176,10 @@ class _Pair:
         if contact.depth > 0.0:
             checks += self._depth()
         return checks
+
+    def _tree_faults(self) -> Iterator[str]:
+        for name, body in (("A", self.a), ("B", self.b)):
+            yield from (f"{name}: {fault}" for fault in tree_faults(body.mesh))
 
     def _status_fits(self) -> bool:
         """Return whether bounds that are certified to meet do."""
@@ -216,27 +222,16 @@ class _Pair:
         codes = pairs[:, 0] * len(found) + pairs[:, 1]
         of_steps, of_segments = codes[: len(steps)], codes[len(steps) :]
         strange = steps[~np.isin(of_steps, of_segments)]
-        off = 0.0
-        for body in (self.a, self.b):
-            for start, end in strange:
-                for point in (start, 0.5 * start + 0.5 * end):
-                    off = max(off, off_surface(point, body.mesh))
+        points = np.concatenate([strange[:, 0], 0.5 * strange[:, 0] + 0.5 * strange[:, 1]])
+        off = max(float(points_off(points, body.mesh, self.promise).max(initial=0.0)) for body in (self.a, self.b))
         checks = [Check("curves lie on both surfaces", off <= self.promise, f"{len(steps)} steps, off by {off:.3g}")]
         at_angle = crossings.kinds < Meeting.COPLANAR
-        open_ones = crossings.segments[at_angle & ~np.isin(of_segments, of_steps)]
-        name = "curves contain all segments in which triangles cross"
-        if len(open_ones) and not len(steps):
-            return [*checks, Check(name, False, f"{len(open_ones)} segments and no curve")]
         # The same point, found from two triangles, may be rounded in two ways.
-        most = max(1, _MOST_PAIRS // max(1, len(steps)))
-        off = 0.0
-        for segment in open_ones[:most]:
-            for point in (segment[0], 0.5 * segment[0] + 0.5 * segment[1], segment[1]):
-                off = max(off, float(segment_distances(point, steps).min()))
-        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(open_ones)} of others, off by {off:.3g}"))
-        if len(open_ones) > most:
-            words = f"{most} of {len(open_ones)} were measured"
-            checks.append(Check("not checked: that curves contain all other segments", True, words))
+        others = crossings.segments[at_angle & ~np.isin(of_segments, of_steps)]
+        points = np.concatenate([others[:, 0], 0.5 * others[:, 0] + 0.5 * others[:, 1], others[:, 1]])
+        off = float(_off_segments(points, steps, 4.0 * self.promise).max(initial=0.0))
+        name = "curves contain all segments in which triangles cross"
+        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(others)} of others, off by {off:.3g}"))
         if len(crossings):
             words = "each one reported is checked, missing ones are not searched for"
             checks.append(Check("not checked: that no crossing is missing", True, words))
@@ -306,20 +301,13 @@ class _Pair:
             # A curved solid may be apart from what its facets, those inside of it, meet.
             ok = self.proof.surface_distance == 0.0 or self.curved
             return Check(name, ok, f"they cross, reported {self.proof.surface_distance:.9g}")
-        found = self._least_and_most
-        if found is None or (self.curved and self.proof.surface_distance == 0.0):
-            return Check(
-                "not checked: how far apart the surfaces are", True, f"reported {self.proof.surface_distance:.9g}"
-            )
-        least = found[0] - max(facets.slack for facets in self.facets)
-        ok = least - self.promise <= self.proof.surface_distance <= found[1] + self.promise
-        return Check(name, ok, f"reported {self.proof.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
-
-    @cached_property
-    def _least_and_most(self) -> tuple[float, float] | None:
-        """What all pairs of triangles prove about the distance of the surfaces; None when there are too many."""
-        a, b = self.a.mesh, self.b.mesh
-        return None if len(a.triangles) * len(b.triangles) > _MOST_PAIRS else _least_and_most(a, b)
+        reported, slack = self.proof.surface_distance, max(facets.slack for facets in self.facets)
+        if self.curved and reported == 0.0:
+            return Check("not checked: how far apart the surfaces are", True, f"reported {reported:.9g}")
+        reach = reported + slack + self.promise
+        least, most = surface_distance(self.a.mesh, self.b.mesh, reach, reported - self.promise)
+        ok = reported - self.promise <= most <= reach
+        return Check(name, ok, f"reported {reported:.9g}, triangles {least:.9g} to {most:.9g}")
 
     def _regions(self) -> list[Check]:
         """The regions are those of the pieces' contact, unless the depth reported differs from that of the pieces."""
@@ -363,11 +351,9 @@ class _Pair:
                 words = f"more than {_MOST_CURVED} triangles are near, and no plane parts them"
                 return [*checks, Check("not checked: the lower bound of the distance", True, words)]
             return [*checks, Check(name, contact.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
-        least = self._least_and_most
-        if least is None:
-            words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
-            return [*checks, Check("not checked: the lower bound of the distance", True, words)]
-        return [*checks, Check(name, contact.lower_bound <= least[0] + self.promise, f"triangles {least[0]:.9g}")]
+        least, _ = surface_distance(a, b, contact.lower_bound, contact.lower_bound - self.promise)
+        ok = contact.lower_bound <= least + self.promise
+        return [*checks, Check(name, ok, f"bound {contact.lower_bound:.9g}, triangles {least:.9g}")]
 
     def _pieces(self) -> list[Check]:
         contact = self.contact
@@ -437,7 +423,7 @@ class _Pair:
             checks.append(Check("not checked: that no shorter translation separates", True, words))
             over = contact.least_depth * (1.0 - 1e-6) - self.promise
             if over > 0.0 and contact.normal.any() and not self.curved:
-                shorter = are_disjoint(self.a, self.b.translated(over * contact.normal))
+                shorter = are_separated(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
@@ -466,10 +452,11 @@ class _Pair:
             return []
         # What it ends in may be narrower than rounding.
         apart = any(
-            are_disjoint(self.a, self.b.translated(contact.mtv + more * contact.normal)) for more in (0.0, self.promise)
+            are_separated(self.a, self.b.translated(contact.mtv + more * contact.normal))
+            for more in (0.0, self.promise)
         )
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
-        free = all(are_disjoint(self.a, self.b.translated(contact.mtv + more)) for more in self._beyond())
+        free = all(are_separated(self.a, self.b.translated(contact.mtv + more)) for more in self._beyond())
         if not self.curved:
             checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}"))
         return checks
@@ -540,15 +527,13 @@ def _same_region(a: object, b: object) -> bool:
     return all(x is y or (np.array_equal(x, y) if isinstance(y, np.ndarray) else x == y) for x, y in values)
 
 
-def _least_and_most(a: Mesh, b: Mesh) -> tuple[float, float]:
-    """Return what all pairs of triangles prove about the distance of two meshes: at least, and two points at most."""
-    of_a, of_b = a.points[a.triangles], b.points[b.triangles]
-    i, j = (index.reshape(-1) for index in np.indices((len(of_a), len(of_b))))
-    least = most = np.inf
-    for k in range(0, len(i), _CHUNK):
-        found = triangle_distances(of_a[i[k : k + _CHUNK]], of_b[j[k : k + _CHUNK]])
-        least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
-    return least, most
+def _off_segments(points: FloatArray, segments: FloatArray, reach: float) -> FloatArray:
+    """Return how far points (n, 3) are from the nearest of segments (k, 2, 3), infinite beyond `reach`."""
+    result = np.full(len(points), np.inf)
+    i, j = candidate_pairs(points, points, segments.min(axis=1), segments.max(axis=1), margin=reach).pairs.T
+    for part in chunks(len(i), _CHUNK):
+        np.minimum.at(result, i[part], segment_distances(points.take(i[part], axis=0), segments.take(j[part], axis=0)))
+    return result
 
 
 def check_pieces_depth(contact: Contact, a: Solid, b: Solid) -> Check:

@@ -24,6 +24,10 @@ def mesh(surface: Surface, move=(0.0, 0.0, 0.0), seed: int | None = None) -> Mes
 PAIRS = {
     "apart": (mesh(block()), mesh(block(), [3, 0.2, 0.1], 1)),
     "apart, in a hollow": (mesh(torus(16, 8)), mesh(block([0.2, 0.2, 0.2], [-0.1, -0.1, -0.1]), [0, 0, 0], 2)),
+    "links of a chain": (
+        mesh(torus(24, 8)),
+        mesh((torus(24, 8)[0][:, [0, 2, 1]], torus(24, 8)[1][:, ::-1]), [1.0, 0, 0]),
+    ),
     "blocks": (mesh(block()), mesh(block(), [0.7, 0.2, 0.1])),
     "inside": (mesh(block([4, 4, 4])), mesh(block(), [1, 1.5, 2])),
     "touching": (mesh(block()), mesh(block(), [1.0, 0.2, 0.1])),

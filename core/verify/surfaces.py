@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether surfaces of triangles meet, how far apart they are, and how far points are from one, for checks.
+
+Nothing here is a search: which triangles matter follows from a length that was reported, by the boxes and disks of the
+meshes' trees, and all of these are measured. The boxes are checked in one pass (`tree_faults`); the disks are trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..bounding.kdop import KDops
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..hierarchy.nodes import both_children, crossed_children
+from ..meshes.mesh_distance import BoxGaps
+from ..meshes.node_disks import NodeDisks
+from ..meshes.point_distance import point_triangle_distances
+from ..meshes.surface import Surface, node_bounds
+from ..meshes.triangle_distance import distance_exactly, measured, slabs, triangle_distances
+from ..meshes.vectors import scale_exponent, scale_points
+from ..runs import chunks
+from ..shapes.orientation import signs_of_volumes
+from ..types import BoolArray, FloatArray, IntArray
+
+_CHUNK = 4_000
+"""Pairs of nodes compared in one go."""
+_MEASURED = 1 << 13
+"""Pairs of triangles in one go."""
+_DISKS = 1 << 14
+"""Pairs of nodes compared from which on disks are made."""
+
+
+def tree_faults(mesh: Surface) -> Iterator[str]:
+    """Yield what is wrong with the tree of a mesh: whether each triangle is below it once, and in all boxes above."""
+    tree = mesh.tree
+    low, high = node_bounds(mesh)
+    items = tree.item_volumes
+    assert isinstance(items, KDops)
+    for k in range(3):
+        corners = mesh.points.take(mesh.triangles[:, k], axis=0)
+        if (corners < items.low).any() or (corners > items.high).any():
+            yield "a triangle is not in its box"
+    inner, leaves = np.flatnonzero(tree.left >= 0), np.flatnonzero(tree.left < 0)
+    children = tree.left.take(inner)
+    if not np.array_equal(np.sort(both_children(children)), np.arange(1, len(tree))):
+        yield "a node is not below one other"
+    if not np.array_equal(np.sort(tree.items.take(tree.first.take(leaves))), np.arange(len(mesh.triangles))):
+        yield "a triangle is not in one leaf"
+    own = tree.items.take(tree.first.take(leaves))
+    for rows, item_rows, sign in ((low, items.low.T, 1.0), (high, items.high.T, -1.0)):
+        for row, item_row in zip(rows, item_rows, strict=True):
+            above = sign * row.take(inner)
+            outside = (sign * row.take(children) < above).any() or (sign * row.take(children + 1) < above).any()
+            if outside or (sign * item_row.take(own) < sign * row.take(leaves)).any():
+                yield "a box is not in the one above"
+
+
+def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of triangles of two meshes, many at a time: all but those whose boxes or disks prove that they are
+    farther apart than `reach`."""
+    trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
+    disks: list[NodeDisks] = []
+    root = np.zeros(1, dtype=np.intp)
+    waiting, compared = [(root, root)], 0
+    found: list[list[IntArray]] = []
+    while waiting:
+        i, j = waiting.pop()
+        if len(i) > _CHUNK:
+            waiting.append((i[:-_CHUNK], j[:-_CHUNK]))
+            i, j = i[-_CHUNK:], j[-_CHUNK:]
+        compared += len(i)
+        near = np.flatnonzero(gaps(i, j) <= reach)
+        i, j = i.take(near), j.take(near)
+        if reach > 0.0 and compared > max(_DISKS, (len(trees[0]) + len(trees[1])) // 8):
+            disks = disks or [NodeDisks.of(mesh, gaps.exponent) for mesh in (a, b)]
+            near = np.flatnonzero(scale_points(disks[0].gaps(disks[1], i, j), -gaps.exponent) <= reach)
+            i, j = i.take(near), j.take(near)
+        left_i, left_j = trees[0].left.take(i), trees[1].left.take(j)
+        leaf_i, leaf_j = left_i < 0, left_j < 0
+        ends = np.flatnonzero(leaf_i & leaf_j)
+        found.append([tree.items.take(tree.first.take(k.take(ends))) for tree, k in zip(trees, (i, j), strict=True)])
+        both = np.flatnonzero(~(leaf_i | leaf_j))
+        of_a, of_b = np.flatnonzero(leaf_j & ~leaf_i), np.flatnonzero(leaf_i & ~leaf_j)
+        parts = (
+            crossed_children(left_i.take(both), left_j.take(both)),
+            (both_children(left_i.take(of_a)), np.repeat(j.take(of_a), 2)),
+            (np.repeat(i.take(of_b), 2), both_children(left_j.take(of_b))),
+        )
+        waiting += [part for part in parts if len(part[0])]
+        if not waiting or sum(len(p) for p, _ in found) >= _MEASURED:
+            p, q = (np.concatenate(column) for column in zip(*found, strict=True))
+            yield p, q
+            found.clear()
+
+
+def surface_distance(a: Surface, b: Surface, reach: float, enough: float = -np.inf) -> tuple[float, float]:
+    """Return how far apart two surfaces are at least, but no more than `reach`, and how far two of their triangles are
+    apart, more than `reach` when all are. Ends once the first is below `enough`."""
+    least, most = reach, np.inf
+    for pairs in near_pairs(a, b, reach):
+        for part in chunks(len(pairs[0]), _MEASURED):
+            p, q = (indices[part] for indices in pairs)
+            for across_faces in (False, True):
+                near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q), across_faces) <= reach)
+                p, q = p.take(near), q.take(near)
+            if not len(p):
+                continue
+            found = triangle_distances(a.points[a.triangles[p]], b.points[b.triangles[q]])
+            least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
+            if least < enough:
+                return least, most
+    return least, most
+
+
+def surfaces_meet(a: Surface, b: Surface) -> bool:
+    """Return whether two surfaces have a common point. Exact: planes part triangles by exact signs, and whole numbers
+    decide where that fails and no edge certainly passes through a triangle."""
+    (low, high), (other_low, other_high) = a.bounds, b.bounds
+    if (low > other_high).any() or (other_low > high).any():
+        return False
+    exponent = scale_exponent(max(a.magnitude, b.magnitude))
+    for pairs in near_pairs(a, b, 0.0):
+        for part in chunks(len(pairs[0]), _MEASURED):
+            p, q = (indices[part] for indices in pairs)
+            near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q)) == 0.0)
+            p, q = p.take(near), q.take(near)
+            rows_a, rows_b = (scale_points(mesh.corner_rows(k), exponent) for mesh, k in ((a, p), (b, q)))
+            near = np.flatnonzero(~(_parted(rows_a, rows_b) | _parted(rows_b, rows_a)))
+            if not len(near):
+                continue
+            found = measured(rows_a.take(near, axis=2), rows_b.take(near, axis=2))
+            if ((found.distance == 0.0) & ~found.open).any():
+                return True
+            unsure = near.take(np.flatnonzero(found.open)).tolist()
+            if any(
+                distance_exactly(a.points[a.triangles[p[k]]], b.points[b.triangles[q[k]]])[0] == 0.0 for k in unsure
+            ):
+                return True
+    return False
+
+
+def _parted(a: FloatArray, b: FloatArray) -> BoolArray:
+    """Return (n,) whether all corners of one triangle are strictly on one side of the other's plane; rows (corner,
+    axis, n)."""
+    signs = [signs_of_volumes(a[0], a[1], a[2], corner).signs for corner in b]
+    return (signs[0] != 0) & (signs[0] == signs[1]) & (signs[1] == signs[2])
+
+
+def off_surface(point: FloatArray, mesh: Surface) -> float:
+    """Return how far a point is from the nearest of all triangles: those are measured whose boxes are near enough."""
+    boxes = mesh.tree.item_volumes
+    assert isinstance(boxes, KDops)
+    least, most = np.zeros(len(boxes)), np.zeros(len(boxes))
+    exponent = scale_exponent(max(mesh.magnitude, float(np.abs(point).max())))
+    for axis in range(3):
+        below, above = (scale_points(side[:, axis] - point[axis], exponent) for side in (boxes.low, boxes.high))
+        most += np.maximum(-below, above) ** 2
+        least += np.maximum(np.maximum(below, -above), 0.0) ** 2
+    near = np.flatnonzero(least <= most.min() * (1.0 + 1e-9))
+    return float(
+        point_triangle_distances(np.repeat(point[:, None], len(near), axis=1), mesh.corner_rows(near))[0].min()
+    )
+
+
+def points_off(points: FloatArray, mesh: Surface, reach: float) -> FloatArray:
+    """Return how far points (n, 3) are from a surface, infinite where the boxes of all triangles are farther than
+    `reach`."""
+    result = np.full(len(points), np.inf)
+    if len(points):
+        boxes = mesh.tree.item_volumes
+        assert isinstance(boxes, KDops)
+        i, j = candidate_pairs(points, points, boxes.low, boxes.high, margin=reach).pairs.T
+        for part in chunks(len(i), _MEASURED):
+            rows = np.ascontiguousarray(points.take(i[part], axis=0).T)
+            np.minimum.at(result, i[part], point_triangle_distances(rows, mesh.corner_rows(j[part]))[0])
+    return result
