@@ -33,7 +33,7 @@ class Bodies:
         errors name (n,): row k of `other_poses` as -1 - k."""
         self.tables, self.index, self.matrices, self._names = tables, index, matrices, names
         self._shapes: dict[int, Solid] = {}
-        self._hulls = HullTable.of(()), np.full(len(index), -1)
+        self._hulls: tuple[HullTable, IntArray] | None = None
 
     def __len__(self) -> int:
         """Return the number of bodies."""
@@ -92,7 +92,7 @@ class Bodies:
         if self.matrices is None:
             table, places = self.tables.hulls(self.index.take(wanted), progress)
             return table, places.take(self.index)
-        if (self._hulls[1].take(wanted) < 0).any():
+        if self._hulls is None or (self._hulls[1].take(wanted) < 0).any():
             chosen = np.unique(wanted)
             table, places = self.tables.hulls(self.index.take(chosen), progress)
             posed = table.posed(places.take(self.index.take(chosen)), *self._affine(chosen))
@@ -123,7 +123,7 @@ class Bodies:
             low[:, k], high[:, k] = self.shape(k)._bounds_tuples
         sizes = Sizes(low, high)
         if not sizes.ordinary.all():  # squares of lengths in that table may overflow
-            self._hulls = HullTable.of(()), np.full(len(self), -1)
+            self._hulls = None
         return sizes
 
     def _affine(self, chosen: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -43,6 +43,8 @@ _FEW = 64
 """Pairs up to which one by one is as fast."""
 _FEW_TESTS = 300
 """Pairs of polytopes up to which one by one is as fast where distances are not needed."""
+_FEW_IN_POSES = 12
+"""The same where each shape would have to be transformed by itself."""
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
@@ -67,6 +69,7 @@ class PairContacts:
         self.i, self.j = np.ascontiguousarray(pairs.T)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         count, self.dim = len(pairs), bodies.dim
+        self._few, self._few_tests = _batch_limits(bodies)
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
@@ -85,7 +88,7 @@ class PairContacts:
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""
-        if self.dim < 3 or len(rows) < _FEW:
+        if self.dim < 3 or len(rows) < self._few:
             return rows
         self._solve_boxes(rows, progress)
         left = self._left(rows)
@@ -133,7 +136,7 @@ class PairContacts:
     def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes."""
         chosen, i, j = _pairs_among(self.bodies.is_box, self.i, self.j, rows)
-        if len(chosen) < _FEW:
+        if len(chosen) < self._few:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         for part in chunks(len(chosen), progress, CHUNK // 2):
@@ -216,23 +219,23 @@ class PairContacts:
     def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of polytopes."""
         chosen, i, j = _pairs_among(self.bodies.is_polytope, self.i, self.j, rows)
-        if len(chosen) < _FEW:
+        if len(chosen) < self._few:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         table, places = self.bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.1))
         i, j = places.take(i), places.take(j)
-        if not self.distances and len(chosen) >= _FEW_TESTS:
+        if not self.distances and len(chosen) >= self._few_tests:
             apart = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.2))
             chosen, i, j = chosen[~apart], i[~apart], j[~apart]
         state = intersect_hulls(table, i, j, subrange(progress, 0.2, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
-        if len(distant) >= _FEW:
+        if len(distant) >= self._few:
             rows = chosen[distant]
             pairs, start = (table, i[distant], j[distant]), self.start[rows].T
             found = hull_distances(*pairs, start, self.bands(rows)[0], subrange(progress, 0.3, between))
             self._store_hulls(rows, found, None)
-        if len(meet) >= _FEW:
+        if len(meet) >= self._few:
             middle = 0.5 * (between + 1.0) if self.with_regions else 1.0
             found = hull_depths(table, i[meet], j[meet], subrange(progress, between, middle))
             self._store_hulls(chosen[meet], found, subrange(progress, middle, 1.0))
@@ -285,12 +288,13 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
     """Return (p,) whether the bodies of each pair (p, 2) intersect, and the rows for which this is not known. Raise
     Cancelled."""
     result, left = np.zeros(len(pairs), dtype=bool), np.arange(len(pairs))
-    if bodies.dim < 3 or len(pairs) < _FEW:
+    few, few_tests = _batch_limits(bodies)
+    if bodies.dim < 3 or len(pairs) < few:
         return result, left
     known = np.zeros(len(pairs), dtype=bool)
     first, second = np.ascontiguousarray(pairs.T)
     chosen, i, j = _pairs_among(bodies.is_box, first, second, left)
-    if len(chosen) >= _FEW:
+    if len(chosen) >= few:
         boxes, places = bodies.boxes
         part = subrange(progress, 0.0, len(chosen) / len(left))
         result[chosen], doubtful = boxes_intersect(boxes, places.take(i), places.take(j), part)
@@ -299,7 +303,7 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
         left = np.flatnonzero(~known)
     progress = subrange(progress, 1.0 - len(left) / len(pairs), 1.0)
     chosen, i, j = _pairs_among(bodies.is_polytope, first, second, left)
-    if len(chosen) >= _FEW_TESTS:
+    if len(chosen) >= few_tests:
         progress = subrange(progress, 0.0, len(chosen) / len(left))
         table, places = bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.5))
         state = intersect_hulls(table, places.take(i), places.take(j), subrange(progress, 0.5, 1.0))
@@ -307,6 +311,11 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
         known[chosen] = state != OPEN
         left = np.flatnonzero(~known)
     return result, left
+
+
+def _batch_limits(bodies: Bodies) -> tuple[int, int]:
+    """Return the least number of pairs for a batch, and of polytopes where distances are not needed."""
+    return (_FEW, _FEW_TESTS) if bodies.matrices is None else (_FEW_IN_POSES, _FEW_IN_POSES)
 
 
 def _pairs_among(taken: BoolArray, i: IntArray, j: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -51,19 +51,21 @@ def gauges_at_nodes(
     gauges = np.zeros((len(count), len(_NODES)), dtype=np.float32)
     nodes = np.ascontiguousarray(_NODES[_USED].T, dtype=np.float32)
     single = planes.astype(np.float32)
-    # Polytopes with about as many facets at a time: those with fewer have some of their own again.
+    # Polytopes with about as many facets at a time: those with fewer have their last one again.
     sizes = np.where(count > 16, -8 * (-count // 8), count)
     groups = sorted(set(sizes[sizes > 0].tolist()))
     for done, size in enumerate(groups):
         part = subrange(progress, done / len(groups), (done + 1) / len(groups))
         members = np.flatnonzero(sizes == size)
-        for rows in chunks(len(members), _PRODUCTS // (size * len(_USED)), part):
+        for rows in chunks(len(members), _PRODUCTS // len(_USED), part):
             which = members[rows]
-            largest = np.full((len(which), len(_USED)), -np.inf, dtype=np.float32)
-            for facets in chunks(size, _PRODUCTS // len(_USED)):
-                number = np.minimum(np.arange(facets.start, facets.stop), count[which, None] - 1)
-                chosen = single.take(first[which, None] + number, axis=1).transpose(1, 2, 0)
-                np.maximum(largest, np.matmul(chosen, nodes).max(axis=1), out=largest)
+            # The first planes of all polytopes, then the second ones, and so on: (facet, polytope, 3).
+            number = np.minimum(np.arange(size)[:, None], count[which] - 1)
+            chosen = np.ascontiguousarray(single.take(first[which] + number, axis=1).transpose(1, 2, 0))
+            largest, products = chosen[0] @ nodes, np.empty((len(which), len(_USED)), dtype=np.float32)
+            for plane in chosen[1:]:
+                np.matmul(plane, nodes, out=products)
+                np.maximum(largest, products, out=largest)
             largest += (_ROUNDING * SINGLE_EPS / radii[which, None]).astype(np.float32)
             gauges[which[:, None], _USED] = largest
     report_progress(progress, 1.0)

@@ -26,8 +26,7 @@ class ShapeTables:
 
     def __init__(self, shapes: tuple[Shape, ...], dim: int) -> None:
         self.shapes, self.dim = shapes, dim
-        self._hulls = HullTable.of(())
-        self._place_of_hull = np.full(len(shapes), -1)
+        self._hulls: tuple[HullTable, IntArray] | None = None
 
     def __len__(self) -> int:
         """Return the number of shapes."""
@@ -73,11 +72,14 @@ class ShapeTables:
 
         Raise Cancelled.
         """
-        new = np.unique(wanted[self._place_of_hull[wanted] < 0])
+        if self._hulls is None:
+            self._hulls = HullTable.of(()), np.full(len(self), -1)
+        table, places = self._hulls
+        new = np.unique(wanted[places.take(wanted) < 0])
         if len(new):
             chosen = (self.shapes[k] for k in new.tolist())
-            table = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)
-            places = self._place_of_hull.copy()
-            places[new] = len(self._hulls) + np.arange(len(new))
-            self._hulls, self._place_of_hull = self._hulls.joined(table) if len(self._hulls) else table, places
-        return self._hulls, self._place_of_hull
+            made = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)
+            places = places.copy()
+            places[new] = len(table) + np.arange(len(new))
+            self._hulls = table.joined(made) if len(table) else made, places
+        return self._hulls

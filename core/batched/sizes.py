@@ -62,8 +62,9 @@ def corners_of(shapes: Sequence[Shape], dim: int) -> tuple[FloatArray, FloatArra
         vertices, first = np.ascontiguousarray(np.concatenate(polytopes).T), np.cumsum(count) - count
         low[:, is_polytope] = np.minimum.reduceat(vertices, first, axis=1)
         high[:, is_polytope] = np.maximum.reduceat(vertices, first, axis=1)
-    for k in np.flatnonzero(~is_polytope).tolist():
-        low[:, k], high[:, k] = shapes[k]._bounds_tuples
+    if len(polytopes) < len(shapes):
+        corners = np.array([shape._bounds_tuples for shape in shapes if not isinstance(shape, Polytope)])
+        low[:, ~is_polytope], high[:, ~is_polytope] = corners.transpose(1, 2, 0)
     return low, high
 
 

@@ -262,16 +262,17 @@ def test_tables_of_a_set_are_made_once_of_what_is_asked_for():
     pairs = random_pairs(800, 10)
     contacts(shapes, pairs, regions=False)
     tables = shapes._tables
-    assert len(tables._hulls) == len(np.unique(pairs))
-    once = tables._hulls
+    nothing = np.zeros(0, dtype=np.intp)
+    once, _ = tables.hulls(nothing)
+    assert len(once) == len(np.unique(pairs))
     contacts(shapes, pairs, regions=False)
-    assert tables._hulls is once
+    assert tables.hulls(nothing)[0] is once
     # What is made later is joined, and its answers are those from cold.
     mixed = random_pairs(900, len(shapes))
     found, cold = contacts(shapes, mixed, regions=False), contacts(list(shapes), mixed, regions=False)
     assert (found.relation == cold.relation).all()
     assert np.allclose(found.signed_distance, cold.signed_distance, rtol=0, atol=1e-12)
-    assert len(tables._hulls) > len(once)
+    assert len(tables.hulls(nothing)[0]) > len(once)
 
 
 CAPSULE = Capsule((0, 0, 0), (1, 0, 0), 1.0)
