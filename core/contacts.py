@@ -244,8 +244,8 @@ def contacts(
         budget=budget,
         shapes=scene.first if certificates else None,
         others=scene.second if certificates else None,
-        poses=scene.poses if certificates else None,
-        other_poses=scene.other_poses if certificates else None,
+        poses=_copy(scene.poses) if certificates else None,
+        other_poses=_copy(scene.other_poses) if certificates else None,
         _relations=read_only(result.relation),
         _statuses=read_only(result.status),
         _solved=solved if certificates else {},
@@ -286,11 +286,16 @@ def pairs_intersect(
     result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(numbers)), 1.0)
     for k in tracked(left.tolist(), singly):
-        a, b = (bodies.shape(n) for n in numbers[k].tolist())
+        a, b = (bodies.vertices(n) for n in numbers[k].tolist())
         both = isinstance(a, Polytope) and isinstance(b, Polytope)
         result[rows[k]] = gjk_intersects(a, b) if both else contact(a, b).intersects  # type: ignore[arg-type]
     report_progress(progress, 1.0)
     return result
+
+
+def _copy(array: FloatArray | None) -> FloatArray | None:
+    """Return a read-only copy of an array, if there is one."""
+    return None if array is None else read_only(array.copy())
 
 
 def validate_start(start: Contacts | None) -> None:

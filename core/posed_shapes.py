@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .batched.bodies import Bodies, validate_poses
+from .batched.bodies import Bodies
+from .batched.poses import validate_poses
 from .shape_set import ShapeSet, validate_shapes
 from .shapes.shape import Shape
 from .types import FloatArray, IntArray
@@ -36,7 +37,7 @@ class PosedShapes:
         others: Sequence[Shape] | None,
         other_poses: ArrayLike | None,
     ) -> PosedShapes:
-        """Return validated shapes and poses. Raise ValueError, naming the argument."""
+        """Return validated shapes and poses, which are not copied. Raise ValueError, naming the argument."""
         known = shapes if isinstance(shapes, ShapeSet) else ShapeSet(shapes)
         first = shapes if known is shapes else known[:]
         second = others
@@ -88,7 +89,5 @@ class PosedShapes:
         return self._bodies_of(np.flatnonzero(used)), (np.cumsum(used) - 1)[pairs]
 
     def _bodies_of(self, numbers: IntArray) -> Bodies:
-        known, matrices = self.known, self.matrices
-        rows = np.where(numbers < self.count, numbers, self.count - 1 - numbers)
-        own = None if matrices is None else matrices[numbers]
-        return Bodies(known._tables, known._index.take(numbers), own, rows)
+        known = self.known
+        return Bodies(known._tables, known._index.take(numbers), self.matrices, numbers, self.count)

@@ -12,26 +12,35 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..arguments import as_array
 from ..progress import Progress
-from ..tolerance import LARGEST_COORDINATE
+from ..shapes.polytope import Polytope
+from ..tolerance import EXTREME_EXPONENT, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import OrientedBoxes
 from .hull_table import HullTable
+from .poses import affine_rows
 from .shape_tables import ShapeTables
 from .sizes import Sizes
+from .vectors import chunks
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
 
 
+_EXTREME = 2.0 ** (4 - EXTREME_EXPONENT)
+"""Not relative: lengths below this, or beyond its inverse, are looked at in bounding boxes."""
+
+
 class Bodies:
     """Shapes of tables, each in a pose of its own or as it is."""
 
-    def __init__(self, tables: ShapeTables, index: IntArray, matrices: FloatArray | None, names: IntArray) -> None:
-        """Take the shape `index` (n,) and the pose (n, dim + 1, dim + 1) of each body, and the row of `poses` that
-        errors name (n,): row k of `other_poses` as -1 - k."""
-        self.tables, self.index, self.matrices, self._names = tables, index, matrices, names
+    def __init__(
+        self, tables: ShapeTables, index: IntArray, poses: FloatArray | None, rows: IntArray, first: int
+    ) -> None:
+        """Take the shape `index` (n,) of each body, and its row (n,) of the poses (r, dim + 1, dim + 1), of which those
+        after the first so many are named `other_poses`."""
+        self.tables, self.index = tables, index
+        self._poses, self._rows, self._first = poses, rows, first
         self._shapes: dict[int, Solid] = {}
         self._hulls: tuple[HullTable, IntArray] | None = None
 
@@ -44,19 +53,35 @@ class Bodies:
         """Dimension: 2 or 3."""
         return self.tables.dim
 
+    @property
+    def in_poses(self) -> bool:
+        """Whether bodies have poses."""
+        return self._poses is not None
+
     def shape(self, number: int) -> Solid:
         """Return the shape of a body in its pose. Raise ValueError, naming the pose, where it has none."""
         shape = cast("Solid", self.tables.shapes[self.index[number]])
-        if self.matrices is None:
+        if self._poses is None:
             return shape
         if number not in self._shapes:
+            row = int(self._rows[number])
             try:
-                self._shapes[number] = cast("Solid", shape.transformed(self.matrices[number]))
+                self._shapes[number] = cast("Solid", shape.transformed(self._poses[row]))
             except ValueError as error:
-                row = int(self._names[number])
-                words = f"poses: row {row}" if row >= 0 else f"other_poses: row {-1 - row}"
+                words = f"poses: row {row}" if row < self._first else f"other_poses: row {row - self._first}"
                 raise ValueError(f"{words}: {str(error).removeprefix('matrix: ')}") from error
         return self._shapes[number]
+
+    def vertices(self, number: int) -> Solid:
+        """Return a polytope of which only vertices are as in its pose, which is all that GJK reads; other shapes as
+        `shape` does."""
+        shape = self.tables.shapes[self.index[number]]
+        if self._poses is None or not self.is_polytope[number] or not isinstance(shape, Polytope):
+            return self.shape(number)
+        matrix = self._poses[self._rows[number]]
+        vertices = read_only(shape.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        faces = shape.edges, shape.edge_facets, shape.facets, shape.normals, shape.offsets
+        return Polytope(vertices, shape.rank, *faces)
 
     @cached_property
     def is_box(self) -> BoolArray:
@@ -67,7 +92,19 @@ class Bodies:
     def is_polytope(self) -> BoolArray:
         """(n,) whether each is a polytope in space, of any rank."""
         known = self.tables.is_polytope.take(self.index)
-        return known if self.matrices is None else known & self.sizes.ordinary
+        if self._poses is None:
+            return known
+        # Bounding boxes are needed only where poses are extreme.
+        numbers = np.flatnonzero(known)
+        for part in chunks(len(numbers)):
+            chosen, shapes = self._rows.take(numbers[part]), self.index.take(numbers[part])
+            affine = affine_rows(self._poses, chosen)
+            stretch = np.sqrt(np.einsum("rcm,rcm->m", affine[:, :3], affine[:, :3]))
+            reach = np.abs(affine[:, 3]).max(axis=0) + stretch * self.tables.sizes.magnitudes.take(shapes)
+            least = stretch * self.tables.sizes.extents.take(shapes)
+            if not ((reach < 1.0 / _EXTREME) & (least > _EXTREME)).all():
+                return known & self.sizes.ordinary
+        return known
 
     @cached_property
     def boxes(self) -> tuple[OrientedBoxes, IntArray]:
@@ -77,10 +114,11 @@ class Bodies:
     @cached_property
     def _boxes(self) -> tuple[BoolArray, OrientedBoxes, IntArray]:
         tables, known = self.tables, self.tables.is_box.take(self.index)
-        if self.matrices is None:
+        if self._poses is None:
             return known, tables.boxes, tables.place_of_box.take(self.index)
         chosen = np.flatnonzero(known)
-        solid, boxes = tables.boxes.posed(tables.place_of_box.take(self.index.take(chosen)), *self._affine(chosen))
+        places = tables.place_of_box.take(self.index.take(chosen))
+        solid, boxes = tables.boxes.posed(places, self._poses, self._rows.take(chosen))
         known[chosen] = solid
         return known, boxes, np.cumsum(known) - 1
 
@@ -89,13 +127,15 @@ class Bodies:
 
         Raise Cancelled.
         """
-        if self.matrices is None:
+        if self._poses is None:
             table, places = self.tables.hulls(self.index.take(wanted), progress)
             return table, places.take(self.index)
         if self._hulls is None or (self._hulls[1].take(wanted) < 0).any():
-            chosen = np.unique(wanted)
+            used = np.zeros(len(self), dtype=bool)
+            used[wanted] = True
+            chosen = np.flatnonzero(used)
             table, places = self.tables.hulls(self.index.take(chosen), progress)
-            posed = table.posed(places.take(self.index.take(chosen)), *self._affine(chosen))
+            posed = table.posed(places.take(self.index.take(chosen)), affine_rows(self._poses, self._rows.take(chosen)))
             places = np.full(len(self), -1)
             places[chosen] = np.arange(len(chosen))
             self._hulls = posed, places
@@ -105,7 +145,7 @@ class Bodies:
     def sizes(self) -> Sizes:
         """Bounding boxes and sizes. Raise ValueError, naming a pose that takes a shape too far."""
         known = self.tables.sizes
-        if self.matrices is None:
+        if self._poses is None:
             same = len(self) == len(self.tables) and np.array_equal(self.index, np.arange(len(self)))
             return known if same else known.take(self.index)
         low, high = np.empty((2, self.dim, len(self)))
@@ -115,8 +155,10 @@ class Bodies:
             low[:, boxes], high[:, boxes] = self._boxes[1].bounds()
             polytopes = np.flatnonzero(self.tables.is_polytope.take(self.index) & ~self.is_box)
             with np.errstate(over="ignore", invalid="ignore"):
-                table, places = self.hulls(polytopes)
-                low[:, polytopes], high[:, polytopes] = (of.take(places[polytopes], axis=1) for of in table.bounds())
+                if len(polytopes):
+                    table, places = self.hulls(polytopes)
+                    corners = (of.take(places.take(polytopes), axis=1) for of in table.bounds())
+                    low[:, polytopes], high[:, polytopes] = corners
                 left[boxes] = left[polytopes] = False
                 left |= ~((low >= -LARGEST_COORDINATE) & (high <= LARGEST_COORDINATE)).all(axis=0)
         for k in np.flatnonzero(left).tolist():
@@ -125,24 +167,3 @@ class Bodies:
         if not sizes.ordinary.all():  # squares of lengths in that table may overflow
             self._hulls = None
         return sizes
-
-    def _affine(self, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the linear parts (m, 3, 3) and the offsets (m, 3) of poses."""
-        assert self.matrices is not None
-        matrices = self.matrices.take(chosen, axis=0)
-        return np.ascontiguousarray(matrices[:, :3, :3]), matrices[:, :3, 3]
-
-
-def validate_poses(name: str, value: object, count: int, dim: int) -> FloatArray:
-    """Return a read-only copy of affine matrices (count, dim + 1, dim + 1). Raise ValueError, naming `name`."""
-    expected = f"an array ({count}, {dim + 1}, {dim + 1})"
-    array = as_array(name, value, expected)  # type: ignore[arg-type]
-    if array.shape != (count, dim + 1, dim + 1):
-        raise ValueError(f"{name}: {expected}, one matrix for each shape, expected, got the shape {array.shape}")
-    wrong = (array[:, dim] != np.eye(dim + 1)[dim]).any(axis=1)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"{name}: row {row}: the last row must be {', '.join('0' * dim)}, 1, got {array[row, dim].tolist()}"
-        )
-    return read_only(np.array(array))

@@ -11,10 +11,11 @@ from math import frexp, ldexp
 import numpy as np
 
 from ..shapes.box import BOX_SOLID, Box
-from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS
+from ..tolerance import BATCH_CORNERS, BOX_ORTHOGONAL, EPS, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
+from .poses import affine_rows
 from .sizes import corners_of
-from .vectors import SingleArray
+from .vectors import CHUNK, SingleArray, chunks
 
 SINGLE_ROUNDING = 64.0
 """Times SINGLE_EPS and the sum of the bounding radii of two boxes, or the distance of their centres if that is more:
@@ -57,50 +58,22 @@ class OrientedBoxes:
         """Return n boxes with centres (n, 3), orthonormal axes (n, 3, 3) in rows, and half sizes (n, 3), unchecked."""
         frames = np.empty((20, len(centers)))
         frames[:3], frames[3:12], frames[12:15] = centers.T, axes.reshape(-1, 9).T, half.T
-        return cls._of_frames(frames)
-
-    @classmethod
-    def _of_frames(
-        cls, frames: FloatArray, far: FloatArray | float = 0.0, skew: FloatArray | float = 0.0
-    ) -> OrientedBoxes:
-        """Return boxes from rows 0 to 14 of their frames, which are kept, and fill in the others.
-
-        `far` are the largest coordinates that centres were rounded from, `skew` by how much corners may be farther off,
-        relative to the radius.
-        """
-        half = frames[12:15]
-        frames[15:17] = half[:2]
-        np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])
-        frames[19] = half.min(axis=0, initial=np.inf)
-        frames[17] = np.maximum(np.abs(frames[:3]).max(axis=0, initial=0.0), far) + frames[18]
-        frames[17] *= BATCH_CORNERS * EPS
-        frames[17] += (_OVERLAP_ROUNDING * EPS + skew) * frames[18]
+        for part in chunks(len(centers)):
+            _complete(frames[:, part], 0.0, 0.0)
         return cls(read_only(frames))
 
-    def posed(self, numbers: IntArray, linear: FloatArray, offsets: FloatArray) -> tuple[BoolArray, OrientedBoxes]:
-        """Return which of boxes `numbers` (m,) are solid boxes, not sheared ones, when they are transformed by x ->
-        linear x + offset, matrices (m, 3, 3) and offsets (m, 3); and those."""
-        frames = np.empty((20, len(numbers)))
-        frames[:15] = self.frames[:15].take(numbers, axis=1)
-        with np.errstate(all="ignore"):  # what overflows is no box
-            turned = np.einsum("mrc,cm->rm", linear, frames[:3])
-            far = np.abs([turned, offsets.T]).max(axis=(0, 1), initial=0.0)
-            np.add(turned, offsets.T, out=frames[:3])
-            axes = np.einsum("mrc,kcm->krm", linear, frames[3:12].reshape(3, 3, -1))
-            largest = np.abs(axes).max(axis=1)
-            axes /= largest[:, None]  # squares neither overflow nor vanish
-            lengths = np.sqrt(np.einsum("kcm,kcm->km", axes, axes))
-            axes /= lengths[:, None]
-            frames[12:15] *= lengths * largest
-            cosines = np.einsum("kcm,lcm->klm", axes, axes)
-            skew = np.abs(cosines - np.eye(3)[:, :, None]).max(axis=(0, 1), initial=0.0)
-            # The nearest axes that are perpendicular, but for the square of the largest cosine.
-            frames[3:12] = (1.5 * axes - 0.5 * np.einsum("klm,lcm->kcm", cosines, axes)).reshape(9, -1)
-            reach = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[12:15].sum(axis=0)
-            solid = 2.0 * frames[12:15].min(axis=0, initial=np.inf) > BOX_SOLID * EPS * reach
-            solid &= (skew <= _NEARLY_ORTHOGONAL * EPS) & np.isfinite(far + reach)
-        chosen = np.flatnonzero(solid)
-        return solid, OrientedBoxes._of_frames(frames.take(chosen, axis=1), far.take(chosen), 3.0 * skew.take(chosen))
+    def posed(self, numbers: IntArray, poses: FloatArray, rows: IntArray) -> tuple[BoolArray, OrientedBoxes]:
+        """Return which of boxes `numbers` (m,) are solid boxes, not sheared ones, in `rows` (m,) of affine matrices
+        (r, 4, 4); and those."""
+        frames, solid = np.empty((20, len(numbers))), np.empty(len(numbers), dtype=bool)
+        for part in chunks(len(numbers), size=CHUNK // 4):
+            columns = frames[:, part]
+            self.frames[:15].take(numbers[part], axis=1, out=columns[:15], mode="clip")
+            with np.errstate(all="ignore"):  # what overflows is no box
+                solid[part] = _transform(columns, affine_rows(poses, rows[part]))
+        if not solid.all():
+            frames = frames.take(np.flatnonzero(solid), axis=1)
+        return solid, OrientedBoxes(read_only(frames))
 
     @cached_property
     def scale(self) -> float:
@@ -158,3 +131,54 @@ class OrientedBoxes:
             along *= self.frames[12 + k]
             reach += along
         return self.frames[:3] - reach, self.frames[:3] + reach
+
+
+def _transform(frames: FloatArray, affine: FloatArray) -> BoolArray:
+    """Fill in the frames (20, m) of boxes in poses (3, 4, m) from their first 15 rows without; return (m,) whether each
+    is a solid box still."""
+    linear, offsets = affine[:, :3], affine[:, 3]
+    center, axes, half = frames[:3], frames[3:12].reshape(3, 3, -1), frames[12:15]
+    turned = np.einsum("rcm,cm->rm", linear, center)
+    np.add(turned, offsets, out=center)
+    far = np.maximum(np.abs(turned, out=turned), np.abs(offsets)).max(axis=0)
+    skew = _skew(linear)
+    axes[:] = np.einsum("rcm,kcm->krm", linear, axes)
+    uneven = np.flatnonzero(~(skew <= BOX_ORTHOGONAL * EPS))
+    if len(uneven):
+        others = axes.take(uneven, axis=2)
+        largest = np.abs(others).max(axis=1)
+        others /= largest[:, None]  # squares neither overflow nor vanish
+        lengths = np.sqrt(np.einsum("kcm,kcm->km", others, others))
+        others /= lengths[:, None]
+        half[:, uneven] *= lengths * largest
+        skew[uneven] = _skew(others)
+        cosines = np.einsum("kcm,lcm->klm", others, others)
+        # The nearest axes that are perpendicular, but for the square of the largest cosine.
+        axes[:, :, uneven] = 1.5 * others - 0.5 * np.einsum("klm,lcm->kcm", cosines, others)
+    _complete(frames, far, 3.0 * skew)
+    reach = np.abs(center).max(axis=0) + frames[18]
+    solid = 2.0 * frames[19] > BOX_SOLID * EPS * reach
+    solid &= skew <= _NEARLY_ORTHOGONAL * EPS
+    solid &= np.isfinite(reach)
+    return solid
+
+
+def _complete(frames: FloatArray, far: FloatArray | float, skew: FloatArray | float) -> None:
+    """Fill in rows 15 to 19 of frames (20, m). `far` are the largest coordinates that centres were rounded from, `skew`
+    by how much corners may be farther off, relative to the radius."""
+    half = frames[12:15]
+    frames[15:17] = half[:2]
+    np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])
+    frames[19] = half.min(axis=0)
+    frames[17] = np.maximum(np.abs(frames[:3]).max(axis=0), far)
+    frames[17] += frames[18]
+    frames[17] *= BATCH_CORNERS * EPS
+    frames[17] += (_OVERLAP_ROUNDING * EPS + skew) * frames[18]
+
+
+def _skew(axes: FloatArray) -> FloatArray:
+    """Return by how much (m,) matrices (3, 3, m) are no rotations or reflections: the largest difference of their
+    products with their own transpose from 1."""
+    products = np.einsum("krm,lrm->klm", axes, axes)
+    products[np.arange(3), np.arange(3)] -= 1.0
+    return np.abs(products, out=products).max(axis=(0, 1))

@@ -218,6 +218,8 @@ class PairContacts:
 
     def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of polytopes."""
+        if len(rows) < self._few:
+            return
         chosen, i, j = _pairs_among(self.bodies.is_polytope, self.i, self.j, rows)
         if len(chosen) < self._few:
             return
@@ -301,6 +303,8 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
         known[chosen] = True
         known[chosen[doubtful]] = False
         left = np.flatnonzero(~known)
+    if len(left) < few_tests:
+        return result, left
     progress = subrange(progress, 1.0 - len(left) / len(pairs), 1.0)
     chosen, i, j = _pairs_among(bodies.is_polytope, first, second, left)
     if len(chosen) >= few_tests:
@@ -315,7 +319,7 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
 
 def _batch_limits(bodies: Bodies) -> tuple[int, int]:
     """Return the least number of pairs for a batch, and of polytopes where distances are not needed."""
-    return (_FEW, _FEW_TESTS) if bodies.matrices is None else (_FEW_IN_POSES, _FEW_IN_POSES)
+    return (_FEW, _FEW_TESTS) if not bodies.in_poses else (_FEW_IN_POSES, _FEW_IN_POSES)
 
 
 def _pairs_among(taken: BoolArray, i: IntArray, j: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:

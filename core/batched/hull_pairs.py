@@ -71,7 +71,7 @@ class HullPairs:
         self.all_lengths = np.concatenate([interior, radii[2:], radii[:1] + np.abs(interior).max(axis=0)])
         """(5, n) `interior`, `rounding` and `size` of all pairs, finished ones too."""
         places = np.arange(len(i)), table.block.take(i), table.block.take(j), table.slot.take(i), table.slot.take(j)
-        self._assign(self.all_lengths, np.stack(places))
+        self._assign(self.all_lengths, np.stack([*places, i, j]))
 
     def _assign(self, lengths: FloatArray, places: IntArray) -> None:
         self._lengths, self._places = lengths, places
@@ -111,12 +111,23 @@ class HullPairs:
                 shape = vertices.shape
                 places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
             out[:3, :, part] = vertices.take(places + index, mode="clip")
+        if self.table.linear is not None:
+            out[:3] = np.einsum("rcm,ckm->rkm", self._linear(side, columns), out[:3])
+
+    def _linear(self, side: int, columns: IntArray | None) -> FloatArray:
+        """Return the linear parts (3, 3, m) of the poses of A (side 0) or B; of all columns, or of those given."""
+        assert self.table.linear is not None
+        numbers = self._places[5 + side]
+        return self.table.linear.take(numbers if columns is None else numbers.take(columns), axis=2, mode="clip")
 
     def vertex_heights(
         self, directions: FloatArray, side: int, columns: IntArray | None = None
     ) -> Iterator[tuple[slice | IntArray, FloatArray, FloatArray]]:
-        """Yield of a few hundred columns: which they are, the vertices (n, 3, v) of A or B from their means, padded,
-        and their heights (n, k, v) along directions (3, k, m). The arrays are overwritten by the next ones."""
+        """Yield of a few hundred columns: which they are, the vertices (n, 3, v) of A or B from their means, padded and
+        before poses, and their heights (n, k, v) along directions (3, k, m), in their poses. The arrays are overwritten
+        by the next ones."""
+        if self.table.linear is not None:
+            directions = np.einsum("rcm,rkm->ckm", self._linear(side, columns), directions)
         turned = np.ascontiguousarray(directions.transpose(2, 1, 0))
         blocks, slots = self._places[1 + side], self._places[3 + side]
         if columns is not None:

@@ -6,19 +6,20 @@
 3. The interval of the polytope along each of 32 fixed axes, in single precision: disjoint intervals separate a pair.
 4. Upper bounds of its gauge function, from its facet planes (`gauges`).
 
-A pose transforms 1 and 2, and 3 is made anew; 4 stays as it is, for points transformed back. Source: S4.4; C. Ericson,
-Real-Time Collision Detection, 4.6 (k-DOPs).
+A pose leaves vertices and gauges as they are: directions and points are transformed back, what is found is transformed
+forth. Source: S4.4; C. Ericson, Real-Time Collision Detection, 4.6 (k-DOPs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
+from ..runs import chunks
 from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, IntArray, read_only
@@ -64,7 +65,7 @@ class HullTable:
     radii: FloatArray
     """(3, n) of the bounding and the inscribed sphere about the mean; rounding of a height of a vertex."""
     blocks: tuple[FloatArray, ...]
-    """Of each padded size (k, 3, v): the vertices of its polytopes from their mean."""
+    """Of each padded size (k, 3, v): the vertices of its polytopes from their mean, before poses."""
     block: IntArray
     """(n,) block of each polytope."""
     slot: IntArray
@@ -75,8 +76,10 @@ class HullTable:
     """(m, nodes) upper bounds of the gauge functions before poses; 0 where there is no inside. Rounding is included."""
     gauge: IntArray
     """(n,) row of `gauges` of each polytope."""
+    linear: FloatArray | None = None
+    """(3, 3, n) linear parts of the poses, rows first; None: the polytopes are as they were."""
     inverse: FloatArray | None = None
-    """(n, 3, 3) matrices that take vectors back to where gauges are measured; None: they are as they were."""
+    """(3, 3, n) inverses of these, for gauges; 0 where there is none."""
 
     def __len__(self) -> int:
         """Return the number of polytopes."""
@@ -136,33 +139,29 @@ class HullTable:
         gauge = np.concatenate([self.gauge, other.gauge + len(self.gauges)])
         return HullTable(centers, radii, tuple(blocks), block, slot, count, read_only(gauges), gauge)
 
-    def posed(self, numbers: IntArray, linear: FloatArray, offsets: FloatArray) -> HullTable:
-        """Return polytopes `numbers` (m,) of the table, the same several times too, transformed by x -> linear x +
-        offset: matrices (m, 3, 3), also sheared, mirrored and flat ones, and offsets (m, 3)."""
-        count, mean = len(numbers), (self.centers[:3] + self.centers[3:]).take(numbers, axis=1)
-        centers, radii = np.zeros((6, count)), self.radii.take(numbers, axis=1)
-        turned, offsets = np.einsum("mrc,cm->rm", linear, mean), offsets.T
+    def posed(self, numbers: IntArray, affine: FloatArray) -> HullTable:
+        """Return polytopes `numbers` (m,) of the table, the same several times too, transformed by affine matrices
+        (3, 4, m), also sheared, mirrored and flat ones."""
+        mean = (self.centers[:3] + self.centers[3:]).take(numbers, axis=1)
+        centers, radii = np.zeros((6, len(numbers))), self.radii.take(numbers, axis=1)
+        rows, offsets = affine[:, :3], affine[:, 3]
+        turned = np.einsum("rcm,cm->rm", rows, mean)
         np.add(turned, offsets, out=centers[:3])
-        largest, least, inverse = _stretches(linear)
-        reach = np.abs([turned, offsets, centers[:3]]).max(axis=(0, 1), initial=0.0)
+        largest, least, inverse = _stretches(rows)
+        reach = np.abs(turned)
+        for other in (offsets, centers[:3]):
+            np.maximum(reach, np.abs(other), out=reach)
         radii[0] *= largest
-        rounding = largest * radii[2] + _height_rounding(reach, 2.0 * radii[0])
+        rounding = largest * radii[2] + _height_rounding(reach.max(axis=0, initial=0.0), 2.0 * radii[0])
         radii[0] += rounding
         radii[1] = np.maximum(radii[1] * least - rounding, 0.0)
         radii[2] = rounding
-        block, slot = self.block.take(numbers), np.empty(count, dtype=np.intp)
-        blocks = []
-        for k, rows in enumerate(self.blocks):
-            members = np.flatnonzero(block == k)
-            slot[members] = np.arange(len(members))
-            blocks.append(
-                read_only(np.matmul(linear.take(members, axis=0), rows.take(self.slot[numbers[members]], axis=0)))
-            )
-        if self.inverse is not None:
-            inverse = np.matmul(self.inverse.take(numbers, axis=0), inverse)
-        places = block, slot, self.count.take(numbers)
-        gauge = self.gauge.take(numbers)
-        return HullTable(read_only(centers), read_only(radii), tuple(blocks), *places, self.gauges, gauge, inverse)
+        if self.linear is not None and self.inverse is not None:
+            rows = np.einsum("rkm,kcm->rcm", rows, self.linear.take(numbers, axis=2))
+            inverse = np.einsum("rkm,kcm->rcm", self.inverse.take(numbers, axis=2), inverse)
+        block, slot, count, gauge = (of.take(numbers) for of in (self.block, self.slot, self.count, self.gauge))
+        places, gauges = (self.blocks, block, slot, count), (self.gauges, gauge)
+        return HullTable(read_only(centers), read_only(radii), *places, *gauges, rows, inverse)
 
     def order(self, i: IntArray, j: IntArray) -> IntArray:
         """Return an order of pairs in which those of the same blocks follow each other."""
@@ -186,18 +185,29 @@ class HullTable:
             size = block.shape[2]
             place = 3 * size * slots[columns] + indices[:, columns]
             result[:, :, columns] = block.ravel().take(place + size * np.arange(3)[:, None, None])
+        if self.linear is not None:
+            result = np.einsum("rcm,ckm->rkm", self.linear.take(numbers, axis=2), result)
         return result
+
+    def _vertex_rows(self, step: int) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield `step` numbers, or fewer, at a time, and coordinates (k, 3, v) of these polytopes' vertices from their
+        means; more of them where there are few vertices."""
+        for k, block in enumerate(self.blocks):
+            members = np.flatnonzero(self.block == k)
+            for part in chunks(len(members), step // block.shape[2]):
+                chosen = members[part]
+                vertices = block.take(self.slot.take(chosen), axis=0)
+                if self.linear is not None:
+                    turns = np.ascontiguousarray(self.linear.take(chosen, axis=2).transpose(2, 0, 1))
+                    vertices = np.matmul(turns, vertices)
+                yield chosen, vertices
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return lowest and highest corners (3, n) of the axis-aligned bounding boxes, to rounding."""
         low, high = np.empty((2, 3, len(self)))
-        for k, block in enumerate(self.blocks):
-            members, step = np.flatnonzero(self.block == k), max(1, BLOCK // (3 * block.shape[2]))
-            for start in range(0, len(members), step):
-                # Reduced along the long axis.
-                rows = np.ascontiguousarray(block[start : start + step].transpose(2, 1, 0))
-                chosen = members[start : start + step]
-                low[:, chosen], high[:, chosen] = rows.min(axis=0), rows.max(axis=0)
+        for chosen, vertices in self._vertex_rows(BLOCK // 3):
+            rows = np.ascontiguousarray(vertices.transpose(2, 1, 0))  # reduced along the long axis
+            low[:, chosen], high[:, chosen] = rows.min(axis=0), rows.max(axis=0)
         mean = self.centers[:3] + self.centers[3:]
         return mean + low, mean + high
 
@@ -207,14 +217,10 @@ class HullTable:
         rounding included."""
         low, high = np.empty((2, AXES, len(self)), dtype=np.float32)
         axes = FIXED_AXES.astype(np.float32)
-        for k, block in enumerate(self.blocks):
-            members, size = np.flatnonzero(self.block == k), block.shape[2]
-            step = max(1, BLOCK // (4 * size))
-            for start in range(0, len(members), step):
-                chosen = members[start : start + step]
-                rows = block[start : start + step].transpose(1, 2, 0).astype(np.float32, order="C")
-                heights = (axes @ rows.reshape(3, -1)).reshape(AXES, size, -1)
-                low[:, chosen], high[:, chosen] = heights.min(axis=1), heights.max(axis=1)
+        for chosen, vertices in self._vertex_rows(BLOCK // 4):
+            rows = vertices.transpose(1, 2, 0).astype(np.float32, order="C")
+            heights = (axes @ rows.reshape(3, -1)).reshape(AXES, *rows.shape[1:])
+            low[:, chosen], high[:, chosen] = heights.min(axis=1), heights.max(axis=1)
         mean = self.centers[:3] + self.centers[3:]
         if len(self):
             mean -= 0.5 * (mean.min(axis=1) + mean.max(axis=1))[:, None]
@@ -233,7 +239,7 @@ class HullTable:
     def gauges_at(self, numbers: IntArray, points: FloatArray) -> FloatArray:
         """Return upper bounds (m,) of the gauges of polytopes `numbers` (m,) at points (3, m) from their means."""
         if self.inverse is not None:
-            points = np.einsum("mkc,cm->km", self.inverse.take(numbers, axis=0), points)
+            points = np.einsum("rcm,cm->rm", self.inverse.take(numbers, axis=2), points)
         return gauge_bounds(self.gauges, self.gauge.take(numbers), points)
 
 
@@ -268,9 +274,9 @@ def _gauges(shapes: Sequence[Polytope], means: FloatArray, radii: FloatArray, pr
 
 
 def _stretches(linear: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return bounds (m,) of how much matrices (m, 3, 3) stretch a vector at most, and at least, and their inverses: 0
+    """Return bounds (m,) of how much matrices (3, 3, m) stretch a vector at most, and at least, and their inverses: 0
     where the least is not known or too small."""
-    columns = linear.transpose(2, 1, 0)  # of the matrices: columns[k] (3, m)
+    columns = linear.transpose(1, 0, 2)
     gram = np.einsum("krm,lrm->klm", columns, columns)
     even = np.einsum("kkm->m", gram) / 3.0
     gram[np.arange(3), np.arange(3)] -= even
@@ -284,4 +290,5 @@ def _stretches(linear: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     norm = np.sqrt(np.einsum("krm,krm->m", inverse, inverse))
     least = np.maximum(np.sqrt(np.maximum(even - uneven, 0.0)), known / np.where(known, norm, 1.0)) * (1.0 - rounding)
     least[~(least > _FLATTEST * largest)] = 0.0
-    return largest, least, np.ascontiguousarray((inverse * (least > 0.0)).transpose(2, 0, 1))
+    inverse *= least > 0.0
+    return largest, least, inverse

@@ -75,7 +75,10 @@ class ShapeTables:
         if self._hulls is None:
             self._hulls = HullTable.of(()), np.full(len(self), -1)
         table, places = self._hulls
-        new = np.unique(wanted[places.take(wanted) < 0])
+        missing = np.zeros(len(self), dtype=bool)
+        missing[wanted] = True
+        missing &= places < 0
+        new = np.flatnonzero(missing)
         if len(new):
             chosen = (self.shapes[k] for k in new.tolist())
             made = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)

@@ -484,7 +484,8 @@ def scene_of_hulls(peer: Coal, count: int, rounds: int, deep: bool = False, diff
     local = HullTable.of([known[k] for k in which])
 
     def ours() -> int:
-        table = local.posed(np.arange(count), scene.turns, scene.centers)
+        affine = np.concatenate([scene.turns, scene.centers[:, :, None]], axis=2).transpose(1, 2, 0)
+        table = local.posed(np.arange(count), affine)
         low, high = table.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
         state = intersect_hulls(table, i, j)

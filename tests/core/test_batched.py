@@ -289,7 +289,8 @@ def test_posed_tables_are_those_of_transformed_shapes(far):
     axes, centers = np.array([rotation(rng) for _ in local]), rng.uniform(-3, 3, (80, 3)) + far
     shapes = [ConvexHull(h.vertices @ a + c) for h, a, c in zip(local, axes, centers, strict=True)]
     i, j = np.ascontiguousarray(random_pairs(2_000, 80).T)
-    table, made = HullTable.of(local).posed(np.arange(80), axes.transpose(0, 2, 1), centers), HullTable.of(shapes)
+    affine = np.concatenate([axes.transpose(2, 1, 0), centers.T[:, None]], axis=1)
+    table, made = HullTable.of(local).posed(np.arange(80), affine), HullTable.of(shapes)
     states = np.array([intersect_hulls(of, i, j) for of in (table, made)])
     sure = (states != OPEN).all(axis=0)
     assert np.array_equal(*states[:, sure])

@@ -341,10 +341,11 @@ def test_a_table_posed_twice_and_the_bounds_of_its_motion():
     first, second = np.array([[rotation(rng) for _ in local] for _ in range(2)])
     second[::2] += 0.2 * rng.normal(size=(20, 3, 3))
     centers = rng.uniform(-1.5, 1.5, (40, 3))
-    twice, at_once = (
-        table.posed(every, first, 0.0 * centers).posed(every, second, centers),
-        table.posed(every, second @ first, centers),
-    )
+    affine = [
+        np.concatenate([linear, offsets[:, :, None]], axis=2).transpose(1, 2, 0)
+        for linear, offsets in ((first, 0.0 * centers), (second, centers), (second @ first, centers))
+    ]
+    twice, at_once = table.posed(every, affine[0]).posed(every, affine[1]), table.posed(every, affine[2])
     numbers, points = rng.integers(0, 40, 2_000), rng.normal(size=(3, 2_000))
     assert np.allclose(twice.gauges_at(numbers, points), at_once.gauges_at(numbers, points), rtol=1e-6)
     sizes = ShapeSet(local)._tables.sizes
