@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from ..arguments import as_direction, as_length, as_vector, as_whole_number
 from ..bounding.kdop import KDops
 from ..bounding.kdop_polytope import kdop_directions
-from ..bounding.uninformative_axes import uninformative_axes
 from ..bounding.volumes import Volumes, as_margin, half_surfaces
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS
@@ -27,7 +26,7 @@ from .bottom_up import bottom_up_layout
 from .insertion import grown_layout, insertion_layout, prune
 from .linear import linear_layout
 from .node_volumes import node_volumes
-from .nodes import Layout, VolumeTree, enclosing_boxes, scaled_boxes
+from .nodes import Layout, VolumeTree, enclosing_boxes, scaled_boxes, tree_centers
 from .top_down import Split, top_down_layout
 from .tree_pairs import TreePairs, find_pairs
 
@@ -92,19 +91,18 @@ class Bvh(VolumeTree):
         elif method == "insertion":
             layout = prune(insertion_layout(low, high, layout_progress), most)
         else:
-            centers = low + high  # twice the centres: the order is the same
-            centers[uninformative_axes(low, high)] = 0.0
+            centers = tree_centers(low, high)
             if method == "linear":
                 layout = linear_layout(centers, most)
             elif method == "top-down":
                 layout = top_down_layout(low, high, centers, split, most, layout_progress)
             else:
                 layout = prune(bottom_up_layout(low, high, centers, layout_progress), most)
-        return cls._with_volumes(layout, volumes, subrange(progress, 0.5, 1.0))
+        return cls.around(layout, volumes, subrange(progress, 0.5, 1.0))
 
     @classmethod
-    def _with_volumes(cls, layout: Layout, volumes: Volumes, progress: Progress | None) -> Bvh:
-        """Return the tree with this layout around the volumes of its items."""
+    def around(cls, layout: Layout, volumes: Volumes, progress: Progress | None = None) -> Bvh:
+        """Return the tree with this layout around the volumes of its items, as many as there are."""
         left, first, count, items, level = map(
             read_only, (layout.left, layout.first, layout.count, layout.items, layout.level)
         )
@@ -124,7 +122,7 @@ class Bvh(VolumeTree):
             raise ValueError(f"volumes: the tree is of {len(self.items)} items, but there are {len(volumes)} volumes")
         self._validate_kind("volumes", volumes)
         enclosing_boxes(volumes)
-        return self._with_volumes(self, volumes, progress)
+        return self.around(self, volumes, progress)
 
     def insert(self, volumes: Volumes, progress: Progress | None = None) -> Bvh:
         """Return the tree with more items: the first of `volumes` gets the next index, and so on. Source: S3.3.
@@ -147,7 +145,7 @@ class Bvh(VolumeTree):
             subrange(progress, 0.0, 0.5),
         )
         all_volumes = type(volumes).concatenate([self.item_volumes, volumes]) if len(self) else volumes
-        return self._with_volumes(layout, all_volumes, subrange(progress, 0.5, 1.0))
+        return self.around(layout, all_volumes, subrange(progress, 0.5, 1.0))
 
     def overlapping_pairs(
         self, other: Bvh | None = None, margin: float = 0.0, progress: Progress | None = None

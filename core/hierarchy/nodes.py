@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arguments import as_indices, as_whole_number
+from ..bounding.uninformative_axes import uninformative_axes
 from ..bounding.volumes import Volumes
 from ..runs import ranges
 from ..tolerance import EXTREME_EXPONENT
@@ -116,6 +117,13 @@ def scaled_boxes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatAr
     if abs(exponent) <= EXTREME_EXPONENT:
         return low, high
     return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+
+
+def tree_centers(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return twice the centres (dim, n) of boxes, by which trees are built: 0.0 along axes that tell nothing."""
+    centers = low + high
+    centers[uninformative_axes(low, high)] = 0.0
+    return centers
 
 
 def both_children(left: IntArray) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,8 @@ from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
+from ..hierarchy.linear import linear_layout
+from ..hierarchy.nodes import Layout, enclosing_boxes, scaled_boxes, tree_centers
 from ..runs import chunks
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
@@ -102,10 +104,37 @@ class Surface(Shape):
         total = float(weights.sum())
         return read_only(middle + self.unit * (columns.sum(axis=0) @ weights) / (parts * total))
 
+    @property
+    def original(self: _S) -> _S:
+        """The mesh that this one was moved, scaled or transformed from, at first; itself where it was not.
+
+        It is kept as long as the mesh. What is the same for both is made once, of the original: edges, loose parts,
+        which triangles stand together in the tree, and `known`.
+        """
+        return self.__dict__.get("_original", self)
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What was found out about the original by others and is true of all meshes transformed from it, by name."""
+        return self.original.__dict__.setdefault("_known", {})
+
     @cached_property
     def tree(self) -> Bvh:
         """Tree of the axis-aligned boxes of the triangles, to be descended with `overlapping_pairs`."""
-        return Bvh.build(volumes_of_triangles("aabb", self.points, self.triangles))
+        volumes = volumes_of_triangles("aabb", self.points, self.triangles)
+        if self.original is self and "layout" not in self.__dict__:
+            return Bvh.build(volumes)
+        return Bvh.around(self.layout, volumes)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The nodes of `tree` without their boxes: those of the original."""
+        if self.original is not self:
+            return self.original.layout
+        if self.has_tree:
+            return self.tree
+        low, high = scaled_boxes(*enclosing_boxes(volumes_of_triangles("aabb", self.points, self.triangles)))
+        return linear_layout(tree_centers(low, high), 1)
 
     @cached_property
     def edges(self) -> IntArray:
@@ -138,6 +167,8 @@ class Surface(Shape):
     @cached_property
     def duplicate_faces(self) -> IntArray:
         """(k,) triangles with the same three vertices as one before, whichever way round."""
+        if self.original is not self:
+            return self.original.duplicate_faces
         corners = np.sort(self.triangles, axis=1)
         order = np.lexsort((np.arange(len(corners)), corners[:, 2], corners[:, 1], corners[:, 0]))
         ranked = corners.take(order, axis=0)
@@ -157,11 +188,15 @@ class Surface(Shape):
 
         Triangles are connected where they name the same vertex; see `welded` for meshes with doubled vertices.
         """
+        if self.original is not self:
+            return self.original.loose_parts
         return read_only(_connected(self.triangles, len(self.points)))
 
     @cached_property
     def first_vertices(self) -> IntArray:
         """(k,) a vertex of each loose part."""
+        if self.original is not self:
+            return self.original.first_vertices
         _, first = np.unique(self.loose_parts, return_index=True)
         return read_only(self.triangles[:, 0].take(first))
 
@@ -181,24 +216,32 @@ class Surface(Shape):
         return result
 
     def _translated(self: _S, step: FloatArray) -> _S:
-        """Return the surface moved. Bounds, tree, edges and loose parts that are known stay known."""
-        result = type(self)(self.points + step, self.triangles)
-        known, kept = self.__dict__, result.__dict__
-        kept.update((name, known[name]) for name in ("_edge_table", "loose_parts", "first_vertices") if name in known)
+        """Return the surface moved. Bounds and a tree that are known stay known."""
+        result = self._posed(self.points + step, self.triangles)
         # Sums are rounded alike, so these are exactly what the moved points would give.
-        if "bounds" in known:
-            kept["bounds"] = tuple(read_only(corner + step) for corner in self.bounds)
+        if "bounds" in self.__dict__:
+            result.__dict__["bounds"] = tuple(read_only(corner + step) for corner in self.bounds)
         if self.has_tree:
-            kept["tree"] = translated_tree(self.tree, step, step)
+            result.__dict__["tree"] = translated_tree(self.tree, step, step)
         return result
 
     def _scaled(self: _S, factor: float) -> _S:
-        return type(self)(self.points * factor, self.triangles)
+        return self._posed(self.points * factor, self.triangles)
 
     def _transformed(self: _S, linear: FloatArray, offset: FloatArray) -> _S:
         # A reflection turns the triangles over, so that their normals stay outward.
         triangles = self.triangles[:, ::-1] if np.linalg.det(linear) < 0.0 else self.triangles
-        return type(self)(self.points @ linear.T + offset, triangles)
+        return self._posed(self.points @ linear.T + offset, triangles)
+
+    def _posed(self: _S, points: FloatArray, triangles: IntArray) -> _S:
+        """Return the surface with its points elsewhere, which are checked."""
+        result = object.__new__(type(self))
+        object.__setattr__(result, "points", read_only(as_points("points", points, 3)))
+        for corner in result.reach:
+            validate_magnitude("points", corner)
+        object.__setattr__(result, "triangles", read_only(np.ascontiguousarray(triangles)))
+        result.__dict__["_original"] = self.original
+        return result
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         """Return the farthest points along directions, of those that triangles use."""
@@ -223,6 +266,10 @@ class Surface(Shape):
     @cached_property
     def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
         """The edges (e, 2), how many triangles use each, and how many of them from the smaller to the larger number."""
+        if self.original is not self:
+            edges, uses, forward = self.original._edge_table
+            turned = not np.array_equal(self.triangles, self.original.triangles)
+            return edges, uses, read_only(uses - forward) if turned else forward
         corners, count = self.triangles, len(self.points)
         three = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
         corners = corners if three.all() else corners[three]

@@ -8,6 +8,7 @@ import pytest
 
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.shapes.hull import ConvexHull
+from contact_lens.core.verify.surfaces import tree_faults
 
 from .generators import rotation
 from .mesh_shapes import block, joined, sphere, torus
@@ -181,3 +182,38 @@ def test_parts_of_a_long_chain_are_one() -> None:
     assert (Mesh(np.zeros((3001, 3)), order).loose_parts == 0).all()
     parts = Mesh(np.zeros((10, 3)), [[5, 6, 7], [0, 1, 2], [7, 8, 9], [2, 3, 4]]).loose_parts
     assert parts.tolist() == [0, 1, 0, 1]
+
+
+def test_poses_of_a_mesh_have_its_edges_and_parts_and_trees_of_their_own_boxes() -> None:
+    """Whatever was asked for before, and of whichever pose: as of a mesh made of the transformed points."""
+    rng = np.random.default_rng(5)
+    points, triangles = joined([torus(9, 6), block(low=(3.0, 0.0, 0.0))])
+    open_one = triangles[1:], np.concatenate([triangles[:-1], triangles[:1, ::-1], triangles[3:4]])
+    for faces in (triangles, *open_one):
+        first = Mesh(points, faces)
+        for mirror in (1.0, -1.0):
+            matrix = np.eye(4)
+            matrix[:3, :3], matrix[:3, 3] = rotation(rng) @ np.diag([mirror, 1.0, 1.5]), rng.normal(size=3)
+            # A pose of a pose; the tree of one of them is there already.
+            pose = first.transformed(matrix).translated([1.0, 2.0, 3.0])
+            if mirror < 0.0:
+                assert pose.tree is not first.tree
+                pose = pose.transformed(np.diag([1.0, -1.0, 2.0, 1.0])).scaled(0.3)
+            assert pose.original is first
+            plain = Mesh(pose.points, pose.triangles)
+            assert plain.original is plain
+            for name in ("edges", "boundary_edges", "nonmanifold_edges", "flipped_edges", "duplicate_faces"):
+                np.testing.assert_array_equal(getattr(pose, name), getattr(plain, name), name)
+            assert pose.is_closed == plain.is_closed
+            np.testing.assert_array_equal(pose.loose_parts, plain.loose_parts)
+            np.testing.assert_array_equal(pose.tree.overlapping_pairs().pairs, plain.tree.overlapping_pairs().pairs)
+            assert not list(tree_faults(pose))
+            assert pose.volume == pytest.approx(plain.volume)
+
+
+def test_points_and_triangles_are_kept_row_by_row() -> None:
+    """However they are given: else numpy copies all of them to take a few."""
+    points, triangles = torus(5, 4)
+    for mesh in (Mesh(np.asfortranarray(points), triangles[:, ::-1]), Mesh(points, triangles).scaled(2.0)):
+        assert mesh.points.flags.c_contiguous
+        assert mesh.triangles.flags.c_contiguous
