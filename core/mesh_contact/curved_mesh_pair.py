@@ -97,7 +97,7 @@ class CurvedPair:
         many."""
         pair, k = self.pair, 1 if self.of_a else 0
         pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
-        if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
+        if pieces is None or not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
             return None
         parts = Compound(self.pieces), Compound(pieces.pieces)
         a, b = parts if self.of_a else parts[::-1]

@@ -15,7 +15,7 @@ import numpy as np
 from ..budget import Budget
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import compound_contact
-from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
+from ..decomposition.mesh_pieces import check_pieces, exact_pieces
 from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
@@ -23,14 +23,14 @@ from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
-from ..meshes.separation import SeparationSearch, contact_directions, frame_directions
+from ..meshes.point_distance import points_to_mesh
+from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.solid_facets import SolidFacets
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange, tracked
 from ..result import CompoundCertificate, Contact, Relation, Status
-from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
@@ -43,8 +43,14 @@ NO_DEPTH = Note("an open surface has no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
-_MOST_EDGES = 6_000  # of pieces that are shrunk
-_INNER_FRACTION = 4  # pieces without their rims get the node budget over this
+_CELLS = (32**3, 64**3, 96**3, 128**3, 160**3)
+"""Cells of the grids of translations, one after the other."""
+_TRIED = (2, 8, 8, 8, 8)
+"""Translations of each grid that are tried."""
+_LEVELS = 2
+"""Grids of a search without a limit in seconds."""
+_ASKED = 48
+"""Corners of a mesh that are asked first whether it is inside the other."""
 
 
 class MeshPair:
@@ -268,26 +274,29 @@ class MeshPair:
 
     # Solids
 
-    def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition]:
-        """Return the pieces of A and of B."""
+    def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition] | None:
+        """Return the pieces of A and of B; None where those of one are not the solid itself within the contact
+        tolerance."""
         found: list[Decomposition] = []
         for k in (0, 1):
             pieces = self.pieces_of(k, subrange(progress, 0.5 * k, 0.5 * k + 0.5))
+            if pieces is None or not self._fit(pieces):
+                return None
             found.append(pieces)
-            if not self._fit(pieces):
-                self.notes.append(note_of_pieces("AB"[k], pieces))
         return found[0], found[1]
 
-    def pieces_of(self, k: int, progress: Progress | None) -> Decomposition:
-        """Return the pieces of A (0) or B (1)."""
+    def pieces_of(self, k: int, progress: Progress | None) -> Decomposition | None:
+        """Return the pieces of A (0) or B (1): those given, else exact ones; None where there are none, and for a first
+        answer, which does not wait for them."""
         pieces, make, other = self.pieces[k], self._makers[k], self.pieces[1 - k]
         bodies = self.a, self.b
-        if pieces is None and make is not None:
-            pieces = check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, make())
-        elif pieces is None and other is not None and bodies[0].mesh is bodies[1].mesh:
-            pieces = other
-        elif pieces is None:
-            pieces = mesh_pieces(bodies[k].mesh, progress=progress)
+        if pieces is None and self.budget.nodes > 0:
+            if make is not None:
+                pieces = check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, make())
+            elif other is not None and bodies[0].mesh is bodies[1].mesh:
+                pieces = other
+            else:
+                pieces = exact_pieces(bodies[k].mesh, progress=progress)[0]
         self.pieces[k] = pieces
         return pieces
 
@@ -318,9 +327,9 @@ class MeshPair:
         """Return the results for two solids separated by no more than the contact tolerance."""
         draft = self._apart(Relation.TOUCHING, proved, normal)
         pieces = self._decomposed(subrange(progress, 0.0, 0.7))
-        found = draft.compound = self._compound(pieces, subrange(progress, 0.7, 1.0))
-        if found is not None and all(map(self._fit, pieces)):
-            draft.regions = found.regions
+        found = None if pieces is None else self._compound(pieces, subrange(progress, 0.7, 1.0))
+        if found is not None:
+            draft.compound, draft.regions = found, found.regions
             if normal is None:
                 draft.normal = found.normal
         return draft
@@ -328,29 +337,27 @@ class MeshPair:
     def _solids(self, progress: Progress | None) -> MeshDraft:
         """Return the results for two solids that intersect."""
         pieces = self._decomposed(subrange(progress, 0.0, 0.3))
-        found = self._compound(pieces, subrange(progress, 0.3, 0.7))
+        found = None if pieces is None else self._compound(pieces, subrange(progress, 0.3, 0.7))
+        proving = subrange(progress, 0.7, 1.0)
+        if pieces is None or found is None:
+            return self._by_meshes(SeparationSearch(self.a, self.b, self.budget), proving)
         spare = pieces[0].distance + pieces[1].distance
-        fit = all(map(self._fit, pieces))
-        searching, proving = subrange(progress, 0.7, 0.79), subrange(progress, 0.79, 1.0)
-        if found is None:
-            search = SeparationSearch(self.a, self.b, self.budget, searching)
-            return self._by_meshes(pieces, None, search, proving)
         exact = pieces[0].exact and pieces[1].exact
         tolerance = certificate_of(found).tolerance
         touch = found.depth <= tolerance + spare and not self.nested
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
-        search = SeparationSearch(self.a, self.b, self.budget, searching)
+        search = SeparationSearch(self.a, self.b, self.budget)
         translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(translations[:8], tolerance, spare)
-        if fit and touch and search.proved and search.length <= self.band:
+        if touch and search.proved and search.length <= self.band:
             return self._touching(found, -search.length)
-        if fit and taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
+        if taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
             length = length_of(taken)
             if length <= found.depth + 8.0 * (tolerance + spare) + 64.0 * EPS * self.magnitude:
                 # Pieces that fill a gap, however narrow, block a direction: inexact pieces prove nothing, but the parts
                 # of them inside the meshes do.
-                least = found.least_depth - spare if exact else self._proved(pieces, proving)[0]
+                least = found.least_depth - spare if exact else self._refine(search, proving)
                 if search.length < found.depth - tolerance:
                     return self._shorter(search, least, found)
                 upper = -min(max(0.0, least), found.depth)
@@ -382,7 +389,7 @@ class MeshPair:
                 found.normal,
                 found,
             )
-        return self._by_meshes(pieces, found, search, proving)
+        return self._by_meshes(search, proving)
 
     def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
         """Return the results for pieces that fit, where a shorter translation than theirs separates the meshes."""
@@ -412,37 +419,62 @@ class MeshPair:
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
 
-    def _by_meshes(
-        self,
-        pieces: tuple[Decomposition, Decomposition],
-        found: Contact | None,
-        search: SeparationSearch,
-        progress: Progress | None,
-    ) -> MeshDraft:
-        """Return the results for two solids with inexact pieces, from the meshes themselves."""
-        a, b, crossings = self.a, self.b, self.crossings
-        least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
-        search.progress = subrange(progress, 0.5, 1.0)
-        if least <= self.band:
-            direction = self._leaving(None)
-            if direction is not None and self.band < search.length:
-                search.separates(direction * self.band)
-        search.slide_to_minimum(search.best)
-        search.improve(contact_directions(a, b, crossings), least)
-        search.improve([*search.ties, *frame_directions(a, b)], least)
-        search.refine(least)
+    def _by_meshes(self, search: SeparationSearch, progress: Progress | None) -> MeshDraft:
+        """Return the results for two solids from the meshes themselves."""
+        least = self._refine(search, progress)
         if not search.proved:
             self.notes.append(Note("no translation known to separate the meshes was found"))
         best = self._clear(search)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
         lower, upper = -length if search.proved else -inf, -min(least, length)
-        deep = self._draft(Relation.PENETRATING, -length, lower, upper, chosen, found, False)
+        deep = self._draft(Relation.PENETRATING, -length, lower, upper, chosen)
         if length <= self.band:
             deep.relation = Relation.TOUCHING
             if length <= self.promise:
                 deep.signed_distance, deep.upper = 0.0, 0.0
-        elif self._coincide(of_a, of_b):
+        else:
+            self._relate(deep, least)
+        return deep
+
+    def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
+        """Look for shorter translations; return a certified lower bound of the depth."""
+        a, b, crossings = self.a, self.b, self.crossings
+        least = triangle_depth(a.mesh, b.mesh, crossings, self.band)
+        directions = contact_directions(a, b, crossings)
+        if least <= self.band < search.length:
+            for direction in directions:
+                if search.separates(direction * self.band):
+                    break
+        levels = list(zip(_CELLS, _TRIED, strict=True))
+        if self.budget.nodes == 0:
+            levels = levels[:1]
+        elif self.budget.seconds == inf:
+            levels = levels[:_LEVELS]
+        for k, (cells, tried) in enumerate(levels):
+            if self.budget.is_late or search.length * (1.0 - MESH_DEPTH_STEP) <= least:
+                break
+            part = subrange(progress, 0.1 + 0.9 * k / len(levels), 0.1 + 0.9 * (k + 1) / len(levels))
+            least = max(least, search.explore(directions, cells, tried, part))
+            if k == 0 and self.budget.nodes > 0:
+                least = max(least, triangle_depth(a.mesh, b.mesh, crossings))
+                least = max(least, 2.0 * find_ball_inside(a, b, crossings)[0])
+        return least
+
+    def _relate(self, deep: MeshDraft, least: float) -> None:
+        """Find the relation of two solids that intersect by more than the contact tolerance, by samples of the surfaces
+        where the meshes do not decide."""
+        a, b = self.a, self.b
+        a_within = self._within(a, b) and not self._sticks_out(a, b)
+        b_within = self._within(b, a) and not self._sticks_out(b, a)
+        if self.nested and not (a_within and b_within):
+            deep.relation = self._nested_relation(deep.relation)
+            return
+        if not (a_within or b_within or least <= self.band):
+            return
+        of_a = sample_surface(a, b, self.crossings, 0, self.band)
+        of_b = sample_surface(b, a, self.crossings, 1, self.band)
+        if self._coincide(of_a, of_b):
             deep.relation = Relation.COINCIDENT
         elif self.nested:
             deep.relation = self._nested_relation(deep.relation)
@@ -456,46 +488,13 @@ class MeshPair:
         elif of_b.farthest <= self.band and of_a.deepest <= self.band:
             deep.relation = Relation.B_INSIDE_A
             self.notes.append(Note("B inside A was decided from samples of its surface"))
-        return deep
 
-    def _proved(
-        self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
-    ) -> tuple[float, Samples, Samples]:
-        """Return a certified lower bound of the depth, from the meshes themselves, and the samples of both."""
-        a, b, crossings = self.a, self.b, self.crossings
-        of_a = sample_surface(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
-        of_b = sample_surface(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
-        radius, _ = find_ball_inside(a, b, (of_a, of_b), subrange(progress, 0.6, 0.8))
-        least = max(2.0 * radius, triangle_depth(a.mesh, b.mesh, crossings))
-        return max(least, self._depth_of_inner(pieces, subrange(progress, 0.8, 1.0))), of_a, of_b
-
-    def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
-        """Return a certified lower bound: the depth of those parts of the pieces that are certainly inside the
-        meshes."""
-        if max(sum(len(piece.edges) for piece in found.pieces) for found in pieces) > _MOST_EDGES:
-            return 0.0
-        # The larger first, so that the result does not depend on the order of A and B.
-        inner, bodies = [], sorted(zip((self.a, self.b), pieces, strict=True), key=lambda pair: -pair[0].size)
-        for k, (body, found) in enumerate(bodies):
-            report_progress(progress, 0.25 * k)
-            inner.append(inner_pieces(body.mesh, found))
-        if not (inner[0] and inner[1]):
-            return 0.0
-        large, small = map(Compound, inner)
-        if _work(large, small) > _MOST_WORK:
-            return 0.0
-        if len(large.pieces) > 1 or len(small.pieces) > 1:
-            # In the frame of the pair, a search that the budget ends gives the same result in every pose.
-            frame, bounds = bodies[0][0].frame, self.a.mesh.bounds
-            middle = 0.5 * bounds[0] + 0.5 * bounds[1]
-            large, small = (
-                Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
-            )
-        report_progress(progress, 0.5)
-        least = compound_contact(
-            large, small, budget=self.budget.part(_INNER_FRACTION), progress=subrange(progress, 0.5, 1.0)
-        ).least_depth
-        return max(0.0, least - self.rounding)
+    def _sticks_out(self, inner: Body, outer: Body) -> bool:
+        """Return whether one of a few corners of `inner` is outside of `outer` by more than the contact tolerance."""
+        corners = inner.mesh.triangles.ravel()
+        points = inner.mesh.points.take(corners[:: max(1, len(corners) // _ASKED)], axis=0)
+        outside = points[~outer.contains(points)]
+        return bool((points_to_mesh(outside, outer.mesh).distance > self.band).any()) if len(outside) else False
 
     def _nested_relation(self, otherwise: Relation) -> Relation:
         """Return the relation of shapes whose surfaces do not meet, with parts of one inside the other."""

@@ -10,7 +10,6 @@ from math import hypot
 import numpy as np
 
 from ..progress import Progress
-from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
@@ -23,12 +22,10 @@ _MOST_PARTS = 32
 """Loose parts that are examined for room inside."""
 _BESIDE = 1e-3
 """Times a triangle's size: how far beside it room inside is looked for."""
-_FINE = 2_000
-"""Points of a mesh from which on its coarse hull is that of some of them."""
-_EXTREMES = 512
+_MANY = 20_000
+"""Corners of a mesh above which some of them are taken for its extremes."""
+_EXTREMES = 256
 """Directions in which these are the farthest."""
-_ROWS = 1 << 13
-"""Points in one go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,28 +90,24 @@ class Body:
         return [vectors[:, k] for k in range(3) if far[k].sum() == 2]
 
     @cached_property
-    def coarse_hull(self) -> ConvexHull:
-        """The convex hull; of a large mesh that of the points that are farthest in many directions."""
-        points = self.mesh.points
-        used = np.unique(self.mesh.triangles)
-        if len(used) > _FINE:
-            # Spread over the sphere, in the mesh's own frame.
-            k = np.arange(_EXTREMES)
-            z = (2.0 * k + 1.0) / _EXTREMES - 1.0
-            turn, r = np.pi * (1.0 + 5.0**0.5) * k, np.sqrt(1.0 - z * z)
-            directions = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1) @ self.frame
-            middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
-            best = np.full(_EXTREMES, -np.inf)
-            place = np.zeros(_EXTREMES, dtype=np.intp)
-            for begin in range(0, len(used), _ROWS):
-                part = used[begin : begin + _ROWS]
-                heights = (points.take(part, axis=0) - middle) @ directions.T
-                high = heights.argmax(axis=0)
-                values = heights[high, np.arange(_EXTREMES)]
-                better = values > best
-                best[better], place[better] = values[better], part.take(high[better])
-            used = np.unique(place)
-        return ConvexHull(points.take(used, axis=0))
+    def corners(self) -> FloatArray:
+        """(k, 3) the points that triangles use."""
+        used = np.zeros(len(self.mesh.points), dtype=np.bool_)
+        used[self.mesh.triangles] = True
+        return self.mesh.points if used.all() else self.mesh.points[used]
+
+    @cached_property
+    def extremes(self) -> FloatArray:
+        """(k, 3) the corners; of many those that are farthest in many directions, spread over the sphere."""
+        if len(self.corners) <= _MANY:
+            return self.corners
+        k = np.arange(_EXTREMES)
+        z = (2.0 * k + 1.0) / _EXTREMES - 1.0
+        turn, r = np.pi * (1.0 + 5.0**0.5) * k, np.sqrt(1.0 - z * z)
+        directions = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1) @ self.frame
+        middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
+        chosen = [int(((self.corners - middle) @ direction).argmax()) for direction in directions]
+        return self.corners.take(np.unique(chosen), axis=0)
 
     def contains(self, points: FloatArray, progress: Progress | None = None) -> BoolArray:
         """Return (k,) which points are inside the solid or on it; of a bare surface none."""

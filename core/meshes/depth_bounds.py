@@ -7,14 +7,13 @@ by none shorter than 2 r.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from ..curved.convex_contact import convex_contact
-from ..progress import Progress, report_progress, subrange
+from ..progress import Progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
@@ -156,50 +155,31 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
     return inside.take(of)
 
 
-def find_ball_inside(
-    a: Body, b: Body, samples: Sequence[Samples], progress: Progress | None = None
-) -> tuple[float, FloatArray]:
+def find_ball_inside(a: Body, b: Body, crossings: Crossings) -> tuple[float, FloatArray]:
     """Return the radius and middle of a ball inside both solids, the largest found; 0.0 when there is none.
 
-    The search starts inward of points of one surface that are inside the other or on it, then goes on beside the
-    largest balls. They are certain.
+    The search starts inward of where the surfaces cross, then goes on beside the largest balls. They are certain.
     """
+    nothing = 0.0, np.zeros(3)
+    if not len(crossings):
+        return nothing
     reach = min(a.size, b.size)
     alike = _ALIKE * reach or 1.0
-    parts = []
-    # The larger first, whichever it is; and of what is alike always the first.
-    bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))
-    for body, seen in bodies:
-        # What counts as on the surface depends on the contact tolerance, and so on the pose, by a little.
-        indices = np.flatnonzero(seen.inside | (seen.distance < _ON * reach))
-        indices = indices.take(np.argsort(-np.rint(seen.distance.take(indices) / alike), kind="stable"))
-        half = _BALLS // 2
-        indices = np.unique(
-            np.concatenate([indices[:half], indices.take(np.linspace(0, len(indices) - 1, half).astype(np.intp))])
-            if len(indices)
-            else indices
-        )
-        if not len(indices):
-            continue
-        start, inward = seen.points.take(indices, axis=0), -body.normals(seen.triangles.take(indices))
-        deep = seen.distance.take(indices)[:, None]
-        parts += [start + inward * (part * deep) for part in (0.25, 0.5, 1.0)]
-        parts += [start + inward * (part * reach) for part in _INWARD]
-    nothing = 0.0, np.zeros(3)
-    if not parts:
-        return nothing
-    points = np.concatenate(parts)
-    points = points[a.contains(points, subrange(progress, 0.0, 0.3))]
-    points = points[b.contains(points, subrange(progress, 0.3, 0.6))]
+    bodies = sorted((a, b), key=lambda body: -np.rint(body.size / alike))
+    indices = crossings.sample(_BALLS)
+    pairs, ends = crossings.pairs.take(indices, axis=0), crossings.segments.take(indices, axis=0)
+    middles, inward = 0.5 * ends[:, 0] + 0.5 * ends[:, 1], -a.normals(pairs[:, 0]) - b.normals(pairs[:, 1])
+    points = np.concatenate([middles + inward * (part * reach) for part in _INWARD])
+    points = points[a.contains(points)]
+    points = points[b.contains(points)]
     if not len(points):
         return nothing
     radius = _distance_to_both(a, b, points, np.zeros(len(points)))
     indices = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
     points, radius = points.take(indices, axis=0), radius.take(indices)
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
-    directions = np.concatenate([grid_directions() @ body.frame for body, _ in bodies])
+    directions = np.concatenate([grid_directions() @ body.frame for body in bodies])
     for k in range(_GROWN):
-        report_progress(progress, 0.6 + 0.4 * k / _GROWN)
         step = 0.5 ** (1 + k // 3) * radius
         beside = (points[:, None] + step[:, None, None] * directions).reshape(-1, 3)
         # What has no more room than the ball has need not be measured.

@@ -39,17 +39,26 @@ class Impact(NamedTuple):
 
 
 def first_impact(
-    a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, progress: Progress | None = None
+    a: Mesh,
+    b: Mesh,
+    start: FloatArray,
+    path: FloatArray,
+    progress: Progress | None = None,
+    pairs: IntArray | None = None,
 ) -> Impact | None:
     """Return where B, moved by `start` (3,) before, is stopped by A on its path to `start + path`; None when it is not.
 
     Surfaces that touch at the start stop it unless it leaves them; those that cross there may be passed. Right to a few
     rounding errors of the coordinates, over the sine between the path and what it meets.
 
+    pairs: (k, 2) the triangles of A and B that may meet on the path, such as `near_pairs`; None: they are looked for.
+
     Raise Cancelled when `progress` returns False.
     """
     if not path.any():
         return None
+    if pairs is not None:
+        return _first_of(a, b, pairs, start, path, 1.0)
     begin, step = 0.0, _first_step(a, b, path)
     while begin < 1.0:
         report_progress(progress, begin)
@@ -61,36 +70,29 @@ def first_impact(
     return None
 
 
+def near_pairs(a: Mesh, b: Mesh, translation: FloatArray, reach: float) -> IntArray:
+    """Return the pairs (k, 2) of triangles of A and B that may meet when B is moved by a translation (3,), or by any that
+    differs from it by no more than `reach` along each axis."""
+    return _swept_pairs(a, b, translation - reach, np.full(3, 2.0 * reach), 0.0, 1.0)
+
+
 def gaps_between(
-    a: Mesh, b: Mesh, path: FloatArray, least: float, most: int, progress: Progress | None = None
-) -> Iterator[tuple[float | None, int]]:
-    """Yield the fractions of a path (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A,
-    and how many pairs of triangles met until the end of what was looked at; at last None and how many.
+    a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, least: float, pairs: IntArray | None = None
+) -> FloatArray:
+    """Return the fractions (k,) of a path (3,), 0 to 1 and ascending, from which on B, moved by `start` (3,) and as far
+    along the path, meets no triangle of A.
 
     least: a fraction; what the surfaces leave free for less is no gap.
-    most: after so many pairs of triangles the rest of the path is not looked at. How far that is does not depend on the
-        pose.
-
-    Raise Cancelled when `progress` returns False.
+    pairs: (k, 2) the triangles of A and B that may meet on the path, such as `near_pairs`; None: they are looked for.
     """
-    count = 0
-    begin, step, nowhere = 0.0, _first_step(a, b, path), np.zeros(3)
-    while begin < 1.0 and count < most:
-        report_progress(progress, begin)
-        end = min(1.0, begin + step)
-        fractions, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, path, begin, end), path)
-        # Whether boxes overlap of others that meet before or after is chance.
-        indices = np.flatnonzero((fractions <= end) & (leaves >= begin))
-        fractions, leaves = fractions.take(indices), leaves.take(indices)
-        count += len(indices)
-        order = np.argsort(fractions, kind="stable")
-        # Where the next begins, and how far those before reach.
-        nexts = np.append(fractions.take(order), end)
-        reach = np.maximum.accumulate(np.append(begin, leaves.take(order)))
-        for k in np.flatnonzero((np.minimum(nexts, end) - reach > least) & (reach < end)).tolist():
-            yield float(reach[k]), count
-        begin, step = max(end, float(reach[-1])), 2.0 * step
-    yield None, count
+    if pairs is None:
+        pairs = _swept_pairs(a, b, start, path, 0.0, 1.0)
+    fractions, leaves = _intervals(a, b, pairs, start, path)
+    order = np.argsort(fractions, kind="stable")
+    # Where the next begins, and how far those before reach.
+    nexts = np.append(fractions.take(order), 1.0)
+    reach = np.maximum.accumulate(np.append(0.0, leaves.take(order)))
+    return reach[(np.minimum(nexts, 1.0) - reach > least) & (reach < 1.0)]
 
 
 def _first_step(a: Mesh, b: Mesh, path: FloatArray) -> float:
@@ -170,16 +172,17 @@ def _boxes_meet(
     return enter, leave
 
 
-def _intervals(a: Mesh, b: Mesh, pairs: IntArray, path: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the fractions between which pairs of triangles meet, of those that do."""
-    boxes, leave = _boxes_meet(a, b, pairs, np.zeros(3), path)
-    pairs = pairs.take(np.flatnonzero(boxes <= leave), axis=0)
+def _intervals(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the fractions between which pairs of triangles meet, of those that do between 0 and 1."""
+    boxes, leave = _boxes_meet(a, b, pairs, start, path)
+    pairs = pairs.take(np.flatnonzero((boxes <= leave) & (boxes <= 1.0) & (leave >= 0.0)), axis=0)
     parts = [np.empty((2, 0))]
     for p, q in _corners(a, b, pairs):
-        fraction, leave, _, _ = _entries(p, q, path)
+        fraction, leave, _, _ = _entries(p, q + start[:, None], path)
         parts.append(np.stack([fraction, leave])[:, fraction <= leave])
     fractions, leaves = np.concatenate(parts, axis=1)
-    return fractions, leaves
+    meet = (fractions <= 1.0) & (leaves >= 0.0)
+    return fractions[meet], leaves[meet]
 
 
 def _entries(a: FloatArray, b: FloatArray, path: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
+from ..connected import connected_parts
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.linear import linear_layout
 from ..hierarchy.nodes import Layout, enclosing_boxes, scaled_boxes, tree_centers
@@ -313,21 +314,7 @@ class Surface(Shape):
 
 def _connected(triangles: IntArray, count: int) -> IntArray:
     """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
-    root: IntArray = np.arange(count)
-    a = triangles[:, [0, 1]].ravel()
-    b = triangles[:, [1, 2]].ravel()
-    while True:
-        high, low = root.take(a), root.take(b)
-        apart = np.flatnonzero(high != low)
-        if not len(apart):
-            break
-        a, b, high, low = a.take(apart), b.take(apart), high.take(apart), low.take(apart)
-        np.minimum.at(root, np.maximum(high, low), np.minimum(high, low))
-        while True:
-            above = root.take(root)
-            if np.array_equal(above, root):
-                break
-            root = above
+    root = connected_parts(triangles[:, [0, 1, 1, 2]].reshape(-1, 2), count)
     _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))

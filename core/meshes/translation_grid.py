@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which translations of B may separate two solids, on a grid of translations: a bound of the depth, and where to search.
+
+Both solids are voxelized on one lattice. B moved by a whole number of cells d certainly overlaps A where a cell inside
+of A is a cell inside of B moved by d; then it does so, too, for all translations less than a cell from d along each
+axis. So a shorter translation than the nearest one that is not within a cell of such a d separates nothing: a lower bound of
+the depth. How many cells coincide is a correlation, which the fast Fourier transform gives for all d at once.
+
+Counted with the cells that the surface of one of the two may enter, the translations without a common cell are about
+those that separate: the nearest ones of each region of them are where to search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import BoolArray, FloatArray, IntArray
+from .body import Body
+from .voxels import Lattice, Voxels, voxelize
+
+_ASIDE = np.array([0.3719, 0.2357, 0.4143])
+"""Cells that the lattice is moved by from the middle of A: no plane of simple shapes is a plane of cells."""
+_COUNTED = 0.5
+"""Cells: counts from transforms are whole numbers but for a rounding far below this."""
+_INWARD = 1e-9
+"""Relative: how much a bound is reduced for the rounding of lengths."""
+
+
+class TranslationGrid:
+    """Translations of B by whole numbers of cells, up to a length."""
+
+    def __init__(self, a: Body, b: Body, length: float, cells: int) -> None:
+        """Examine all translations no longer than `length`, with about so many cells."""
+        frame = (a if a.size >= b.size else b).frame
+        low_a, high_a = _bounds(a, frame)
+        low_b, high_b = _bounds(b, frame)
+        # Only parts of A and B that such a translation can bring together matter.
+        near_a = np.maximum(low_a, low_b - length), np.minimum(high_a, high_b + length)
+        near_b = np.maximum(low_b, low_a - length), np.minimum(high_b, high_a + length)
+        sides = np.maximum(near_a[1] - near_a[0], near_b[1] - near_b[0]) + length
+        self.size = float(np.cbrt((sides / sides.max()).prod() / cells)) * float(sides.max())
+        """Length of a cell."""
+        self._steps = int(length / self.size) + 2
+        lattice = Lattice(frame, (0.5 * low_a + 0.5 * high_a + _ASIDE * self.size) @ frame, self.size)
+        self._frame = frame
+        origin = lattice.origin @ frame.T
+        voxels, ends = [], []
+        for body, (low, high) in ((a, near_a), (b, near_b)):
+            first = np.floor((low - origin) / self.size).astype(np.intp)
+            ends.append(np.floor((high - origin) / self.size).astype(np.intp) + 1)
+            x, y, z = (ends[-1] - first).tolist()
+            voxels.append(voxelize(body, lattice, first, (x, y, z)))
+        self._correlate(voxels[0], voxels[1])
+
+    def _correlate(self, a: Voxels, b: Voxels) -> None:
+        """Find the translations that overlap for certain, probably, and perhaps."""
+        apart = a.first - b.first
+        shape = tuple(
+            _transform_size(int(count) + self._steps)
+            for count in np.maximum(np.array(a.touched.shape) + apart, np.array(b.touched.shape) - apart)
+        )
+        steps = np.arange(-self._steps, self._steps + 1)
+        rows = np.ix_(*((steps - apart[k]) % shape[k] for k in range(3)))
+        in_a, in_b, at_a, at_b = (
+            np.fft.rfftn(cells.astype(np.float64), shape, axes=(0, 1, 2))
+            for cells in (a.inside, b.inside, a.inside | a.touched, b.inside | b.touched)
+        )
+        np.conj(in_b, out=in_b)
+        np.conj(at_b, out=at_b)
+
+        def overlaps(product: np.ndarray) -> BoolArray:
+            counts = np.fft.irfftn(product, shape, axes=(0, 1, 2))[rows]
+            found: BoolArray = counts > _COUNTED
+            return found
+
+        self._overlapping, self._near = overlaps(in_a * in_b), overlaps(in_a * at_b + at_a * in_b)
+        self._touching = overlaps(at_a * at_b)
+
+    @property
+    def least(self) -> float:
+        """Certified lower bound of the depth; no more than the length that was examined."""
+        covered = self._overlapping
+        for axis in range(3):
+            covered = np.take(covered, range(1, covered.shape[axis]), axis) | np.take(
+                covered, range(covered.shape[axis] - 1), axis
+            )
+        near = np.arange(-self._steps, self._steps, dtype=np.float64)
+        near = np.maximum(np.maximum(near, -1.0 - near), 0.0) ** 2
+        squares = near[:, None, None] + near[:, None] + near
+        nearest = float(squares.min(where=~covered, initial=float(self._steps**2)))
+        return nearest**0.5 * self.size * (1.0 - _INWARD)
+
+    def likely(self, length: float) -> FloatArray:
+        """Return the translations (k, 3) no longer than `length` that probably separate and are about the nearest of
+        their region, in ascending order."""
+        return self._nearest(~self._near, length)
+
+    def certain(self, length: float) -> FloatArray:
+        """Return the translations (k, 3) no longer than `length` that certainly separate and are about the nearest of
+        their region, in ascending order."""
+        return self._nearest(~self._touching, length)
+
+    def _nearest(self, free: BoolArray, length: float) -> FloatArray:
+        """Return the translations (k, 3) at local minima of the length among those that are free."""
+        squares = np.arange(-self._steps, self._steps + 1, dtype=np.float64) ** 2
+        lengths = np.where(free, squares[:, None, None] + squares[:, None] + squares, np.inf)
+        least = np.pad(lengths, 1, constant_values=np.inf)
+        for axis in range(3):
+            count = least.shape[axis] - 2
+            parts = [np.take(least, range(k, k + count), axis) for k in range(3)]
+            least = np.minimum(np.minimum(parts[0], parts[1]), parts[2])
+        nearest = np.flatnonzero((lengths <= least) & (lengths * self.size**2 <= length**2))
+        order = np.argsort(lengths.ravel().take(nearest), kind="stable")
+        cells: IntArray = np.stack(np.unravel_index(nearest.take(order), lengths.shape), axis=1) - self._steps
+        translations: FloatArray = (cells * self.size) @ self._frame
+        return translations
+
+
+def _bounds(body: Body, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return lowest and highest coordinates (3,) of a body along the axes of a frame."""
+    points = frame @ body.mesh.points.T
+    return points.min(axis=1), points.max(axis=1)
+
+
+def _transform_size(count: int) -> int:
+    """Return the least whole number >= `count` without prime factors above 5, for which transforms are fast."""
+    while True:
+        remaining = count
+        for factor in (2, 3, 5):
+            while remaining % factor == 0:
+                remaining //= factor
+        if remaining == 1:
+            return count
+        count += 1
