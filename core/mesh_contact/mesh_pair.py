@@ -20,7 +20,7 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
+from ..meshes.depth_bounds import Samples, ball_inside, sample_surface, triangle_depth
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.point_distance import points_to_mesh
@@ -49,6 +49,8 @@ _TRIED = (2, 8, 8, 8, 8)
 """Translations of each grid that are tried."""
 _LEVELS = 2
 """Grids of a search without a limit in seconds."""
+_RESOLVED, _VAGUE = 0.98, 0.5
+"""Times the depth: lower bounds of less are compared with those of a ball, or of two triangles."""
 _ASKED = 48
 """Corners of a mesh that are asked first whether it is inside the other."""
 
@@ -451,14 +453,17 @@ class MeshPair:
             levels = levels[:1]
         elif self.budget.seconds == inf:
             levels = levels[:_LEVELS]
+        deepest: FloatArray | None = None
         for k, (cells, tried) in enumerate(levels):
             if self.budget.is_late or search.length * (1.0 - MESH_DEPTH_STEP) <= least:
                 break
             part = subrange(progress, 0.1 + 0.9 * k / len(levels), 0.1 + 0.9 * (k + 1) / len(levels))
-            least = max(least, search.explore(directions, cells, tried, part))
-            if k == 0 and self.budget.nodes > 0:
-                least = max(least, triangle_depth(a.mesh, b.mesh, crossings))
-                least = max(least, 2.0 * find_ball_inside(a, b, crossings)[0])
+            grid = search.explore(directions, cells, tried, part)
+            least, deepest = max(least, grid.least), deepest if grid.deepest is None else grid.deepest
+        if self.budget.nodes > 0 and least < _RESOLVED * search.length:
+            least = max(least, 2.0 * ball_inside(a, b, crossings, deepest)[0])
+        if self.budget.nodes > 0 and least < _VAGUE * search.length:
+            least = max(least, triangle_depth(a.mesh, b.mesh, crossings))
         return least
 
     def _relate(self, deep: MeshDraft, least: float) -> None:

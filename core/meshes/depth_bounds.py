@@ -8,7 +8,7 @@ by none shorter than 2 r.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from ..progress import Progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from .body import Body, grid_directions
+from .body import Body, length_of
 from .crossings import Crossings, Meeting
 from .mesh import Mesh
 from .point_distance import points_to_mesh
 
 _ALIKE = 2.0**-30
 """Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
-_PAIRS = 64
+_PAIRS = 16
 """Crossing triangles whose own depth is measured."""
 _SAMPLES = 8_000
 """Points of a surface that are sampled, at most."""
@@ -38,14 +38,16 @@ _WITHIN = 0.9
 """Times the ball around a point that no surface enters: for the rounding of its radius."""
 _FEW_IN_BALL = 4
 """Points in one ball, below which each is tested by itself."""
-_ON = 1e-4
-"""Times the smaller size: from points so near to the other surface balls are looked for, too."""
-_BALLS = 96
-"""Points from which balls are looked for."""
-_LARGEST = 4
-"""Balls beside which larger ones are looked for."""
-_GROWN = 18
-"""Times that this is done."""
+_BALLS = 24
+"""Crossings inward of which a ball is looked for."""
+_GROWN = 12
+"""Times that the ball's middle is moved."""
+_STEPS = 24
+"""Steps of each move."""
+_STEP = 0.5
+"""Times the radius: length of the first step."""
+_FARTHEST = 0.9
+"""Times the radius: longest move."""
 _INWARD = (0.001, 0.01, 0.1, 0.3)
 """Times the smaller diagonal: how far inward of a surface balls are looked for."""
 
@@ -155,51 +157,55 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
     return inside.take(of)
 
 
-def find_ball_inside(a: Body, b: Body, crossings: Crossings) -> tuple[float, FloatArray]:
-    """Return the radius and middle of a ball inside both solids, the largest found; 0.0 when there is none.
+def ball_inside(a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None) -> tuple[float, FloatArray]:
+    """Return the radius and the middle (3,) of a large ball inside both solids; 0.0 when none is found.
 
-    The search starts inward of where the surfaces cross, then goes on beside the largest balls. They are certain.
+    start: a point (3,) deep inside both; None: it is looked for inward of where the surfaces cross.
     """
-    nothing = 0.0, np.zeros(3)
+    if start is None:
+        start = _point_inside(a, b, crossings)
+    if start is None:
+        return 0.0, np.zeros(3)
+    best, middle, point = 0.0, start, start
+    near = np.empty((0, 3))
+    for _ in range(_GROWN):
+        found = [points_to_mesh(point[None], body.mesh) for body in (a, b)]
+        radius = min(float(of.distance[0]) for of in found)
+        if radius > best:
+            best, middle = radius, point
+        near = np.concatenate([near, *(of.point for of in found)])
+        # Away from the nearest of the points known so far, in steps that become shorter: what is inside the ball is
+        # inside both solids, so no step leaves them.
+        point = middle
+        for step in range(1, _STEPS + 1):
+            away = point - near
+            squares = np.einsum("ij,ij->i", away, away)
+            k = int(squares.argmin())
+            length = sqrt(float(squares[k]))
+            if length == 0.0:
+                break
+            point = point + away[k] * (_STEP * best / (step * length))
+        shift = point - middle
+        length = length_of(shift)
+        if length > _FARTHEST * best:
+            point = middle + shift * (_FARTHEST * best / length)
+    rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+    return max(0.0, best * (1.0 - 1e-9) - rounding), middle
+
+
+def _point_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray | None:
+    """Return a point (3,) inside both solids, inward of where the surfaces cross; None when none is found."""
     if not len(crossings):
-        return nothing
-    reach = min(a.size, b.size)
-    alike = _ALIKE * reach or 1.0
-    bodies = sorted((a, b), key=lambda body: -np.rint(body.size / alike))
+        return None
     indices = crossings.sample(_BALLS)
     pairs, ends = crossings.pairs.take(indices, axis=0), crossings.segments.take(indices, axis=0)
-    middles, inward = 0.5 * ends[:, 0] + 0.5 * ends[:, 1], -a.normals(pairs[:, 0]) - b.normals(pairs[:, 1])
+    inward = -a.normals(pairs[:, 0]) - b.normals(pairs[:, 1])
+    middles, reach = 0.5 * ends[:, 0] + 0.5 * ends[:, 1], min(a.size, b.size)
     points = np.concatenate([middles + inward * (part * reach) for part in _INWARD])
     points = points[a.contains(points)]
     points = points[b.contains(points)]
     if not len(points):
-        return nothing
-    radius = _distance_to_both(a, b, points, np.zeros(len(points)))
-    indices = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
-    points, radius = points.take(indices, axis=0), radius.take(indices)
-    # What is inside a ball is inside both solids: no step beside its middle leaves them.
-    directions = np.concatenate([grid_directions() @ body.frame for body in bodies])
-    for k in range(_GROWN):
-        step = 0.5 ** (1 + k // 3) * radius
-        beside = (points[:, None] + step[:, None, None] * directions).reshape(-1, 3)
-        # What has no more room than the ball has need not be measured.
-        found = _distance_to_both(a, b, beside, np.repeat(radius, len(directions))).reshape(len(points), -1)
-        best = np.rint(found / alike).argmax(axis=1)
-        rows = np.arange(len(points))
-        better = np.flatnonzero(found[rows, best] > radius + alike)
-        points[better] = beside.reshape(len(points), -1, 3)[better, best[better]]
-        radius[better] = found[better, best[better]]
-    largest = int(radius.argmax())
-    rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    return max(0.0, float(radius[largest]) * (1.0 - 1e-9) - rounding), points[largest]
-
-
-def _distance_to_both(a: Body, b: Body, points: FloatArray, enough: FloatArray) -> FloatArray:
-    """Return (k,) how far points are from the nearer surface; where it is no more than `enough` (k,), not exactly."""
-    found = np.full(len(points), np.inf)
-    indices = np.arange(len(points))
-    for mesh in (a.mesh, b.mesh):
-        its = points_to_mesh(points.take(indices, axis=0), mesh, enough=enough.take(indices)).distance
-        found[indices] = np.minimum(found.take(indices), its)
-        indices = np.flatnonzero(found > enough)
-    return found
+        return None
+    radius = np.minimum(*(points_to_mesh(points, body.mesh).distance for body in (a, b)))
+    # Of those alike always the same, so that it does not depend on the order of A and B.
+    return points[int(np.rint(radius / (_ALIKE * reach)).argmax())]

@@ -17,7 +17,7 @@ import numpy as np
 from ..bounding.kdop import KDops
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
-from ..types import BoolArray, FloatArray, IntArray
+from ..types import FloatArray, IntArray
 from ..vectors import cross
 from .mesh import Mesh
 from .surface import translated_tree
@@ -136,13 +136,18 @@ def _first_of_all(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: Fl
     """Return the first impact of pairs of triangles before the fraction `end`, the first pair where several are."""
     best: Impact | None = None
     for p, q in _corners(a, b, pairs):
-        fraction, leave, normal, gap = _entries(p, q + start[:, None], path)
-        fraction[_missed(fraction, leave)] = np.inf
-        k = int(fraction.argmin())
-        if fraction[k] > end or (best is not None and fraction[k] >= best.fraction):
+        met = _meetings(p, q + start[:, None], path, end)
+        # In each other at the start, by more than rounding: nothing stops what is not outside.
+        ahead = np.flatnonzero((met.leave > 0.0) & (-met.enter <= met.leave * 2.0**-20))
+        if not len(ahead):
             continue
-        n = normal[:, k]
-        best = Impact(max(0.0, float(fraction[k])), n, float(n @ start) + float(gap[k]))
+        k = int(ahead[met.enter.take(ahead).argmin()])
+        fraction = float(met.enter[k])
+        if best is None or fraction < best.fraction:
+            length = hypot(*met.axis[:, k].tolist())
+            n = met.axis[:, k] / length
+            best = Impact(max(0.0, fraction), n, float(n @ start) + float(met.gap[k]) / length)
+            end = fraction
     return best
 
 
@@ -178,72 +183,89 @@ def _intervals(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: Float
     pairs = pairs.take(np.flatnonzero((boxes <= leave) & (boxes <= 1.0) & (leave >= 0.0)), axis=0)
     parts = [np.empty((2, 0))]
     for p, q in _corners(a, b, pairs):
-        fraction, leave, _, _ = _entries(p, q + start[:, None], path)
-        parts.append(np.stack([fraction, leave])[:, fraction <= leave])
+        met = _meetings(p, q + start[:, None], path, 1.0)
+        parts.append(np.stack([met.enter, met.leave]))
     fractions, leaves = np.concatenate(parts, axis=1)
-    meet = (fractions <= 1.0) & (leaves >= 0.0)
-    return fractions[meet], leaves[meet]
+    return fractions, leaves
 
 
-def _entries(a: FloatArray, b: FloatArray, path: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return for triangles a and b (corner, axis, k), b moving along `path`: the fractions (k,) at which they begin to
-    meet and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be
-    moved along it for that.
-    """
-    count = a.shape[2]
-    fractions, leaves = np.full(count, -np.inf), np.full(count, np.inf)
-    normals, gaps = np.zeros((3, count)), np.zeros(count)
+class _Meetings(NamedTuple):
+    """When moving triangles meet; a column each."""
+
+    enter: FloatArray
+    """(k,) fraction of the path from which on they meet; negative before its start."""
+    leave: FloatArray
+    """(k,) fraction from which on they meet no more."""
+    axis: FloatArray
+    """(3, k) along which the second is clear of the first until it enters; of any length."""
+    gap: FloatArray
+    """(k,) how far the second must be moved along the axis for that, times its length."""
+
+
+def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Meetings:
+    """Return when triangles a and b (corner, axis, k) meet, b moving along `path`, of those that do between the fractions
+    0 and `end`, in their order."""
     middle = 0.5 * a[0] + 0.5 * b[0]
     a, b = a - middle, b - middle
-    for axis in _axes(a, b):
-        length = np.sqrt((axis * axis).sum(axis=0))
-        proper = length > 0.0
-        axis = axis / np.where(proper, length, 1.0)
-        low_a, high_a = _range(axis, a)
-        low_b, high_b = _range(axis, b)
-        speed = path @ axis
-        ahead = speed > 0.0
-        # B comes from below where it goes up, and leaves above.
-        before = np.where(ahead, low_a - high_b, high_a - low_b)
-        after = np.where(ahead, high_a - low_b, low_a - high_b)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fraction, leave = before / speed, after / speed
-        still = speed == 0.0
-        if still.any():
-            apart = (low_a > high_b) | (low_b > high_a)
-            fraction = np.where(still, np.where(apart, np.inf, -np.inf), fraction)
-            leave = np.where(still, np.inf, leave)
-        fraction[~proper] = -np.inf
-        leave[~proper] = np.inf
-        np.minimum(leaves, leave, out=leaves)
-        better = fraction > fractions
-        fractions = np.where(better, fraction, fractions)
-        turn = np.where(ahead, -1.0, 1.0)
-        normals = np.where(better, axis * turn, normals)
-        gaps = np.where(better, before * turn, gaps)
-    return fractions, leaves, normals, gaps
+    count = a.shape[2]
+    met = _Meetings(np.full(count, -np.inf), np.full(count, np.inf), np.zeros((3, count)), np.zeros(count))
+    edges_a, edges_b = (np.stack([side[1] - side[0], side[2] - side[1], side[0] - side[2]]) for side in (a, b))
+    # The two normals decide for most.
+    for stage in (_normals, _in_planes, _across_edges):
+        for axis in stage(edges_a, edges_b):
+            _narrow(met, axis, a, b, path)
+        left = np.flatnonzero((met.enter <= met.leave) & (met.enter <= end) & (met.leave >= 0.0))
+        if len(left) < count:
+            count = len(left)
+            met = _Meetings(*(of.take(left, axis=-1) for of in met))
+            a, b, edges_a, edges_b = (of.take(left, axis=2) for of in (a, b, edges_a, edges_b))
+    return met
 
 
-def _missed(fractions: FloatArray, leaves: FloatArray) -> BoolArray:
-    """Return which triangles do not meet from now on: they are passed, left already, or are together from before."""
-    missed: BoolArray = (fractions > leaves) | (leaves <= 0.0)
-    # In each other at the start, by more than rounding: nothing stops what is not outside.
-    missed |= (fractions < 0.0) & (-fractions > leaves * 2.0**-20)
-    return missed
+def _narrow(met: _Meetings, axis: FloatArray, a: FloatArray, b: FloatArray, path: FloatArray) -> None:
+    """Narrow the fractions between which triangles a and b (corner, axis, k) meet by the shadows on an axis (3, k)."""
+    low_a, high_a = _range(axis, a)
+    low_b, high_b = _range(axis, b)
+    speed = path[0] * axis[0] + path[1] * axis[1] + path[2] * axis[2]
+    ahead = speed > 0.0
+    # B comes from below where it goes up, and leaves above.
+    before = np.where(ahead, low_a - high_b, high_a - low_b)
+    after = np.where(ahead, high_a - low_b, low_a - high_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        enter, leave = before / speed, after / speed
+    still = np.flatnonzero(speed == 0.0)
+    if len(still):
+        apart = (low_a > high_b) | (low_b > high_a)
+        enter[still], leave[still] = np.where(apart[still], np.inf, -np.inf), np.inf
+    np.minimum(met.leave, leave, out=met.leave)
+    better = np.flatnonzero(enter > met.enter)
+    met.enter[better] = enter[better]
+    turn = np.where(ahead[better], -1.0, 1.0)
+    met.axis[:, better] = axis[:, better] * turn
+    met.gap[better] = before[better] * turn
 
 
-def _axes(a: FloatArray, b: FloatArray) -> list[FloatArray]:
-    """Return axes (3, k) across which two triangles may be parted: normals, across two edges, within a plane."""
-    edges_a, edges_b = ([side[(k + 1) % 3] - side[k] for k in range(3)] for side in (a, b))
-    result = []
+def _normals(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
+    """Yield the normals (3, k) of two triangles."""
+    yield cross(edges_a[0], edges_a[1])
+    yield cross(edges_b[0], edges_b[1])
+
+
+def _in_planes(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
+    """Yield the axes (3, k) in the plane of each triangle and across its edges."""
     for edges in (edges_a, edges_b):
         normal = cross(edges[0], edges[1])
-        result.append(normal)
-        result += [cross(normal, edge) for edge in edges]
-    result += [cross(p, q) for p in edges_a for q in edges_b]
-    return result
+        yield from (cross(normal, edge) for edge in edges)
+
+
+def _across_edges(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
+    """Yield the axes (3, k) across an edge of each triangle."""
+    yield from (cross(p, q) for p in edges_a for q in edges_b)
 
 
 def _range(axis: FloatArray, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-    values = [(axis * corner).sum(axis=0) for corner in side]
-    return np.minimum(np.minimum(*values[:2]), values[2]), np.maximum(np.maximum(*values[:2]), values[2])
+    """Return the lowest and highest products (k,) of an axis (3, k) and the corners of triangles (corner, axis, k)."""
+    heights = axis[0] * side[:, 0]
+    heights += axis[1] * side[:, 1]
+    heights += axis[2] * side[:, 2]
+    return heights.min(axis=0), heights.max(axis=0)

@@ -149,9 +149,9 @@ class SeparationSearch:
 
     def explore(
         self, directions: Sequence[FloatArray], cells: int, most: int, progress: Progress | None = None
-    ) -> float:
+    ) -> TranslationGrid:
         """Look for shorter translations on a grid of them with about so many cells, and slide at most so many to a
-        minimum; return a certified lower bound of the depth. Where the solids overlap by less than the cells are wide,
+        minimum; return the grid. Where the solids overlap by less than the cells are wide,
         look along directions in which B may leave A."""
         grid = TranslationGrid(self.a, self.b, self.length, cells)
         report_progress(progress, 0.3)
@@ -173,7 +173,7 @@ class SeparationSearch:
             start = self._nearest_free(translation, grid.size)
             if start is not None:
                 self.slide_to_minimum(start, _REACH * grid.size)
-        return grid.least
+        return grid
 
     def _nearest_free(self, translation: FloatArray, cell: float) -> FloatArray | None:
         """Return a translation that separates on the line through one that probably does, a few cells from it."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which translations of B may separate two solids, on a grid of translations: a bound of the depth, and where to search.
+"""Which translations of B may separate two solids, on a grid of them: a bound of the depth, and where to search.
 
 Both solids are voxelized on one lattice. B moved by a whole number of cells d certainly overlaps A where a cell inside
 of A is a cell inside of B moved by d; then it does so, too, for all translations less than a cell from d along each
-axis. So a shorter translation than the nearest one that is not within a cell of such a d separates nothing: a lower bound of
-the depth. How many cells coincide is a correlation, which the fast Fourier transform gives for all d at once.
+axis. So a shorter translation than the nearest one that is not within a cell of such a d separates nothing: a lower
+bound of the depth. How many cells coincide is a correlation, which the fast Fourier transform gives for all d at once.
 
 Counted with the cells that the surface of one of the two may enter, the translations without a common cell are about
 those that separate: the nearest ones of each region of them are where to search.
@@ -51,6 +51,8 @@ class TranslationGrid:
             x, y, z = (ends[-1] - first).tolist()
             voxels.append(voxelize(body, lattice, first, (x, y, z)))
         self._correlate(voxels[0], voxels[1])
+        self.deepest = _deepest(lattice, voxels[0], voxels[1])
+        """(3,) a point deep inside both solids; None where no cell is inside both."""
 
     def _correlate(self, a: Voxels, b: Voxels) -> None:
         """Find the translations that overlap for certain, probably, and perhaps."""
@@ -114,6 +116,35 @@ class TranslationGrid:
         cells: IntArray = np.stack(np.unravel_index(nearest.take(order), lengths.shape), axis=1) - self._steps
         translations: FloatArray = (cells * self.size) @ self._frame
         return translations
+
+
+def _deepest(lattice: Lattice, a: Voxels, b: Voxels) -> FloatArray | None:
+    """Return the middle of a cell that is deep inside both A and B; None where there is none."""
+    first = np.maximum(a.first, b.first)
+    count = np.minimum(a.first + a.inside.shape, b.first + b.inside.shape) - first
+    if (count <= 0).any():
+        return None
+    both = [
+        of.inside[tuple(slice(begin, begin + n) for begin, n in zip(first - of.first, count, strict=True))]
+        for of in (a, b)
+    ]
+    left = eroded = both[0] & both[1]
+    while eroded.any():
+        left = eroded
+        inner = np.pad(left, 1)
+        eroded = left.copy()
+        for axis in range(3):
+            for k in (0, 2):
+                eroded &= np.take(inner, range(k, k + count[axis]), axis)[
+                    tuple(slice(None) if other == axis else slice(1, -1) for other in range(3))
+                ]
+    cells = np.argwhere(left)
+    if not len(cells):
+        return None
+    # Of several the one next to their middle.
+    away = cells - cells.mean(axis=0)
+    cell = cells[int(np.einsum("ij,ij->i", away, away).argmin())]
+    return lattice.points_at(np.add(cell + first, 0.5)[None])[0]
 
 
 def _bounds(body: Body, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
