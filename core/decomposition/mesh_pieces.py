@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex pieces for any mesh, exact ones where they are found; and what of them is inside the mesh for certain."""
+"""Convex pieces for any mesh, exact ones where they are found."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
-from ..meshes.winding import winding_numbers
 from ..note import Note
 from ..progress import Progress, equal_parts, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
-from ..types import FloatArray
 from .concavity import max_concavity
 from .decompose_mesh import decompose_mesh
 from .mesh_convexity import reflex_edges
@@ -28,7 +26,6 @@ DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
 
 _ASKED = 250  # corners of a mesh that are asked whether pieces are those of the mesh
-_CENTRE_STEPS = 60  # towards the middle of the largest ball in a piece
 
 
 def mesh_pieces(
@@ -141,54 +138,3 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
         raise ValueError(f"{wrong}; its corner ({x:.6g}, {y:.6g}, {z:.6g}) is farther from them than they say")
     if out > room:
         raise ValueError(f"{wrong}; they stand out of its box by {out:.3g}")
-
-
-def inner_pieces(mesh: Mesh, pieces: Decomposition) -> list[ConvexHull]:
-    """Return convex pieces that are certainly inside a closed mesh: those given without a rim as wide as `distance`.
-
-    No point of the mesh is deeper in a piece than that, so what is left of it is on one side of the surface. Exact ones
-    as they are: to rounding.
-    """
-    if pieces.exact:
-        return list(pieces.pieces)
-    rim = pieces.distance * (1.0 + 1e-9) + 4.0 * CONVEX_FLAT * EPS * mesh.magnitude
-    found = [core for piece in pieces.pieces if (core := _without_rim(piece, rim)) is not None]
-    if not found:
-        return []
-    middles = np.array([core.vertices.mean(axis=0) for core in found])
-    numbers = winding_numbers(middles, mesh).numbers
-    return [core for core, number in zip(found, numbers.tolist(), strict=True) if abs(number) > 0.5]
-
-
-def _without_rim(piece: ConvexHull, rim: float) -> ConvexHull | None:
-    """Return the points of a piece that are deeper than `rim`, or a little less; None when there are none."""
-    if piece.rank < 3:
-        return None
-    middle = _deepest(piece.normals, piece.offsets, piece._centred)
-    room = piece.offsets - piece.normals @ middle - rim
-    if room.min() <= 1e-3 * rim:
-        return None
-    # Corners of a polytope around the origin are the facets of the polytope of its planes.
-    unit = float(room.max())
-    dual = ConvexHull(piece.normals * (unit / room)[:, None])
-    heights = dual.offsets + dual.normals @ dual.center
-    if dual.rank < 3 or heights.min() <= 0.0:
-        return None
-    corners = dual.normals * (unit / heights)[:, None]
-    deepest = (corners @ piece.normals.T - room).max()
-    if deepest > 0.0:  # rounding
-        corners *= 1.0 - float(2.0 * deepest / room.min())
-    return ConvexHull(corners + (middle + piece.center))
-
-
-def _deepest(normals: FloatArray, offsets: FloatArray, corners: FloatArray) -> FloatArray:
-    """Return about the middle of the largest ball in a polytope, from its center: away from the nearest plane."""
-    best: FloatArray = corners.mean(axis=0)
-    x, room = best, offsets - normals @ best
-    least = float(room.min())
-    for step in range(1, _CENTRE_STEPS):
-        x = x - normals[int(room.argmin())] * (least / step)
-        room = offsets - normals @ x
-        if float(room.min()) > least:
-            best, least = x, float(room.min())
-    return best

@@ -12,8 +12,8 @@ from ..meshes.triangle_pairs import self_crossings
 from ..progress import Progress
 
 
-def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
-    """Return a description of each fault of a mesh."""
+def mesh_faults(given: Mesh, body: Body, crossings: bool, progress: Progress | None) -> list[str]:
+    """Return a description of each fault of a mesh; that it crosses itself only where it is asked for."""
     words = []
     mesh = body.mesh
     if mesh is not given and body.mesh.is_closed:
@@ -41,7 +41,7 @@ def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]
     ):
         if len(faces):
             words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
-    count = _own_crossings(mesh, progress)
+    count = _own_crossings(mesh, progress) if crossings else 0
     if count:
         words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
     return words

@@ -6,7 +6,7 @@ Unless the pieces are exact, both bounds of the depth are proved on the meshes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -20,12 +20,14 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import Samples, ball_inside, sample_surface, triangle_depth
+from ..meshes.depth_bounds import Samples, common_ball, crossing_pair, sample_surface
+from ..meshes.depth_proof import DepthProof
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.point_distance import points_to_mesh
 from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.solid_facets import SolidFacets
+from ..meshes.translation_grid import TranslationGrid
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
@@ -45,13 +47,15 @@ NO_DEPTH = Note("an open surface has no inside, so there is no depth")
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _CELLS = (32**3, 64**3, 96**3, 128**3, 160**3)
 """Cells of the grids of translations, one after the other."""
-_TRIED = (2, 8, 8, 8, 8)
-"""Translations of each grid that are tried."""
+_TRIED = (0, 8, 8, 8, 8)
+"""Translations of each grid that slide to a minimum; of the first one tried as it is."""
 _LEVELS = 2
 """Grids of a search without a limit in seconds."""
+_SHRUNK = 0.85
+"""Times the longest translation of a grid: where the depth is less than this, another one has as many cells."""
 _RESOLVED, _VAGUE = 0.98, 0.5
 """Times the depth: lower bounds of less are compared with those of a ball, or of two triangles."""
-_ASKED = 48
+_ASKED = 16
 """Corners of a mesh that are asked first whether it is inside the other."""
 
 
@@ -85,16 +89,20 @@ class MeshPair:
         self.points = np.zeros(3), np.zeros(3)
         self.a_in_b = self.b_in_a = np.zeros(0, dtype=np.bool_)
         self.intersects = self.nested = False
+        self.depth_proof: DepthProof | None = None
         for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
             part = subrange(progress, 0.05 * k, 0.05 * (k + 1))
             if given.pieces is None:
-                self.notes += [Note(words, about=name) for words in mesh_faults(given.mesh, body, part)]
+                self.notes += [
+                    Note(words, about=name) for words in mesh_faults(given.mesh, body, budget.nodes > 0, part)
+                ]
             elif not body.solid and not given.curved:
                 self.notes.append(Note("it is flat, taken as a bare surface", about=name))
 
     def draft(self) -> MeshDraft:
         """Return the results for the meshes."""
         a, b = self.a, self.b
+        a.mesh.tree, b.mesh.tree  # noqa: B018  # what follows needs them too, and is faster with them
         self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, subrange(self.progress, 0.1, 0.2))
         proved = 0.0
         normal: FloatArray | None = None
@@ -182,6 +190,7 @@ class MeshPair:
                 compound_of_facets=draft.of_facets,
                 pieces_a=self.pieces[0],
                 pieces_b=self.pieces[1],
+                depth_proof=draft.depth_proof,
             ),
         )
 
@@ -221,6 +230,7 @@ class MeshPair:
             regions=() if of is None else of.regions,
             compound=found,
             crossings=self.crossings,
+            depth_proof=self.depth_proof,
         )
 
     def _surfaces(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
@@ -243,7 +253,7 @@ class MeshPair:
             relation = Relation.B_INSIDE_A
         else:
             relation = Relation.PENETRATING
-            if triangle_depth(a.mesh, b.mesh, crossings, self.band) <= self.band:
+            if _least([crossing_pair(a.mesh, b.mesh, crossings, self.band)]) <= self.band:
                 leaving = self._leaving(progress)
                 if leaving is not None:
                     return self._draft(Relation.TOUCHING, normal=leaving)
@@ -440,31 +450,40 @@ class MeshPair:
         return deep
 
     def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
-        """Look for shorter translations; return a certified lower bound of the depth."""
+        """Look for shorter translations; return a certified lower bound of the depth and keep its proof."""
         a, b, crossings = self.a, self.b, self.crossings
-        least = triangle_depth(a.mesh, b.mesh, crossings, self.band)
+        proofs: list[DepthProof | None] = [crossing_pair(a.mesh, b.mesh, crossings, self.band)]
         directions = contact_directions(a, b, crossings)
-        if least <= self.band < search.length:
+        if _least(proofs) <= self.band < search.length:
             for direction in directions:
                 if search.separates(direction * self.band):
                     break
-        levels = list(zip(_CELLS, _TRIED, strict=True))
-        if self.budget.nodes == 0:
-            levels = levels[:1]
-        elif self.budget.seconds == inf:
-            levels = levels[:_LEVELS]
-        deepest: FloatArray | None = None
-        for k, (cells, tried) in enumerate(levels):
-            if self.budget.is_late or search.length * (1.0 - MESH_DEPTH_STEP) <= least:
-                break
-            part = subrange(progress, 0.1 + 0.9 * k / len(levels), 0.1 + 0.9 * (k + 1) / len(levels))
-            grid = search.explore(directions, cells, tried, part)
-            least, deepest = max(least, grid.least), deepest if grid.deepest is None else grid.deepest
-        if self.budget.nodes > 0 and least < _RESOLVED * search.length:
-            least = max(least, 2.0 * ball_inside(a, b, crossings, deepest)[0])
-        if self.budget.nodes > 0 and least < _VAGUE * search.length:
-            least = max(least, triangle_depth(a.mesh, b.mesh, crossings))
+        levels = 1 if self.budget.nodes == 0 else _LEVELS if self.budget.seconds == inf else len(_CELLS)
+        level, best, deepest = 0, None, None
+        while level < levels and not self.budget.is_late and not self._is_enough(search, _least([*proofs, best])):
+            length = search.length
+            part = subrange(progress, 0.1 + 0.9 * level / levels, 0.1 + 0.9 * (level + 1) / levels)
+            grid = search.explore(directions, _CELLS[level], _TRIED[level], part)
+            deepest = deepest if grid.deepest is None else grid.deepest
+            if grid.least > _least([best]):
+                best = grid
+            # A grid of much shorter translations has smaller cells.
+            if level == 0 or search.length > _SHRUNK * length:
+                level += 1
+        if best is not None and best.least > _least(proofs):
+            proofs.append(best.proof())
+        if self.budget.nodes > 0:
+            if _least(proofs) < _RESOLVED * search.length:
+                proofs.append(common_ball(a, b, crossings, deepest))
+            if _least(proofs) < _VAGUE * search.length:
+                proofs.append(crossing_pair(a.mesh, b.mesh, crossings))
+        least = _least(proofs)
+        self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
         return least
+
+    def _is_enough(self, search: SeparationSearch, least: float) -> bool:
+        """Return whether no translation is known to be possible that is shorter by more than MESH_DEPTH_STEP."""
+        return search.length * (1.0 - MESH_DEPTH_STEP) <= least
 
     def _relate(self, deep: MeshDraft, least: float) -> None:
         """Find the relation of two solids that intersect by more than the contact tolerance, by samples of the surfaces
@@ -510,6 +529,11 @@ class MeshPair:
         if self.b_in_a.all() and not self.a_in_b.any():
             return Relation.B_INSIDE_A
         return Relation.PENETRATING
+
+
+def _least(proofs: Sequence[DepthProof | TranslationGrid | None]) -> float:
+    """Return the largest of the lower bounds that are proved; 0.0 where none is."""
+    return max((proof.least for proof in proofs if proof is not None), default=0.0)
 
 
 def _work(a: Compound, b: Compound) -> int:

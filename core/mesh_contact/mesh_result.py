@@ -10,6 +10,7 @@ import numpy as np
 
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
+from ..meshes.depth_proof import DepthProof
 from ..note import Note
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
@@ -53,6 +54,9 @@ class MeshCertificate(Proof):
     """The pieces of A in `compound`."""
     pieces_b: Decomposition | None
     """The pieces of B in `compound`."""
+    depth_proof: DepthProof | None
+    """Proves that no translation shorter than `least_depth` separates two solids; None where that is 0.0, and where
+    `compound` proves it."""
 
 
 @dataclass(kw_only=True)
@@ -70,6 +74,7 @@ class MeshDraft:
     """Witness points (3,) on A and B."""
     intersects: bool = False
     compound: Contact | None = None
+    depth_proof: DepthProof | None = None
     of_facets: bool = False
     """Whether facets represent a curved solid in `compound`."""
     regions: tuple[MergedRegion, ...] = ()

@@ -80,16 +80,6 @@ class Body:
         return length_of(sides.max(axis=0) - sides.min(axis=0))
 
     @cached_property
-    def principal_axes(self) -> list[FloatArray]:
-        """Unit vectors along the principal axes of the surface, where its shape determines them."""
-        columns, weights = self.mesh.local_corners, self.mesh.local_areas
-        middles = columns.sum(axis=0) / 3.0
-        middles = middles - (middles @ weights / weights.sum())[:, None]
-        values, vectors = np.linalg.eigh((middles * weights) @ middles.T)
-        far = np.abs(values[:, None] - values) > 1e-3 * values.max()
-        return [vectors[:, k] for k in range(3) if far[k].sum() == 2]
-
-    @cached_property
     def corners(self) -> FloatArray:
         """(k, 3) the points that triangles use."""
         used = np.zeros(len(self.mesh.points), dtype=np.bool_)
@@ -174,10 +164,3 @@ def are_disjoint(a: Body, b: Body) -> bool:
 def length_of(vector: FloatArray) -> float:
     """Return the length of a vector; it neither overflows nor vanishes."""
     return hypot(*vector.tolist())
-
-
-def grid_directions() -> FloatArray:
-    """Return (26, 3) unit vectors along axes and between them."""
-    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
-    return grid / np.sqrt((grid**2).sum(axis=1))[:, None]

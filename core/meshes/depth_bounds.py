@@ -19,6 +19,7 @@ from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body, length_of
 from .crossings import Crossings, Meeting
+from .depth_proof import CommonBall, CrossingPair
 from .mesh import Mesh
 from .point_distance import points_to_mesh
 
@@ -52,12 +53,12 @@ _INWARD = (0.001, 0.01, 0.1, 0.3)
 """Times the smaller diagonal: how far inward of a surface balls are looked for."""
 
 
-def triangle_depth(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -> float:
-    """Return a certified lower bound: the depth of those two crossing triangles that are deepest in each other, of the
-    pairs with the most in common; of the first ones that are deeper than `enough`."""
+def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -> CrossingPair | None:
+    """Return those two crossing triangles that are deepest in each other, of the pairs with the most in common; of the
+    first ones that are deeper than `enough`. None where no triangles cross."""
     crossing = crossings.of_kind(Meeting.CROSSING)
     if not len(crossing):
-        return 0.0
+        return None
     ends = crossings.segments.take(crossing, axis=0)
     far = np.abs(ends[:, 1] - ends[:, 0])
     unit = float(far.max()) or 1.0
@@ -65,12 +66,13 @@ def triangle_depth(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) 
     pairs = crossings.pairs.take(crossing, axis=0)
     # Of equal ones the same in every pose and order.
     order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / _ALIKE)))
-    deepest = crossing.take(order[:_PAIRS])
-    best = 0.0
-    for i, j in crossings.pairs.take(deepest, axis=0).tolist():
+    best: CrossingPair | None = None
+    for i, j in pairs.take(order[:_PAIRS], axis=0).tolist():
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
-        best = max(best, -convex_contact(ConvexHull(p), ConvexHull(q)).upper_bound)
-        if best > enough:
+        least = -convex_contact(ConvexHull(p), ConvexHull(q)).upper_bound
+        if best is None or least > best.least:
+            best = CrossingPair(i, j, max(0.0, least))
+        if least > enough:
             break
     return best
 
@@ -157,15 +159,15 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
     return inside.take(of)
 
 
-def ball_inside(a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None) -> tuple[float, FloatArray]:
-    """Return the radius and the middle (3,) of a large ball inside both solids; 0.0 when none is found.
+def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None) -> CommonBall | None:
+    """Return a large ball inside both solids; None when none is found.
 
     start: a point (3,) deep inside both; None: it is looked for inward of where the surfaces cross.
     """
     if start is None:
         start = _point_inside(a, b, crossings)
     if start is None:
-        return 0.0, np.zeros(3)
+        return None
     best, middle, point = 0.0, start, start
     near = np.empty((0, 3))
     for _ in range(_GROWN):
@@ -190,7 +192,7 @@ def ball_inside(a: Body, b: Body, crossings: Crossings, start: FloatArray | None
         if length > _FARTHEST * best:
             point = middle + shift * (_FARTHEST * best / length)
     rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    return max(0.0, best * (1.0 - 1e-9) - rounding), middle
+    return CommonBall(middle, max(0.0, best * (1.0 - 1e-9) - rounding))
 
 
 def _point_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray | None:

@@ -71,8 +71,8 @@ def first_impact(
 
 
 def near_pairs(a: Mesh, b: Mesh, translation: FloatArray, reach: float) -> IntArray:
-    """Return the pairs (k, 2) of triangles of A and B that may meet when B is moved by a translation (3,), or by any that
-    differs from it by no more than `reach` along each axis."""
+    """Return the pairs (k, 2) of triangles of A and B that may meet when B is moved by a translation (3,), or by any
+    that differs from it by no more than `reach` along each axis."""
     return _swept_pairs(a, b, translation - reach, np.full(3, 2.0 * reach), 0.0, 1.0)
 
 
@@ -203,8 +203,8 @@ class _Meetings(NamedTuple):
 
 
 def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Meetings:
-    """Return when triangles a and b (corner, axis, k) meet, b moving along `path`, of those that do between the fractions
-    0 and `end`, in their order."""
+    """Return when triangles a and b (corner, axis, k) meet, b moving along `path`, of those that do between the
+    fractions 0 and `end`, in their order."""
     middle = 0.5 * a[0] + 0.5 * b[0]
     a, b = a - middle, b - middle
     count = a.shape[2]

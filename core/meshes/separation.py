@@ -156,12 +156,12 @@ class SeparationSearch:
         grid = TranslationGrid(self.a, self.b, self.length, cells)
         report_progress(progress, 0.3)
         likely = grid.likely(self.length)
-        if len(likely) and not likely[0].any():
+        if len(likely) and not likely[0].any() and (most > 0 or grid.is_resolved):
             self.leave(directions[:_ALONG], grid.size / 8.0, 2.0 * grid.size)
         tried: list[FloatArray] = []
-        for translation in [*likely[: 4 * most], *grid.certain(self.length)[:1]]:
+        for translation in [*likely[: 4 * most + 1], *grid.certain(self.length)[:1]]:
             length = length_of(translation)
-            if len(tried) == most or self.budget.is_late:
+            if len(tried) > most or self.budget.is_late:
                 break
             # A minimum is no shorter than a translation of the grid by more than the cells are wide.
             if length == 0.0 or length - 2.0 * grid.size > self.length:
@@ -169,9 +169,9 @@ class SeparationSearch:
             if any(length_of(translation - other) < _BESIDE * grid.size for other in tried):
                 continue
             tried.append(translation)
-            report_progress(progress, 0.3 + 0.7 * len(tried) / most)
+            report_progress(progress, 0.3 + 0.7 * len(tried) / (most + 1))
             start = self._nearest_free(translation, grid.size)
-            if start is not None:
+            if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
         return grid
 
@@ -238,7 +238,7 @@ class SeparationSearch:
         start = translation + self.clearance * direction
         if first_impact(self.a.mesh, self.b.mesh, start, beyond * direction) is not None:
             return False
-        return all(are_disjoint(self.a, self.b.translated(t)) for t in (start, start + beyond * direction))
+        return are_disjoint(self.a, self.b.translated(start + beyond * direction))
 
     def find_clear(self, beyond: float, progress: Progress | None = None) -> FloatArray | None:
         """Return the shortest known translation that separates and meets nothing for a length more of the same, no

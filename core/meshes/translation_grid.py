@@ -16,7 +16,8 @@ import numpy as np
 
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
-from .voxels import Lattice, Voxels, voxelize
+from .depth_proof import CommonCells, Lattice
+from .voxels import Voxels, voxelize
 
 _ASIDE = np.array([0.3719, 0.2357, 0.4143])
 """Cells that the lattice is moved by from the middle of A: no plane of simple shapes is a plane of cells."""
@@ -24,6 +25,10 @@ _COUNTED = 0.5
 """Cells: counts from transforms are whole numbers but for a rounding far below this."""
 _INWARD = 1e-9
 """Relative: how much a bound is reduced for the rounding of lengths."""
+_GOLDEN = 0.6180339887498949
+"""Its multiples, less their whole numbers, are far from each other."""
+_TESTED = 1 << 15
+"""Pairs of cells tested together."""
 
 
 class TranslationGrid:
@@ -38,11 +43,11 @@ class TranslationGrid:
         near_a = np.maximum(low_a, low_b - length), np.minimum(high_a, high_b + length)
         near_b = np.maximum(low_b, low_a - length), np.minimum(high_b, high_a + length)
         sides = np.maximum(near_a[1] - near_a[0], near_b[1] - near_b[0]) + length
-        self.size = float(np.cbrt((sides / sides.max()).prod() / cells)) * float(sides.max())
+        self.size = _cell_size(sides, cells)
         """Length of a cell."""
         self._steps = int(length / self.size) + 2
         lattice = Lattice(frame, (0.5 * low_a + 0.5 * high_a + _ASIDE * self.size) @ frame, self.size)
-        self._frame = frame
+        self._lattice = lattice
         origin = lattice.origin @ frame.T
         voxels, ends = [], []
         for body, (low, high) in ((a, near_a), (b, near_b)):
@@ -50,7 +55,10 @@ class TranslationGrid:
             ends.append(np.floor((high - origin) / self.size).astype(np.intp) + 1)
             x, y, z = (ends[-1] - first).tolist()
             voxels.append(voxelize(body, lattice, first, (x, y, z)))
+        self._a, self._b = voxels
         self._correlate(voxels[0], voxels[1])
+        self.is_resolved = all(of.inside.any() for of in voxels)
+        """Whether cells are inside of each of both solids."""
         self.deepest = _deepest(lattice, voxels[0], voxels[1])
         """(3,) a point deep inside both solids; None where no cell is inside both."""
 
@@ -81,16 +89,57 @@ class TranslationGrid:
     @property
     def least(self) -> float:
         """Certified lower bound of the depth; no more than the length that was examined."""
-        covered = self._overlapping
-        for axis in range(3):
-            covered = np.take(covered, range(1, covered.shape[axis]), axis) | np.take(
-                covered, range(covered.shape[axis] - 1), axis
-            )
+        covered = _any_corner(self._overlapping)
+        nearest = float(self._nearness.min(where=~covered, initial=float(self._steps**2)))
+        return nearest**0.5 * self.size * (1.0 - _INWARD)
+
+    @property
+    def _nearness(self) -> FloatArray:
+        """(x, y, z) squares of the least lengths of the translations between whole numbers of cells, in cells."""
         near = np.arange(-self._steps, self._steps, dtype=np.float64)
         near = np.maximum(np.maximum(near, -1.0 - near), 0.0) ** 2
-        squares = near[:, None, None] + near[:, None] + near
-        nearest = float(squares.min(where=~covered, initial=float(self._steps**2)))
-        return nearest**0.5 * self.size * (1.0 - _INWARD)
+        return near[:, None, None] + near[:, None] + near
+
+    def proof(self) -> CommonCells:
+        """Return the proof of `least`."""
+        least = self.least
+        needed = self._nearness * self.size**2 < least**2
+        # Each translation by whole numbers covers the eight boxes around it: take those that cover the most.
+        uses = np.zeros(self._overlapping.shape, dtype=np.int16)
+        count = len(needed)
+        for x, y, z in np.ndindex(2, 2, 2):
+            uses[x : x + count, y : y + count, z : z + count] += needed
+        even = np.arange(-self._steps, self._steps + 1) % 2 == 0
+        uses = 2 * uses + (even[:, None, None] & even[:, None] & even)
+        uses[~self._overlapping] = -1
+        boxes = np.argwhere(needed)
+        corners = boxes[:, None] + np.array(list(np.ndindex(2, 2, 2)))
+        of_corners = uses[corners[..., 0], corners[..., 1], corners[..., 2]]
+        chosen = corners[np.arange(len(boxes)), of_corners.argmax(axis=1)]
+        of_a, of_b = self._common_cells(np.unique(chosen, axis=0) - self._steps)
+        return CommonCells(self._lattice, of_a, of_b, least)
+
+    def _common_cells(self, steps: IntArray) -> tuple[IntArray, IntArray]:
+        """Return a cell inside A and one inside B that B moved by each (k, 3) of these brings there."""
+        found = np.zeros_like(steps)
+        cells = np.argwhere(self._a.inside) + self._a.first
+        # In an order in which neighbours are far from each other.
+        cells = cells[np.argsort((np.arange(len(cells)) * _GOLDEN) % 1.0, kind="stable")]
+        left, begin = np.arange(len(steps)), 0
+        shape = np.array(self._b.inside.shape)
+        while len(left):
+            count = max(_TESTED // len(left), 1)
+            some = cells[begin : begin + count]
+            begin += count
+            there = some[:, None] - steps.take(left, axis=0) - self._b.first
+            within = np.asarray(((there >= 0) & (there < shape)).all(axis=2))
+            x, y, z = np.where(within[..., None], there, 0).transpose(2, 0, 1)
+            within &= self._b.inside[x, y, z]
+            first = within.argmax(axis=0)
+            done = within[first, np.arange(len(left))]
+            found[left[done]] = some[first[done]]
+            left = left[~done]
+        return found, found - steps
 
     def likely(self, length: float) -> FloatArray:
         """Return the translations (k, 3) no longer than `length` that probably separate and are about the nearest of
@@ -114,8 +163,28 @@ class TranslationGrid:
         nearest = np.flatnonzero((lengths <= least) & (lengths * self.size**2 <= length**2))
         order = np.argsort(lengths.ravel().take(nearest), kind="stable")
         cells: IntArray = np.stack(np.unravel_index(nearest.take(order), lengths.shape), axis=1) - self._steps
-        translations: FloatArray = (cells * self.size) @ self._frame
+        translations: FloatArray = (cells * self.size) @ self._lattice.frame
         return translations
+
+
+def _any_corner(grid: BoolArray) -> BoolArray:
+    """Return for each box between eight neighbours in a grid (x, y, z) whether one of them is True."""
+    for axis in range(3):
+        count = grid.shape[axis] - 1
+        grid = np.take(grid, range(1, count + 1), axis) | np.take(grid, range(count), axis)
+    return grid
+
+
+def _cell_size(sides: FloatArray, cells: int) -> float:
+    """Return the side of so many cubes that fill a box with these sides, which may be thinner than a cube."""
+    thick = np.sort(sides)[::-1] / sides.max()
+    for count in (3, 2):
+        size = float(thick[:count].prod() / cells) ** (1.0 / count)
+        if size <= thick[count - 1]:
+            break
+    else:
+        size = 1.0 / cells
+    return size * float(sides.max())
 
 
 def _deepest(lattice: Lattice, a: Voxels, b: Voxels) -> FloatArray | None:

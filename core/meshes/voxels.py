@@ -17,6 +17,7 @@ from ..runs import ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
+from .depth_proof import Lattice
 from .vectors import corner_rows
 
 _ROUNDING = 64.0
@@ -26,33 +27,11 @@ _WIDEST = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
-    """Cells of equal size that fill the space. World frame."""
-
-    frame: FloatArray
-    """(3, 3) orthogonal unit vectors, as rows: the axes."""
-    origin: FloatArray
-    """(3,) corner of cell (0, 0, 0)."""
-    size: float
-    """Length of the sides of a cell."""
-
-    def cells_from(self, points: FloatArray) -> FloatArray:
-        """Return points (n, 3) in units of cells from the origin."""
-        cells: FloatArray = ((points - self.origin) @ self.frame.T) / self.size
-        return cells
-
-    def points_at(self, cells: FloatArray) -> FloatArray:
-        """Return the points (n, 3) at coordinates in units of cells from the origin."""
-        points: FloatArray = self.origin + (cells * self.size) @ self.frame
-        return points
-
-
-@dataclass(frozen=True, eq=False)
 class Voxels:
     """A box of cells of a lattice, and what a body is in each."""
 
     first: IntArray
-    """(3,) the cell in the corner of the box."""
+    """(3,) the first cell of the box."""
     touched: BoolArray
     """(x, y, z) whether the surface may enter the cell: False is certain."""
     inside: BoolArray

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Box, Compound, Mesh, Relation, Status, contact, mesh_pieces, verify
+from contact_lens.core.meshes.depth_proof import CommonBall, CommonCells, CrossingPair
 from contact_lens.core.result import PiecesCertificate
 
 from .assertions import assert_lies_found, assert_verified, changed
@@ -45,6 +46,26 @@ def test_an_honest_answer_passes_both_ways(kind):
         assert result.ok, str(result)
         if kind == "not exact":
             assert any(check.name.startswith("not checked") for check in result.checks)
+
+
+def wrong_proofs(proof):
+    yield "well-formed", "x"
+    if isinstance(proof, CommonCells):
+        yield "no shorter translation", replace(proof, of_a=proof.of_a[::2], of_b=proof.of_b[::2])
+        yield "no shorter translation", replace(proof, of_a=proof.of_a + 1, of_b=proof.of_b + 1000)
+        for shift in (4, 1000):  # across the surface, and outside
+            yield "no shorter translation", replace(proof, of_a=proof.of_a + shift, of_b=proof.of_b + shift)
+        yield "well-formed", replace(proof, of_a=proof.of_a[1:])
+        yield "well-formed", replace(proof, of_a=proof.of_a + 0.5)
+        yield "well-formed", replace(proof, lattice=replace(proof.lattice, frame=2.0 * proof.lattice.frame))
+        yield "well-formed", replace(proof, least=np.nan)
+    elif isinstance(proof, CommonBall):
+        yield "no shorter translation", replace(proof, middle=proof.middle + proof.radius)
+        yield "no shorter translation", replace(proof, radius=0.5 * proof.radius)
+        yield "well-formed", replace(proof, middle=np.zeros(2))
+    elif isinstance(proof, CrossingPair):
+        yield "no shorter translation", replace(proof, triangle_a=0 if proof.triangle_a else 1)
+        yield "well-formed", replace(proof, triangle_b=10**6)
 
 
 def lies(c):
@@ -89,11 +110,33 @@ def lies(c):
             "certificate is well-formed",
             {"crossings": replace(c.certificate.crossings, kinds=np.zeros(999, np.uint8))},
         )
+    if c.certificate.depth_proof is not None:
+        yield "no shorter translation", {"depth_proof": None}
+        yield "no shorter translation", {"upper_bound": 0.999 * c.signed_distance}
+        yield from ((name, {"depth_proof": proof}) for name, proof in wrong_proofs(c.certificate.depth_proof))
     for name in ("signed_distance", "lower_bound", "upper_bound", "point_on_a", "crossings", "curves"):
         for bad in (None, "x", np.zeros(2), float("nan")):
             yield "well-formed", {name: bad}
     for name in ("relation", "normal", "compound", "pieces_a", "regions", "clearance", "region", "feature_a", "method"):
         yield "well-formed", {name: "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pair", "budget"),
+    [
+        (CommonCells, (mesh(torus(16, 8)), mesh(sphere(6), [1.0, 0.3, 0.4], 3)), None),
+        (CommonBall, (mesh(torus(24, 12)), mesh(torus(24, 12), [2.3, 0.1, 0.0], 3)), None),
+        (CrossingPair, (mesh(sphere(7)), mesh(sphere(7), [1.9, 0.1, 0.0], 3)), 0),
+    ],
+)
+def test_the_proof_of_a_depth_is_checked(kind, pair, budget):
+    for a, b in (pair, pair[::-1]):
+        c = contact(a, b, budget=budget)
+        assert type(c.certificate.depth_proof) is kind
+        assert 0.0 < c.least_depth <= c.depth
+        assert_verified(c, a, b)
+        proofs = wrong_proofs(c.certificate.depth_proof)
+        assert_lies_found(c, a, b, ((name, {"depth_proof": proof}) for name, proof in proofs))
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -118,7 +161,7 @@ RELATION, SURFACES = "the relation fits", "the surfaces are as far apart"
         (BLOCKS, "the regions are those", {"regions": ()}),
         (BLOCKS, "curves contain all segments", {"curves": ()}),
         (BLOCKS, SURFACES, {"surface_distance": 9.0}),
-        (BLOCKS, "the contact of the pieces", {"compound": None, "pieces_a": None, "pieces_b": None}),
+        (BLOCKS, "no shorter translation", {"compound": None, "pieces_a": None, "pieces_b": None}),
         (HELD, RELATION, {"relation": Relation.COINCIDENT}),
         (HELD, RELATION, {"relation": Relation.A_INSIDE_B}),
         (HELD, RELATION, {"relation": Relation.PENETRATING}),
@@ -148,9 +191,7 @@ def test_a_curve_that_takes_a_short_cut_or_lacks_a_part_is_refused():
 
 
 def test_what_is_told_without_its_proof_is_named():
-    told = changed(contact(*BLOCKS), compound=None, regions=())
-    names = [check.name for check in verify(told, *BLOCKS).checks]
-    assert "not checked: the contact of the pieces" in names
+    names = [check.name for check in verify(contact(*BLOCKS), *BLOCKS).checks]
     assert "not checked: that no crossing is missing" in names
 
 
@@ -175,8 +216,7 @@ def test_a_slit_narrower_than_the_band_is_a_way_out():
     slit = joined([block([4, 4, 4]), block([4, 4, 4], [0, 0, -5 - 1e-6]), outer, (inner[0], inner[1][:, ::-1])])
     pair = Mesh(*slit), Mesh(*block(low=[1.5, 1.5, -0.7]))
     told = contact(*pair)
-    assert told.certificate.pieces_a is not None
-    assert not told.certificate.pieces_a.exact
+    assert told.certificate.pieces_a is None
     assert abs(told.depth - 0.3) <= 1e-5
     assert_verified(told, *pair)
 

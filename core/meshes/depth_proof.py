@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proofs that no short translation separates two solids, as records that can be checked without a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..types import FloatArray, IntArray, ReadOnlyArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice(ReadOnlyArrays):
+    """Cells of equal size that fill the space. World frame."""
+
+    frame: FloatArray
+    """(3, 3) orthogonal unit vectors, as rows: the axes."""
+    origin: FloatArray
+    """(3,) corner of cell (0, 0, 0)."""
+    size: float
+    """Length of the sides of a cell."""
+
+    def cells_from(self, points: FloatArray) -> FloatArray:
+        """Return points (n, 3) in units of cells from the origin."""
+        cells: FloatArray = ((points - self.origin) @ self.frame.T) / self.size
+        return cells
+
+    def points_at(self, cells: FloatArray) -> FloatArray:
+        """Return the points (n, 3) at coordinates in units of cells from the origin."""
+        points: FloatArray = self.origin + (cells * self.size) @ self.frame
+        return points
+
+
+@dataclass(frozen=True, eq=False)
+class CommonCells(ReadOnlyArrays):
+    """Cells inside A and cells inside B. The cell of A and that of B of a pair overlap for all translations of B that
+    differ along each axis by less than a cell from the one that brings the second into the place of the first.
+
+    No translation shorter than `least` is outside of all these.
+    """
+
+    lattice: Lattice
+    """The cells."""
+    of_a: IntArray
+    """(k, 3) cells inside of A."""
+    of_b: IntArray
+    """(k, 3) cells inside of B, before it is moved."""
+    least: float
+    """Certified: no shorter translation separates."""
+
+
+@dataclass(frozen=True, eq=False)
+class CommonBall(ReadOnlyArrays):
+    """A ball inside both solids, which no translation shorter than its diameter separates."""
+
+    middle: FloatArray
+    """(3,) its centre."""
+    radius: float
+    """Its radius."""
+
+    @property
+    def least(self) -> float:
+        """Certified: no shorter translation separates."""
+        return 2.0 * self.radius
+
+
+@dataclass(frozen=True, eq=False)
+class CrossingPair:
+    """Two triangles that cross: no translation shorter than their own depth separates the solids."""
+
+    triangle_a: int
+    """The triangle of A."""
+    triangle_b: int
+    """The triangle of B."""
+    least: float
+    """Certified: no shorter translation separates."""
+
+
+DepthProof = CommonCells | CommonBall | CrossingPair
+"""What proves a lower bound of the depth of two meshes."""
