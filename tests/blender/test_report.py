@@ -229,11 +229,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     ring = torus("Torus")
     bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
     inspect(ring, bpy.context.object)
-    pieces, depth = warnings()
-    assert pieces.startswith(
-        "'Torus': approximated by 1 convex piece (288 edges bend inward and 48 are allowed): its surface is "
-    )
-    assert "within 0.25250 m of them, but filled hollows may be deeper" in pieces
+    (depth,) = warnings()
     found = report.report(bpy.context)["contact"]
     least, most = f"{-found['upper_bound']:.5f} m", f"{found['depth']:.5f} m"
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
