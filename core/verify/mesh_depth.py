@@ -18,7 +18,8 @@ from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
 from .check import Check
 from .form import is_array, is_length
-from .inside import off_surface, turns
+from .inside import turns
+from .surfaces import off_surface
 
 _ORTHOGONAL = 1e-12
 """Error of the products of the axes of a lattice."""
