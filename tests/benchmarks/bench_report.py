@@ -2,8 +2,8 @@
 """The page of a report, and its pictures: `python3 build.py bench -- --only report --before PATH`.
 
 Pages of many clashes are opened, sorted and searched in a headless Chromium, until they are drawn; the pictures are of
-Blender's primitives. Both in turn with the checkout that --before names. report_in_blender.py is the part that runs in
-Blender.
+Blender's primitives, in seconds of the processor. Both in turn with the checkout that --before names.
+report_in_blender.py is the part that runs in Blender.
 """
 
 from __future__ import annotations

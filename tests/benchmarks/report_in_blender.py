@@ -101,7 +101,7 @@ def page(count: int, path: str) -> float:
 
 
 def pictures(path: str, most: int) -> dict[str, Any] | str:
-    """Return the seconds of saving a checked scene's page with pictures; or why there are none.
+    """Return the CPU seconds of saving a checked scene's page with pictures; or why there are none.
 
     `drawn`: what of it is drawing; the rest is mostly the contacts, which are found anew in full.
     """
@@ -119,12 +119,12 @@ def pictures(path: str, most: int) -> dict[str, Any] | str:
     render = scene_report.render_isolated
 
     def timed(*arguments: Any) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         render(*arguments)
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
 
     scene_report.render_isolated = timed
     page_path = Path(path).with_suffix(".html")
-    start = time.perf_counter()
+    start = time.process_time()
     bpy.ops.contact_lens.save_scene_report(filepath=str(page_path), kind="HTML", pictures=most)
-    return {"saved": time.perf_counter() - start, "drawn": sum(spent), "count": len(spent)}
+    return {"saved": time.process_time() - start, "drawn": sum(spent), "count": len(spent)}
