@@ -278,12 +278,15 @@ def pairs_intersect(
     validate_start(start)
     report_progress(progress, 0.0)
     result, rows = np.zeros(len(indices), dtype=bool), np.arange(len(indices))
+    normals = None
     if start is not None and (moved := last_contacts.bounds_after_motion(indices, scene, start)) is not None:
-        lower, upper = moved
+        lower, upper, before = moved
         result[upper < 0.0] = True
         rows = np.flatnonzero((lower <= 0.0) & (upper >= 0.0))
+        before = before.take(rows)
+        normals = (start.normal.take(before, axis=0) * (start.signed_distance.take(before) > 0.0)[:, None]).T
     bodies, numbers = scene.bodies_of(indices[rows])
-    result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, progress)
+    result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(numbers)), 1.0)
     for k in tracked(left.tolist(), singly):
         a, b = (bodies.vertices(n) for n in numbers[k].tolist())

@@ -41,14 +41,14 @@ def take_over(
     if (scene.second is None) != (start.others is None) or start.shapes is None:
         return rows
     shapes, others = start.shapes, start.shapes if start.others is None else start.others
-    find = _row_finder(start.pairs, pairs, len(others))
+    find = _row_finder(start.pairs, len(others))
     i, j = pairs.T
     before, known = find(np.where(i < len(shapes), i, -1), np.where(j < len(others), j, -1))
     result.start[known] = start.normal[before[known]]
     if same_options and (start.region is not None or not result.with_regions):
         rows = _take_over_unchanged(result, pairs, scene, start, find, solved)
     if not result.distances and (moved := bounds_after_motion(pairs, scene, start)) is not None:
-        lower, upper = (bounds[rows] for bounds in moved)
+        lower, upper = moved[0][rows], moved[1][rows]
         apart = lower > np.maximum(result.bands(rows)[0], result.clearance)
         result.store_bounds(rows[apart], lower[apart], result.start[rows[apart]].T, upper[apart])
         rows = rows[~apart]
@@ -89,9 +89,12 @@ def _take_over_unchanged(
     return np.flatnonzero(~known)
 
 
-def bounds_after_motion(pairs: IntArray, scene: PosedShapes, start: Contacts) -> tuple[FloatArray, FloatArray] | None:
+def bounds_after_motion(
+    pairs: IntArray, scene: PosedShapes, start: Contacts
+) -> tuple[FloatArray, FloatArray, IntArray] | None:
     """Return bounds (p,) of the signed distances of pairs, infinite where none are known, from those of `start` and how
-    far shapes moved since then: of the same shapes at the same indices. None where there are no such shapes."""
+    far shapes moved since then: of the same shapes at the same indices; and which rows (p,) of `start` these are. None
+    where there are no such shapes."""
     if scene.second is not None or start.others is not None or start.shapes is None or not len(start):
         return None
     count, tables = min(len(scene), len(start.shapes)), scene.known._tables
@@ -108,31 +111,29 @@ def bounds_after_motion(pairs: IntArray, scene: PosedShapes, start: Contacts) ->
     motion[numbers] = motion_bounds(sizes, before[numbers], now[numbers])
     i, j = np.ascontiguousarray(pairs.T)
     moved = motion.take(i) + motion.take(j)
-    rows, found = _row_finder(start.pairs, pairs, len(start.shapes))(*(np.where(k < count, k, -1) for k in (i, j)))
+    rows, found = _row_finder(start.pairs, len(start.shapes))(*(np.where(k < count, k, -1) for k in (i, j)))
     moved[~found] = np.inf
     lower, upper = start.lower_bound.take(rows) - moved, start.upper_bound.take(rows) + moved
     # What a small rotation frees may need a long translation, where it is not convex.
     convex = tables.is_convex.take(scene.known._index)
     upper[~(convex.take(i) & convex.take(j))] = np.inf
-    return lower, upper
+    return lower, upper, rows
 
 
-def _row_finder(
-    old: IntArray, pairs: IntArray, count: int
-) -> Callable[[IntArray, IntArray], tuple[IntArray, BoolArray]]:
+def _row_finder(old: IntArray, count: int) -> Callable[[IntArray, IntArray], tuple[IntArray, BoolArray]]:
     """Return a function of indices i (p,) and j (p,) below `count`, negative for none, that returns the rows of `old`
     with them, and whether there are such."""
     codes = old[:, 0] * count + old[:, 1]
-    own, sorted_codes = np.arange(len(codes)), bool((codes[1:] > codes[:-1]).all())
-    order = own if sorted_codes else np.argsort(codes, kind="stable")
-    same = np.array_equal(old, pairs)
+    order: list[IntArray] = []
 
     def find(i: IntArray, j: IntArray) -> tuple[IntArray, BoolArray]:
         wanted = np.where((i >= 0) & (j >= 0), i * count + j, -1)
-        if same and np.array_equal(wanted, codes):
-            return own, np.ones(len(own), dtype=bool)
-        places = np.minimum(np.searchsorted(codes, wanted, sorter=order), len(codes) - 1)
-        found = order[places]
+        if np.array_equal(wanted, codes):
+            return np.arange(len(codes)), np.ones(len(codes), dtype=bool)
+        if not order:
+            order.append(np.argsort(codes, kind="stable"))
+        places = np.minimum(np.searchsorted(codes, wanted, sorter=order[0]), len(codes) - 1)
+        found = order[0][places]
         return found, codes[found] == wanted
 
     return find

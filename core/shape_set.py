@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .batched.bodies import Bodies
+from .batched.poses import validate_poses
 from .batched.shape_tables import ShapeTables
 from .shapes.shape import Shape
-from .types import IntArray, read_only
+from .types import FloatArray, IntArray, read_only
 
 
 class ShapeSet(Sequence[Shape]):
@@ -49,6 +52,19 @@ class ShapeSet(Sequence[Shape]):
     def dim(self) -> int:
         """Dimension of the shapes: 2 or 3; 3 where there are none."""
         return self._shapes[0].dim if self._shapes else 3
+
+    def bounds(self, poses: ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return lowest and highest corners (n, dim) of the axis-aligned bounding boxes of the shapes, as they are or
+        transformed by affine matrices (n, dim + 1, dim + 1), to rounding.
+
+        For `candidate_pairs`, when only whether shapes intersect is of interest. Raise ValueError, naming `poses`.
+
+        >>> print(*ShapeSet([Box([0, 0, 0], [1, 1, 1])]).bounds([np.diag([2.0, 1.0, 1.0, 1.0])]))
+        [[-1.  -0.5 -0.5]] [[1.  0.5 0.5]]
+        """
+        matrices = None if poses is None else validate_poses("poses", poses, len(self), self.dim)
+        sizes = Bodies(self._tables, self._index, matrices, np.arange(len(self)), len(self)).sizes
+        return sizes.low.T.copy(), sizes.high.T.copy()
 
     def __len__(self) -> int:
         """Return the number of shapes."""

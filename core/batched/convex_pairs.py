@@ -286,9 +286,13 @@ class PairContacts:
             self._add_regions(rows[deep], slack, tolerance[deep], progress)
 
 
-def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | None) -> tuple[BoolArray, IntArray]:
-    """Return (p,) whether the bodies of each pair (p, 2) intersect, and the rows for which this is not known. Raise
-    Cancelled."""
+def intersecting_pairs(
+    bodies: Bodies, pairs: IntArray, normals: FloatArray | None, progress: Progress | None
+) -> tuple[BoolArray, IntArray]:
+    """Return (p,) whether the bodies of each pair (p, 2) intersect, and the rows for which this is not known.
+
+    `normals` (3, p) are of slabs that may be empty, zero where none is known. Raise Cancelled.
+    """
     result, left = np.zeros(len(pairs), dtype=bool), np.arange(len(pairs))
     few, few_tests = _batch_limits(bodies)
     if bodies.dim < 3 or len(pairs) < few:
@@ -310,7 +314,14 @@ def intersecting_pairs(bodies: Bodies, pairs: IntArray, progress: Progress | Non
     if len(chosen) >= few_tests:
         progress = subrange(progress, 0.0, len(chosen) / len(left))
         table, places = bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.5))
-        state = intersect_hulls(table, places.take(i), places.take(j), subrange(progress, 0.5, 1.0))
+        state = np.full(len(chosen), OPEN)
+        i, j = places.take(i), places.take(j)
+        if normals is not None:
+            across = normals.take(chosen, axis=1)
+            first = np.flatnonzero(across.any(axis=0))
+            state[first[slab_widths(table, i[first], j[first], across[:, first]) > 0.0]] = APART
+        rest = np.flatnonzero(state == OPEN)
+        state[rest] = intersect_hulls(table, i[rest], j[rest], subrange(progress, 0.5, 1.0))
         result[chosen] = state == MEET
         known[chosen] = state != OPEN
         left = np.flatnonzero(~known)

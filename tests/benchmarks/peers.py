@@ -267,6 +267,30 @@ class Bullet(Peer):
         return Query(partial(self.bullet.getClosestPoints, a, b, 0.0), read)
 
 
+class Parry:
+    """Rust, in arrays of poses; hulls go through trimesh. The first one of a process says how many threads it has."""
+
+    def __init__(self, threads: int) -> None:
+        os.environ["RAYON_NUM_THREADS"] = str(threads)
+        self.parry, self.trimesh = import_module("py_parry3d"), import_module("trimesh")
+
+    def shape(self, shape: Polytope) -> Any:
+        if isinstance(shape, Box):
+            return self.parry.Box(half_extents=shape.half.tolist())
+        return self.parry.ConvexHull_from_trimesh(self.trimesh.Trimesh(shape.vertices, fans(shape), process=False))
+
+    def in_poses(self, a: Polytope, b: Polytope, first: np.ndarray, second: np.ndarray) -> Callable[[], np.ndarray]:
+        """Return what finds (n,) whether A in its poses (n, 4, 4) and B in its own intersect."""
+        groups = [self.parry.CollisionGroup(name, [self.shape(shape)]) for name, shape in (("a", a), ("b", b))]
+        world, poses, pairs = self.parry.CollisionWorld(groups), {"a": first, "b": second}, [("a", "b", 0.0)]
+
+        def check() -> np.ndarray:
+            found: np.ndarray = world.check(poses, pairs)[:, 0]
+            return found
+
+        return check
+
+
 def peers() -> tuple[list[Peer], list[str]]:
     """Return the libraries that can be imported here, and a sentence about each that cannot."""
     found: list[Peer] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .bench_contacts import scene_of_boxes, scene_of_hulls
+from .bench_poses import scene_of_boxes, scene_of_hulls
 from .in_blender import measure_in_blender
 from .peers import Coal
 

@@ -256,6 +256,18 @@ def test_a_set_is_a_sequence_of_its_shapes():
     assert len(ShapeSet([])) == len(contacts(ShapeSet([]), poses=np.empty((0, 4, 4)))) == 0
 
 
+@pytest.mark.parametrize("poses", ["rigid", "sheared", "flat", "mirrored"])
+def test_bounds_in_poses_are_those_of_transformed_shapes(poses):
+    local = local_shapes("all" if poses in ("rigid", "mirrored") else "polytopes")
+    shapes, matrices = ShapeSet([*local, *local]), poses_of(poses, 2 * len(local))
+    for given, made in ((None, shapes), (matrices, [s.transformed(m) for s, m in zip(shapes, matrices, strict=True)])):
+        for corners, k in zip(shapes.bounds(given), (0, 1), strict=True):
+            assert np.allclose(corners, [shape.bounds[k] for shape in made], rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"^poses"):
+        shapes.bounds(matrices[1:])
+    assert ShapeSet([]).bounds()[0].shape == (0, 3)
+
+
 def test_tables_of_a_set_are_made_once_of_what_is_asked_for():
     boxes = make_boxes(60, "turned")
     shapes = ShapeSet([*local_shapes("hulls"), *boxes])
