@@ -200,7 +200,7 @@ def contacts(
     >>> print(found.pairs, found.depth, found.relation[0])
     [[0 1]] [0.25] penetrating
     """
-    scene = posed_shapes.PosedShapes.of(shapes, poses, others, other_poses)
+    scene = posed_shapes.PosedShapes.of(shapes, poses, others, other_poses, copy=certificates or regions)
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = as_length("clearance", clearance)
@@ -244,8 +244,8 @@ def contacts(
         budget=budget,
         shapes=scene.first if certificates else None,
         others=scene.second if certificates else None,
-        poses=_copy(scene.poses) if certificates else None,
-        other_poses=_copy(scene.other_poses) if certificates else None,
+        poses=scene.poses if certificates else None,
+        other_poses=scene.other_poses if certificates else None,
         _relations=read_only(result.relation),
         _statuses=read_only(result.status),
         _solved=solved if certificates else {},
@@ -294,11 +294,6 @@ def pairs_intersect(
         result[rows[k]] = gjk_intersects(a, b) if both else contact(a, b).intersects  # type: ignore[arg-type]
     report_progress(progress, 1.0)
     return result
-
-
-def _copy(array: FloatArray | None) -> FloatArray | None:
-    """Return a read-only copy of an array, if there is one."""
-    return None if array is None else read_only(array.copy())
 
 
 def validate_start(start: Contacts | None) -> None:

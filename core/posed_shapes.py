@@ -14,7 +14,7 @@ from .batched.bodies import Bodies
 from .batched.poses import validate_poses
 from .shape_set import ShapeSet, validate_shapes
 from .shapes.shape import Shape
-from .types import FloatArray, IntArray
+from .types import FloatArray, IntArray, read_only
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,10 @@ class PosedShapes:
         poses: ArrayLike | None,
         others: Sequence[Shape] | None,
         other_poses: ArrayLike | None,
+        *,
+        copy: bool = False,
     ) -> PosedShapes:
-        """Return validated shapes and poses, which are not copied. Raise ValueError, naming the argument."""
+        """Return validated shapes and poses, or read-only copies of these. Raise ValueError, naming the argument."""
         known = shapes if isinstance(shapes, ShapeSet) else ShapeSet(shapes)
         first = shapes if known is shapes else known[:]
         second = others
@@ -51,6 +53,10 @@ class PosedShapes:
         other_matrices = None
         if second is not None and other_poses is not None:
             other_matrices = validate_poses("other_poses", other_poses, len(second), known.dim)
+        if copy:
+            matrices, other_matrices = (
+                None if of is None else read_only(of.copy()) for of in (matrices, other_matrices)
+            )
         return cls(first, second, matrices, other_matrices, known)
 
     def __len__(self) -> int:

@@ -28,6 +28,7 @@ from .box_contacts import box_witnesses, boxes_inside
 from .box_regions import box_regions
 from .depth import hull_depths
 from .distance import hull_distances
+from .hull_features import PointRegions, feature_widths, touch_in_points
 from .hull_intersection import intersect_hulls, slab_widths, widest_slabs
 from .hull_pairs import HullContacts
 from .hull_table import HullTable
@@ -236,11 +237,12 @@ class PairContacts:
             rows = chosen[distant]
             pairs, start = (table, i[distant], j[distant]), self.start[rows].T
             found = hull_distances(*pairs, start, self.bands(rows)[0], subrange(progress, 0.3, between))
-            self._store_hulls(rows, found, None)
+            self._store_hulls(rows, *pairs, found, None)
         if len(meet) >= self._few:
             middle = 0.5 * (between + 1.0) if self.with_regions else 1.0
-            found = hull_depths(table, i[meet], j[meet], subrange(progress, between, middle))
-            self._store_hulls(chosen[meet], found, subrange(progress, middle, 1.0))
+            pairs = table, i[meet], j[meet]
+            found = hull_depths(*pairs, subrange(progress, between, middle))
+            self._store_hulls(chosen[meet], *pairs, found, subrange(progress, middle, 1.0))
 
     def _separate(
         self, rows: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
@@ -261,8 +263,16 @@ class PairContacts:
         self.store_bounds(rows[apart], gap[apart], normal[:, apart])
         return apart
 
-    def _store_hulls(self, rows: IntArray, found: HullContacts, progress: Progress | None) -> None:
-        """Fill in pairs of polytopes whose bounds meet."""
+    def _store_hulls(
+        self,
+        rows: IntArray,
+        table: HullTable,
+        i: IntArray,
+        j: IntArray,
+        found: HullContacts,
+        progress: Progress | None,
+    ) -> None:
+        """Fill in pairs of polytopes i (n,) and j (n,) of a table whose bounds meet."""
         band, extent, magnitude = self.bands(rows)
         distance = found.signed_distance
         tolerance = promised_many(distance, extent, magnitude)
@@ -283,7 +293,16 @@ class PairContacts:
             relation_now = relation_of(*pair, float(distance[k]), float(band[k]), self.clearance)
             self.relation[rows[k]] = RELATION_CODES[relation_now]
         if self.with_regions:
-            self._add_regions(rows[deep], slack, tolerance[deep], progress)
+            i, j = i[good][deep], j[good][deep]
+            sizes, rows, normal = self.bodies.sizes, rows[deep], self.normal[rows[deep]]
+            extents = sizes.extents.take(a), sizes.extents.take(b)
+            widths = feature_widths(slack, extents, magnitude[good][deep])
+            points = touch_in_points(table, i, j, normal.T, widths)
+            at = rows[points]
+            found_at = self.normal[at], self.point_on_a[at], self.point_on_b[at]
+            source = PointRegions(self.bodies, a[points], b[points], slack[points], *found_at)
+            self.regions.store_rows(at, source, np.arange(len(at)))
+            self._add_regions(rows[~points], slack[~points], tolerance[deep][~points], progress)
 
 
 def intersecting_pairs(

@@ -20,7 +20,8 @@ import numpy as np
 
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
-from ..types import BoolArray, FloatArray, IntArray
+from ..types import FloatArray, IntArray
+from .hull_features import are_parallel, support_features
 from .hull_pairs import HullContacts, HullPairs, vertices_of, witness_points
 from .hull_table import HullTable
 from .vectors import chunks, cross, directions_around, dot, length
@@ -201,50 +202,14 @@ def _measure(
     norm = length(normal)
     normal /= np.where(norm > 0.0, norm, 1.0)
     features = [
-        _support_feature(pairs, normal, width, numbers, index, side)
+        support_features(pairs, normal, width, numbers, index, side)
         for side, (numbers, index) in enumerate(zip((i, j), vertices_of(ids[3]), strict=True))
     ]
     (count_a, edge_a, beyond_a), (count_b, edge_b, beyond_b) = features
     gap = -(dot(normal, farthest) + beyond_a + beyond_b)
     on_a, on_b = witness_points(table, i, j, ids[:3], weights, v)
     # Between faces or parallel edges that are opposite each other other witness points are as good.
-    edges = (count_a == 2) & (count_b == 2) & ~_are_parallel(edge_a, edge_b)
+    edges = (count_a == 2) & (count_b == 2) & ~are_parallel(edge_a, edge_b, 2.0 * PARALLEL_EDGES)
     found = (norm > 0.0) & (gap > rounding) & ((count_a < 2) | (count_b < 2) | edges)
     upper = np.maximum(gap, length(v)) + rounding
     result.store(columns, found, gap, gap - rounding, upper, normal, on_a, on_b)
-
-
-def _are_parallel(u: FloatArray, v: FloatArray) -> BoolArray:
-    """Return (m,) whether vectors (3, m) are nearly parallel."""
-    across = cross(u, v)
-    return dot(across, across) <= (2.0 * PARALLEL_EDGES) ** 2 * (dot(u, u) * dot(v, v))
-
-
-def _support_feature(
-    pairs: HullPairs, normal: FloatArray, width: FloatArray, numbers: IntArray, vertex: IntArray, side: int
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return of A (side 0) along the normal, or of B (side 1) against it: how many vertices are within `width` (m,) of
-    the height of `vertex` (m,) or higher; the edge (3, m) from it to the other one where they are two; and by how much
-    the highest is higher."""
-    table, total = pairs.table, normal.shape[1]
-    columns = np.arange(total)
-    found = []
-    for part, vertices, heights in pairs.vertex_heights((-normal if side else normal)[:, None], side):
-        size = vertices.shape[2]
-        own = heights.take(vertex[part] + size * columns[: len(heights)])
-        place = np.flatnonzero(heights[:, 0] >= (own - width[part])[:, None])
-        row = place // size
-        found.append((columns[part].take(row), place - size * row, heights.take(place) - own.take(row)))
-    row, index, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    real = np.flatnonzero(index < table.count.take(numbers).take(row))  # not padding
-    row, index, above = row.take(real), index.take(real), above.take(real)
-    beyond = np.zeros(total)
-    starts = np.flatnonzero(np.diff(row, prepend=-1))  # the vertices of a polytope follow each other
-    beyond[row.take(starts)] = np.maximum.reduceat(above, starts)
-    number = np.bincount(row, minlength=total)
-    other = np.bincount(row, index, total).astype(np.intp) - vertex
-    edge = np.zeros((3, total))
-    two = np.flatnonzero(number == 2)
-    ends = table.vertices(numbers.take(two), np.stack([vertex, other]).take(two, axis=1))
-    edge[:, two] = ends[:, 1] - ends[:, 0]
-    return number, edge, beyond

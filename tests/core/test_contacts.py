@@ -24,6 +24,7 @@ from contact_lens.core import (
     Sphere,
     Status,
     contact,
+    contact_region,
     contacts,
     nearest_neighbours,
     pairs_intersect,
@@ -254,6 +255,30 @@ def test_each_pair_may_have_a_tolerance_of_its_own(kind):
     for given in (coarse, 0.05):
         again, cold = (contacts(shapes, pairs, contact_tolerance=given, start=last) for last in (found, None))
         assert (again.relation == cold.relation).all()
+
+
+@pytest.mark.parametrize("kind", ["space", "mixed", "lattice"])
+def test_regions_of_many_hulls_are_those_of_one_pair(kind):
+    """Of points, which are made when they are looked at, and of edges and faces that meet."""
+    shapes = [ConvexHull(shape.vertices) for shape in shapes_of_kind(kind) if isinstance(shape, Polytope)]
+    pairs = random_pairs(2_500, len(shapes), seed=8)
+    found = contacts(shapes, pairs)
+    kinds = []
+    for k in np.flatnonzero(found.intersects)[::3].tolist():
+        a, b = (shapes[n] for n in pairs[k])
+        region, points = found.region[k], (found.point_on_a[k], found.point_on_b[k])
+        assert region is found.region[k]
+        assert np.array_equal(found.center[k], region.centroid)
+        if not (a.extent and b.extent):
+            continue
+        width = 1e-5 * min(a.extent, b.extent)
+        single = contact_region(a, b, found.normal[k], width, *points)
+        tol = 64.0 * np.finfo(float).eps * max(a.magnitude, b.magnitude)
+        assert region.kind == single.kind
+        assert np.abs(region.centroid - single.centroid).max() <= max(tol, 0.1 * width)
+        assert set(region.features) == set(single.features)
+        kinds.append(region.kind)
+    assert kinds.count("polygon" if kind == "lattice" else "point") > 20
 
 
 def test_the_budget_reaches_compounds_and_meshes():
