@@ -115,6 +115,12 @@ class Surface(Shape):
         return self.__dict__.get("_original", self)
 
     @property
+    def is_turned(self) -> bool:
+        """Whether triangles name their corners the other way round than those of the original: it was mirrored."""
+        theirs = self.original.triangles
+        return self.triangles is not theirs and not np.array_equal(self.triangles, theirs)
+
+    @property
     def known(self) -> dict[str, Any]:
         """What was found out about the original by others and is true of all meshes transformed from it, by name."""
         return self.original.__dict__.setdefault("_known", {})
@@ -269,8 +275,7 @@ class Surface(Shape):
         """The edges (e, 2), how many triangles use each, and how many of them from the smaller to the larger number."""
         if self.original is not self:
             edges, uses, forward = self.original._edge_table
-            turned = not np.array_equal(self.triangles, self.original.triangles)
-            return edges, uses, read_only(uses - forward) if turned else forward
+            return edges, uses, read_only(uses - forward) if self.is_turned else forward
         corners, count = self.triangles, len(self.points)
         three = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
         corners = corners if three.all() else corners[three]

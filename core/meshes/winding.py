@@ -3,9 +3,9 @@
 
 The winding number is the sum of the solid angles of the triangles, over that of the whole sphere. It is 1 inside and 0
 outside of a closed surface whose normals point outward, also where the surface crosses itself (2 where it is inside
-twice), and changes smoothly where there are holes. From outside of a box around some of the triangles, these look like
-any other surface with the same border: a fan over the border has few triangles and the same solid angle, exactly. So
-nothing is approximated. Angles that floats cannot decide, next to an edge or a face, come from whole numbers.
+twice), and changes smoothly where there are holes. Triangles far away are seen as a fan over their border, which has
+the same solid angle, exactly: nothing is approximated. Angles that floats cannot decide, next to an edge or a face,
+come from whole numbers.
 
 Source: A. Jacobson, L. Kavan, O. Sorkine, Robust inside-outside segmentation using generalized winding numbers, 2013;
 A. van Oosterom, J. Strackee, The solid angle of a plane triangle, 1983.
@@ -17,19 +17,18 @@ from dataclasses import dataclass, replace
 from math import atan2, isqrt, pi
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_points, validate_magnitude
-from ..bounding.bounding_volumes import volumes_of_triangles
-from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..progress import Progress, report_progress, subrange
-from ..runs import chunks, ranges
+from ..runs import chunks
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import dot
-from .surface import Surface, validate_mesh
+from .fans import LEAF, fans_of
+from .surface import Surface, node_bounds, validate_mesh
 from .vectors import scale_exponent, scale_points, whole_vectors
 
 _WINDING_ROUNDING = 16.0
@@ -45,11 +44,11 @@ _BATCH = 1 << 14
 _POINTS = 1 << 12
 """Points that go down the tree together."""
 
-_LEAF = 8
-"""Most triangles in a leaf of the tree."""
+_FEW = 1 << 16
+"""Pairs of points and triangles up to which all are added up."""
 
-_FEW = 1 << 17
-"""Pairs of points and triangles up to which no tree is made."""
+_MANY = 8
+"""Points from which on it pays to make fans."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,26 +79,7 @@ def winding_numbers(points: ArrayLike, mesh: Surface, progress: Progress | None 
     >>> winding_numbers([[0.1, 0.1, 0.1], [1, 1, 1]], tetrahedron).numbers.round(9) + 0.0
     array([1., 0.])
     """
-    array = as_points("points", points, 3)
-    validate_magnitude("points", array)
-    validate_mesh("mesh", mesh)
-    report_progress(progress, 0.0)
-    count = len(array)
-    total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
-    faces, number = _Faces.of(array, mesh), len(mesh.triangles)
-    if count * number <= _FEW:
-        for part in chunks(count, _BATCH // number, progress):
-            of = np.arange(part.start, part.stop)
-            faces.add(np.repeat(of, number), np.tile(np.arange(number), len(of)), total, touching)
-    else:
-        tree = _Fans.build(mesh, faces, subrange(progress, 0.0, 0.1))
-        walking = subrange(progress, 0.1, 1.0)
-        for part in chunks(count, _POINTS):
-            of = np.arange(part.start, part.stop)
-            tree.add(of, total, touching, subrange(walking, part.start / count, part.stop / count))
-    report_progress(progress, 1.0)
-    total /= 4.0 * pi
-    return Winding(read_only(total), read_only(touching))
+    return _winding(points, mesh, 0, progress)
 
 
 def contains(points: ArrayLike, mesh: Surface, progress: Progress | None = None) -> BoolArray:
@@ -114,8 +94,33 @@ def contains(points: ArrayLike, mesh: Surface, progress: Progress | None = None)
     >>> contains([[0.1, 0.1, 0.1], [1, 1, 1]], Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
     array([ True, False])
     """
-    winding = winding_numbers(points, mesh, progress)
+    # The more often some points are asked for, the sooner the way down the tree pays.
+    asked = mesh.known.get("points asked", 0) if isinstance(mesh, Surface) else 0
+    winding = _winding(points, mesh, asked, progress)
+    mesh.known["points asked"] = asked + len(winding.numbers)
     return read_only(winding.on_surface | (np.abs(winding.numbers) > 0.5))
+
+
+def _winding(points: ArrayLike, mesh: Surface, asked: int, progress: Progress | None) -> Winding:
+    """Return the result of `winding_numbers`; `asked`: how many points were asked for before."""
+    array = as_points("points", points, 3)
+    validate_magnitude("points", array)
+    validate_mesh("mesh", mesh)
+    report_progress(progress, 0.0)
+    count = len(array)
+    total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
+    faces, number = _Faces.of(array, mesh), len(mesh.triangles)
+    if count + asked < _MANY or (count + asked) * number <= _FEW:
+        for part in chunks(count, _BATCH // number, progress):
+            faces.add_all(part, total, touching)
+    else:
+        walk = _Walk.of(mesh, faces)
+        for part in chunks(count, _POINTS):
+            of = np.arange(part.start, part.stop)
+            walk.add(of, total, touching, subrange(progress, part.start / count, part.stop / count))
+    report_progress(progress, 1.0)
+    total /= 4.0 * pi
+    return Winding(read_only(total), read_only(touching))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +129,7 @@ class _Faces:
 
     points: FloatArray
     vertices: FloatArray
-    triangles: IntArray
+    triangles: IntArray | NDArray[np.int32]
     rows: FloatArray
     """(3, q) the points at a scale at which products of three lengths neither overflow nor vanish."""
     corners: FloatArray
@@ -133,7 +138,8 @@ class _Faces:
     @classmethod
     def of(cls, points: FloatArray, mesh: Surface) -> _Faces:
         """Return those of all triangles of a mesh."""
-        exponent = scale_exponent(max(float(np.abs(mesh.points).max()), float(np.abs(points).max(initial=0.0))))
+        reach = max(float(np.abs(corner).max()) for corner in mesh.reach)
+        exponent = scale_exponent(max(reach, float(np.abs(points).max(initial=0.0))))
         rows, corners = (scale_points(np.ascontiguousarray(x.T), exponent) for x in (points, mesh.points))
         return cls(points, mesh.points, mesh.triangles, rows, corners)
 
@@ -143,75 +149,58 @@ class _Faces:
             return
         point = self.rows.take(of, axis=1)
         third = self.triangles.take(chosen, axis=0).T
-        a, b, c = (self.corners.take(corner, axis=1) - point for corner in third)
-        length_a, length_b, length_c = (np.sqrt(dot(v, v)) for v in (a, b, c))
-        sine = a[0] * (b[1] * c[2] - b[2] * c[1])
-        sine += a[1] * (b[2] * c[0] - b[0] * c[2])
-        sine += a[2] * (b[0] * c[1] - b[1] * c[0])
-        product = length_a * length_b * length_c
-        cosine = product + dot(a, b) * length_c
-        cosine += dot(b, c) * length_a
-        cosine += dot(c, a) * length_b
-        angle = np.arctan2(sine, cosine)
-        angle *= 2.0
-        # Next to an edge both are rounding; in front of a face the sign of one decides between half a turn either way.
-        size = np.abs(sine)
-        unsure = (cosine < 0.0) & (size <= _WINDING_ROUNDING * EPS * product)
-        size += np.abs(cosine)
-        unsure |= size <= _WINDING_SHARP * product
+        angle, unsure = _angles(*(self.corners.take(corner, axis=1) - point for corner in third))
         for k in np.flatnonzero(unsure).tolist():
-            p, triangle = of[k], self.triangles[chosen[k]]
-            angle[k], on = _angle_exactly(self.points[p], self.vertices[triangle])
-            touching[p] |= on
+            angle[k] = self._exactly(of[k], chosen[k], touching)
         begin = int(of.min())
         sums = np.bincount(of - begin, angle)
         total[begin : begin + len(sums)] += sums
 
+    def add_all(self, of: slice, total: FloatArray, touching: BoolArray) -> None:
+        """Add the solid angles of all triangles from some points to `total`, and note which points are on one."""
+        points = self.rows[:, of, None]
+        for part in chunks(len(self.triangles), _BATCH // points.shape[1]):
+            third = self.triangles[part].T
+            angle, unsure = _angles(*(self.corners.take(corner, axis=1)[:, None] - points for corner in third))
+            for k, triangle in np.argwhere(unsure).tolist():
+                angle[k, triangle] = self._exactly(of.start + k, part.start + triangle, touching)
+            total[of] += angle.sum(axis=1)
 
-# A border is the directed edges (4, e) around the triangles below nodes, one column each: the node, the vertices where
-# it starts and ends, and how often it is there.
-
-
-def _edges_of(node: IntArray, triangles: IntArray) -> IntArray:
-    """Return the border of triangles (m, 3) by themselves, each in the node (m,)."""
-    ends = triangles.take([1, 2, 0], axis=1).ravel()
-    return np.stack([np.repeat(node, 3), triangles.ravel(), ends, np.ones(len(ends), dtype=np.intp)])
-
-
-def _reduced(border: IntArray) -> IntArray:
-    """Return what is left when an edge and the same edge in the opposite direction undo each other in a node."""
-    node, start, end, times = border
-    low, high = np.minimum(start, end), np.maximum(start, end)
-    width = int(high.max(initial=0)) + 1
-    if (int(node.max(initial=0)) + 1) * width**2 < 1 << 62:
-        order = np.argsort((node * width + low) * width + high)
-    else:
-        order = np.lexsort((high, low, node))
-    edges = np.stack([node, low, high]).take(order, axis=1)
-    first = np.flatnonzero((np.diff(edges, axis=1, prepend=-1) != 0).any(axis=0))
-    times = np.where(start < end, times, -times).take(order)
-    times = np.add.reduceat(times, first) if len(first) else times
-    left = np.flatnonzero(times)
-    (node, low, high), times = edges.take(first.take(left), axis=1), times.take(left)
-    return np.stack([node, np.where(times > 0, low, high), np.where(times > 0, high, low), np.abs(times)])
+    def _exactly(self, point: int, triangle: int, touching: BoolArray) -> float:
+        """Return the solid angle of a triangle, and note whether the point is on it."""
+        angle, on = _angle_exactly(self.points[point], self.vertices[self.triangles[triangle]])
+        touching[point] |= on
+        return angle
 
 
-def _fans_over(border: IntArray) -> tuple[IntArray, IntArray]:
-    """Return triangles (f, 3) from a vertex of a node's reduced border to its edges, and the node (f,) of each."""
-    node, start, end, times = border
-    first = np.flatnonzero(np.diff(node, prepend=-1))
-    apex = np.repeat(start.take(first), np.diff(first, append=len(node)))
-    times = np.where((apex == start) | (apex == end), 0, times)
-    return np.repeat(np.stack([apex, start, end], axis=1), times, axis=0), np.repeat(node, times)
+def _angles(a: FloatArray, b: FloatArray, c: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return the solid angles of triangles with these corners (3, ...) as seen from the origin, and a mask of those
+    that rounding may have turned."""
+    length_a, length_b, length_c = (np.sqrt(dot(v, v)) for v in (a, b, c))
+    sine = a[0] * (b[1] * c[2] - b[2] * c[1])
+    sine += a[1] * (b[2] * c[0] - b[0] * c[2])
+    sine += a[2] * (b[0] * c[1] - b[1] * c[0])
+    product = length_a * length_b * length_c
+    cosine = product + dot(a, b) * length_c
+    cosine += dot(b, c) * length_a
+    cosine += dot(c, a) * length_b
+    angle = np.arctan2(sine, cosine)
+    angle *= 2.0
+    # Next to an edge both are rounding; in front of a face the sign of one decides between half a turn either way.
+    size = np.abs(sine)
+    unsure = (cosine < 0.0) & (size <= _WINDING_ROUNDING * EPS * product)
+    size += np.abs(cosine)
+    unsure |= size <= _WINDING_SHARP * product
+    return angle, unsure
 
 
 @dataclass(frozen=True, eq=False)
-class _Fans:
-    """A tree over triangles, and for each node a fan of triangles over the border of what is below it."""
+class _Walk:
+    """The way of points down the tree of a mesh: what they are outside of is seen as a fan."""
 
     faces: _Faces
     fans: _Faces
-    """The triangles of all fans, those of one node together."""
+    """The triangles of all fans."""
     tree: Bvh
     low: FloatArray
     """(3, m) lowest coordinates of the nodes' boxes; what is below is inside exactly."""
@@ -223,40 +212,11 @@ class _Fans:
     """(m,) how many its fan has."""
 
     @classmethod
-    def build(cls, mesh: Surface, faces: _Faces, progress: Progress | None) -> _Fans:
-        """Build the tree of a mesh, and the fans."""
-        tree = Bvh.build(volumes_of_triangles("aabb", mesh.points, mesh.triangles), leaf_size=_LEAF)
-        assert isinstance(tree.volumes, KDops)
-        report_progress(progress, 0.3)
-        corners = mesh.welded_ids.take(mesh.triangles)
-        # Two corners in one place: no solid angle from anywhere.
-        thin = (corners == corners.take([1, 2, 0], axis=1)).any(axis=1)
-        parent = np.zeros(len(tree), dtype=np.intp)
-        inner = np.flatnonzero(tree.left >= 0)
-        left = tree.left.take(inner)
-        parent[left] = parent[left + 1] = inner
-        border = np.zeros((4, 0), dtype=np.intp)
-        parts, owners = [], []
-        # From the leaves up: the border of a node is what is left of those of its children.
-        for level in range(tree.depth - 1, -1, -1):
-            leaves = np.flatnonzero((tree.level == level) & (tree.left < 0))
-            counts = tree.count.take(leaves)
-            items, node = tree.items.take(ranges(tree.first.take(leaves), counts)), np.repeat(leaves, counts)
-            proper = np.flatnonzero(~thin.take(items))
-            own = _edges_of(node.take(proper), corners.take(items.take(proper), axis=0))
-            below = np.stack([parent.take(border[0]), *border[1:]])
-            border = _reduced(np.concatenate([below, own], axis=1))
-            fan, node = _fans_over(border)
-            parts.append(fan)
-            owners.append(node)
-            report_progress(progress, 1.0 - 0.7 * level / tree.depth)
-        node = np.concatenate(owners)
-        fans = np.concatenate(parts).take(np.argsort(node, kind="stable"), axis=0)
-        count = np.bincount(node, minlength=len(tree))
-        volumes = tree.volumes
-        return cls(
-            faces, replace(faces, triangles=fans), tree, volumes.low.T, volumes.high.T, np.cumsum(count) - count, count
-        )
+    def of(cls, mesh: Surface, faces: _Faces) -> _Walk:
+        """Return the way down the tree of a mesh."""
+        fans = fans_of(mesh)
+        triangles = fans.triangles[:, ::-1] if mesh.is_turned else fans.triangles
+        return cls(faces, replace(faces, triangles=triangles), mesh.tree, *node_bounds(mesh), fans.first, fans.count)
 
     def add(self, of: IntArray, total: FloatArray, touching: BoolArray, progress: Progress | None) -> None:
         """Add the solid angles of all triangles from some points to `total`, and note which points are on one."""
@@ -276,12 +236,13 @@ class _Fans:
                 x = rows[axis].take(of - begin)
                 inside &= self.low[axis].take(nodes) <= x
                 inside &= x <= self.high[axis].take(nodes)
-            left, count = tree.left.take(nodes), self.count.take(nodes)
+            left, count, below = tree.left.take(nodes), self.count.take(nodes), tree.count.take(nodes)
             # A fan of more triangles than there are is of no use.
-            few = count <= tree.count.take(nodes)
+            few = count <= below
+            lowest = (below <= LEAF) | (left < 0)
             self._add(np.flatnonzero(~inside & few), of, nodes, True, total, touching)
-            self._add(np.flatnonzero((inside & (left < 0)) | ~(inside | few)), of, nodes, False, total, touching)
-            k = np.flatnonzero(inside & (left >= 0))
+            self._add(np.flatnonzero((inside & lowest) | ~(inside | few)), of, nodes, False, total, touching)
+            k = np.flatnonzero(inside & ~lowest)
             if len(k):
                 waiting.append((np.repeat(of.take(k), 2), (left.take(k)[:, None] + np.arange(2)).ravel(), fraction))
             else:

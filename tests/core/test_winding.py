@@ -33,6 +33,7 @@ def summed(points: np.ndarray, mesh: Surface) -> np.ndarray:
 def method(request, monkeypatch):
     """Both methods: all triangles, and a tree of fans."""
     monkeypatch.setattr(winding, "_FEW", 1 << 60 if request.param == "sum" else -1)
+    monkeypatch.setattr(winding, "_MANY", 0)
     return request.param
 
 
@@ -165,3 +166,18 @@ def test_arguments():
     assert len(contains(np.zeros((0, 3)), mesh)) == 0
     for queries in (mesh.points, np.tile(mesh.points, (3000, 1)) * 0.9):
         assert_progress(lambda progress, queries=queries: winding_numbers(queries, mesh, progress))
+
+
+def test_what_is_inside_does_not_depend_on_the_pose_and_on_what_was_asked_before():
+    rng = np.random.default_rng(12)
+    first = Mesh(*ball(20, 0.3))
+    points = rng.uniform(-1.4, 1.4, (300, 3))
+    expected = contains(points, first)
+    assert 20 < expected.sum() < 280
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotation(rng) @ np.diag([-2.0, 2.0, 2.0]), [3.0, 1.0, 2.0]
+    pose, moved = first.transformed(matrix), points @ matrix[:3, :3].T + matrix[:3, 3]
+    for mesh, places in ((first, points), (pose, moved), (Mesh(pose.points, pose.triangles), moved)):
+        np.testing.assert_array_equal(contains(places, mesh), expected)
+        np.testing.assert_array_equal([bool(contains(place[None], mesh)[0]) for place in places[:40]], expected[:40])
+        np.testing.assert_allclose(winding_numbers(places, mesh).numbers, expected, atol=1e-9)
