@@ -10,6 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+BINS = 1024
+"""Equal parts of a ray: what is known to meet on all of some is not looked at again there."""
+FINE = 0.7
+"""Cells of a grid along the mean size of a triangle."""
 PARALLEL = 1e-24
 """Times the squares of two sides: their product, squared, below which they count as parallel and cut nothing off."""
 
@@ -81,6 +85,19 @@ def _interval(a, b, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _next(after, part):  # type: ignore[no-untyped-def]
+    """The first part of a ray from this one on that is not covered."""
+    first = part
+    while after[first] != first:
+        first = after[first]
+    while part < first:
+        onward = after[part]
+        after[part] = first
+        part = onward
+    return first
+
+
+@njit(cache=True)
 def _turn(triangles, start, frame, turned, boxes):  # type: ignore[no-untyped-def]
     """Move triangles by `start` and into a frame; and their boxes (k, 6): lows, then highs."""
     for t in range(len(triangles)):
@@ -132,11 +149,14 @@ def meetings(tris_a, tris_b, start, ray, reach, first_only):  # type: ignore[no-
     found = np.empty((1024, 2))
     k = 0
     normal, nearest = np.zeros(3), reach
+    # Of each part of the ray the next that is not covered, itself if it is not.
+    after = np.arange(BINS + 1)
+    scale = BINS / reach
     if count == 0:
         return found[:0], nearest, normal
     wide, tall = max(high[0] - low[0], 1e-300), max(high[1] - low[1], 1e-300)
-    nu = max(1, min(300, int(wide / (size_u / count + 1e-300)) + 1))
-    nv = max(1, min(300, int(tall / (size_v / count + 1e-300)) + 1))
+    nu = max(1, min(400, int(FINE * wide / (size_u / count + 1e-300)) + 1))
+    nv = max(1, min(400, int(FINE * tall / (size_v / count + 1e-300)) + 1))
     su, sv = nu / wide, nv / tall
     heads = np.zeros(nu * nv + 1, np.int64)
     for turn in range(2):
@@ -175,6 +195,10 @@ def meetings(tris_a, tris_b, start, ray, reach, first_only):  # type: ignore[no-
                         continue
                     if min(nv - 1, max(0, int((cv - low[1]) * sv))) != j:
                         continue
+                    if not first_only:
+                        part = max(0, int((a[2] - b[5]) * scale))
+                        if _next(after, part) > min(BINS - 1, int((a[5] - b[2]) * scale)):
+                            continue
                     one, other = turned_a[items[at]], turned_b[t]
                     if _beside(one, other) or _beside(other, one):
                         continue
@@ -194,6 +218,14 @@ def meetings(tris_a, tris_b, start, ray, reach, first_only):  # type: ignore[no-
                         found = more_room
                     found[k, 0], found[k, 1] = begin, end
                     k += 1
+                    part = _next(after, int(np.ceil(begin * scale)))
+                    last = BINS if end >= reach else int(end * scale)
+                    while part < last:
+                        after[part] = part + 1
+                        part = _next(after, part)
+                    if _next(after, 0) == BINS:
+                        found[0, 0], found[0, 1] = 0.0, reach
+                        return found[:1], nearest, normal
     return found[:k], nearest, normal
 
 

@@ -24,6 +24,8 @@ NARROW = 4.0
 """Times that: shorter gaps are ignored."""
 ALIKE = 1e-7
 """Relative: by less two lengths do not differ."""
+SAME = 1e-5
+"""Times the size of the smaller solid: nearer minima are one."""
 STEPS = 200
 """Of one slide."""
 
@@ -33,7 +35,10 @@ class Search:
 
     def __init__(self, a: Surface, b: Surface, seed: int) -> None:
         self.surfaces = a, b
-        self.tris_a, self.tris_b = (np.ascontiguousarray(points[triangles]) for points, triangles in (a, b))
+        # In any order: then the first ones already cover most of a ray.
+        self.tris_a, self.tris_b = (
+            np.random.default_rng(0).permutation(points[triangles], axis=0) for points, triangles in (a, b)
+        )
         self.starts_a, self.starts_b = starts(a), starts(b)
         self.size = float(min(np.ptp(a[0], axis=0).max(), np.ptp(b[0], axis=0).max()))
         self.clear = CLEAR * max(self.size, float(np.abs(a[0]).max()), float(np.abs(b[0]).max()))
@@ -66,8 +71,12 @@ class Search:
         while True:
             before = length_of(translation)
             translation = self._slide_once(translation)
-            if length_of(translation) > before * (1.0 - ALIKE):
+            if length_of(translation) > before * (1.0 - ALIKE) or self.is_known(translation):
                 return translation
+
+    def is_known(self, translation: np.ndarray) -> bool:
+        """Whether a translation is a minimum that was found before."""
+        return any(length_of(translation - known) < SAME * self.size for known in self.minima)
 
     def _slide_once(self, at: np.ndarray) -> np.ndarray:
         normals, offsets = np.empty((0, 3)), np.empty(0)
@@ -105,10 +114,10 @@ class Search:
 
     def offer(self, translation: np.ndarray) -> bool:
         """Slide what separates to a minimum and keep it when it is the shortest."""
-        if any(length_of(translation - known) < 1e-5 * self.size for known in self.minima):
+        if self.is_known(translation):
             return False
         end = self.slide(translation)
-        if not any(length_of(end - known) < 1e-5 * self.size for known in self.minima):
+        if not self.is_known(end):
             self.minima.append(end)
             self.minima.sort(key=length_of)
             del self.minima[24:]
@@ -147,7 +156,7 @@ class Search:
         """Along rays from zero, through chords of the ball of shorter ones, and around the best."""
         for k in range(rays):
             kind = k % 5
-            wide = 1.25 if k % 2 else 1.0
+            wide = 1.25 if k % 3 == 0 else 1.0
             reach = wide * self.length * (1.0 - ALIKE)
             if kind < 2:
                 start, ray = np.zeros(3), unit(self.rng)
