@@ -206,9 +206,9 @@ class _Walk:
     """(3, m) lowest coordinates of the nodes' boxes; what is below is inside exactly."""
     high: FloatArray
     """(3, m) highest."""
-    first: IntArray
+    first: NDArray[np.int32]
     """(m,) the first triangle of each node's fan."""
-    count: IntArray
+    count: NDArray[np.int32]
     """(m,) how many its fan has."""
 
     @classmethod
@@ -254,8 +254,8 @@ class _Walk:
     ) -> None:
         """Add what the fan of node nodes[k], or all triangles below it, have from point of[k]."""
         of, nodes = of.take(k), nodes.take(k)
-        firsts, counts = (self.first, self.count) if fans else (self.tree.first, self.tree.count)
-        first, count = firsts.take(nodes), counts.take(nodes)
+        columns = (self.first, self.count) if fans else (self.tree.first, self.tree.count)
+        first, count = (column.take(nodes).astype(np.intp, copy=False) for column in columns)
         ends = np.cumsum(count)
         for begin in range(0, int(ends[-1]) if len(ends) else 0, _BATCH):
             number = np.arange(begin, min(begin + _BATCH, int(ends[-1])))
