@@ -24,6 +24,7 @@ import bpy
 from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
+from .data.lazy_rows import column
 from .data.names import visible
 from .data.records import Rules
 from .data.units import UnitFormat
@@ -107,8 +108,9 @@ def _run(options: argparse.Namespace) -> int:
             for check in _checks_of_file(options, file, source, screen, stop):
                 checks.append(check)
                 _add(partials, [check], source)
-                for line in lines(check, file):
-                    screen.say(line)
+                if not screen.quiet:
+                    for line in lines(check, file):
+                        screen.say(line)
             for line in closing_lines(checks[before:]):
                 screen.say(line)
             if source["error"] is not None:
@@ -169,7 +171,7 @@ def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
 def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
     """Add what is done to the partial reports, as a document that is a part of one."""
     if partials.grow:
-        for problem in partials.add(report_json.to_line(scene_report.document(checks, True, [source]))):
+        for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source]))):
             _complain_of(problem)
 
 
@@ -180,8 +182,10 @@ def _complain_of(problem: str) -> None:
 def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int:
     """Return what complete checks end with; what could not be checked goes to the standard error stream."""
     failing = FAIL_ON[options.fail_on]
-    if any(row["relation"] in failing and row["status"] in OPEN for check in checks for row in check["findings"]):
-        return FINDINGS
+    for check in checks:
+        words = (column(check["findings"], name) for name in ("relation", "status"))
+        if any(relation in failing and status in OPEN for relation, status in zip(*words, strict=True)):
+            return FINDINGS
     unchecked = [
         entry["reason"]
         for check in checks
@@ -189,9 +193,11 @@ def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int
         if entry["unchecked"] and not (options.allow_empty if entry["kind"] == "empty" else options.allow_skipped)
     ]
     if not options.allow_skipped:
-        found = [row for check in checks for row in check["findings"]]
         unchecked += [
-            messages.not_verified(row["a"]["name"], row["b"]["name"]) for row in found if row["verified"] is False
+            messages.not_verified(row["a"]["name"], row["b"]["name"])
+            for check in checks
+            for k, verified in enumerate(column(check["findings"], "verified"))
+            if verified is False and (row := check["findings"][k])
         ]
     if not unchecked:
         return CLEAN
@@ -279,16 +285,12 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
                 outcome = scene_pairs.check(given, shows, options.verify)
             finally:
                 shows.end()
-            known = scene_results.statuses(scene)
-            check = scene_report.check_record(scene, given, outcome)
+            check = scene_report.check_record(scene, given, outcome, scene_results.statuses(scene))
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
-            for row, clash in zip(check["findings"], outcome.clashes, strict=True):
-                before = known.get(scene_pairs.pair_of(given.objects, clash))
-                row["status"] = scene_results.next_status(before, clash.verdict).lower()
             if options.html and options.pictures and not stop.asked:
-                pairs = [(given.objects[clash.a], given.objects[clash.b]) for clash in outcome.clashes]
+                pairs = [(given.objects[a], given.objects[b]) for a, b in outcome.clashes.pairs.tolist()]
                 scene_report.take_pictures(context, check, pairs, options.pictures)
             geometries.next_frame()
             yield check
@@ -310,9 +312,8 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
             raise UsageError(messages.clearance_too_large(changes["clearance"]))
-    changes |= {
-        name: getattr(options, name) for name in ("instances", "touching") if getattr(options, name) is not None
-    }
+    given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact")}
+    changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility
     if options.ignore:
         names = ("parents", "collections", "joined", "listed", "approved")

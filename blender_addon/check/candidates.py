@@ -10,7 +10,7 @@ import numpy as np
 from ...core.broad_phase.candidate_pairs import candidate_pairs
 from ...core.progress import Progress, report_progress
 from ...core.tolerance import PIECES_OUT
-from ...core.types import FloatArray
+from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject, by_geometry
@@ -80,8 +80,8 @@ def _single_bounds(obj: SceneObject) -> tuple[FloatArray, FloatArray]:
 
 def candidates(
     given: CheckInput, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
-) -> list[tuple[int, int]]:
-    """Return the pairs that may collide: the object of the first side first, or the earlier one."""
+) -> IntArray:
+    """Return the pairs (n, 2) that may collide: the object of the first side first, or the earlier one."""
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
     extent = np.linalg.norm(high - low, axis=1)
     largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
@@ -90,13 +90,12 @@ def candidates(
     first = np.array([k for k in given.first if k not in without], dtype=np.intp)
     if given.other is None:
         found = candidate_pairs(low[first], high[first], margin=given.rules.clearance, progress=progress).pairs
-        return [(int(i), int(j)) for i, j in first[found].tolist()]
+        return first[found]
     other = np.array([k for k in given.other if k not in without], dtype=np.intp)
     found = candidate_pairs(
         low[first], high[first], low[other], high[other], margin=given.rules.clearance, progress=progress
     ).pairs
-    pairs: dict[frozenset[int], tuple[int, int]] = {}
-    for i, j in zip(first[found[:, 0]].tolist(), other[found[:, 1]].tolist(), strict=True):
-        if i != j:  # objects may be on both sides
-            pairs.setdefault(frozenset((i, j)), (i, j))
-    return list(pairs.values())
+    pairs = np.stack([first[found[:, 0]], other[found[:, 1]]], axis=1)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # objects may be on both sides
+    _, places = np.unique(np.sort(pairs, axis=1) @ [len(extent), 1], return_index=True)
+    return pairs[np.sort(places)]

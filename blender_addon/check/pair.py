@@ -88,6 +88,7 @@ def check_pair(
         tolerance,
         (a.object.choice.kind == AUTOMATIC, b.object.choice.kind == AUTOMATIC),
         subrange(progress, PREPARED, 1.0),
+        settings.budget,
     )
     return PairResult(
         contact=found, shape_a=solids[0], shape_b=solids[1], contact_tolerance=tolerance, resolution=resolution

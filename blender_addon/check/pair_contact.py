@@ -82,12 +82,13 @@ def find(
     contact_tolerance: float,
     fill_open: tuple[bool, bool] = (False, False),
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> Contact:
     """Return the contact of two things.
 
     pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose
-    mesh, where it is open and so has no depth, gets that of its pieces. progress: called with the fraction done; False
-    cancels. Raises ValueError when core does, and Cancelled.
+    mesh, where it is open and so has no depth, gets that of its pieces. budget: see `contact`, for meshes.
+    progress: called with the fraction done; False cancels. Raises ValueError when core does, and Cancelled.
     """
     makers = [make if isinstance(solid, Mesh) else None for solid, make in zip((a, b), pieces, strict=True)]
     convex = not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh)
@@ -99,6 +100,7 @@ def find(
         contact_tolerance=contact_tolerance,
         pieces_a=makers[0],
         pieces_b=makers[1],
+        budget=budget if isinstance(a, Mesh) or isinstance(b, Mesh) else None,
         progress=progress,
     )
     proof = found.certificate

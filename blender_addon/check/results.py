@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
@@ -26,14 +26,16 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..data.lazy_rows import LazyRows
 from ..data.objects import frame_of, instance_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput, SceneObject
 from ..report import messages
 from . import changes
+from .clashes import Clashes, Verdict, pair_of
 from .inspection import Inspection
-from .scene import Outcome, Verdict, pair_of
+from .scene import Outcome
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
@@ -49,6 +51,11 @@ SCOPES = (
     ("SELECTED", "Selected", "Selected objects"),
     ("COLLECTIONS", "Collections", "Objects of one collection against objects of another"),
     ("ONE", "One Against All", "One object against all other visible objects"),
+)
+LEAST_CONTACTS = (
+    ("POINT", "Point", "Report all touching pairs"),
+    ("EDGE", "Edge", "Leave out pairs that touch in single points only"),
+    ("FACE", "Face", "Leave out pairs that touch in points and along edges only"),
 )
 SORTS = (
     ("DEPTH", "Depth", "Deepest first, then closest"),
@@ -233,6 +240,14 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     touching: BoolProperty(  # type: ignore[valid-type]
         name="Touching", description="Report touching pairs", default=True
     )
+    least_contact: EnumProperty(  # type: ignore[valid-type]
+        name="Least Contact", description="What touching pairs must share to be reported", items=LEAST_CONTACTS
+    )
+    exact: BoolProperty(  # type: ignore[valid-type]
+        name="Exact Depths",
+        description="Refine the depth of each pair of meshes, which takes long, instead of reporting upper bounds",
+        default=False,
+    )
     instances: BoolProperty(  # type: ignore[valid-type]
         name="Instances", description="Also check instances of collections and Geometry Nodes", default=True
     )
@@ -304,6 +319,8 @@ class ContactLensCheck(bpy.types.PropertyGroup):
             clearance=float(f"{self.clearance:.7g}"),  # a float32 property: seven digits are what the user typed
             contact_tolerance=float(f"{context.scene.contact_lens.contact_tolerance:.7g}"),  # type: ignore[attr-defined]
             touching=self.touching,
+            least_contact=self.least_contact.lower(),
+            exact=self.exact,
             instances=self.instances,
             ignore_parents=self.ignore_parents,
             ignore_collections=self.ignore_collections,
@@ -382,12 +399,21 @@ def next_status(before: str | None, verdict: Verdict | None) -> str:
     return "ACTIVE" if before in ("NEW", "CHANGED") else before
 
 
+def statuses_of(objects: Sequence[SceneObject], clashes: Clashes, known: Mapping[Pair | None, str]) -> list[str]:
+    """Return the statuses of clashes; known: those that pairs had before."""
+    result = [next_status(None, None)] * len(clashes)
+    before = {row: known[pair] for pair, row in clashes.rows_of(objects, filter(None, known)).items()}
+    for row in {*before, *clashes.judged}:
+        result[row] = next_status(before.get(row), clashes[row].verdict)
+    return result
+
+
 def store(
     scene: bpy.types.Scene,
     given: CheckInput,
     outcome: Outcome,
     record: dict[str, Any],
-    approved: list[dict[str, Any]],
+    approved: Sequence[dict[str, Any]],
     changed: Pair = frozenset(),
 ) -> None:
     """Store the outcome of a check in the scene's list, which keeps the decisions about pairs.
@@ -401,7 +427,7 @@ def store(
     active_key = None if active is None else pair_key(active)
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     entries: dict[Pair, dict[str, Any]] = {}
-    rows = [*record["findings"], *({**row, "frame": frame} for row in approved)]
+    rows = [*record["findings"], *approved]
     for clash, row in zip([*outcome.clashes, *outcome.approved], rows, strict=True):
         pair = pair_of(objects, clash)
         status = next_status(known.get(pair), clash.verdict)
@@ -431,7 +457,7 @@ def store(
 
 
 def update(
-    finding: ContactLensFinding, given: CheckInput, outcome: Outcome, rows: list[dict[str, Any]], frame: float
+    finding: ContactLensFinding, given: CheckInput, outcome: Outcome, rows: Sequence[dict[str, Any]], frame: float
 ) -> None:
     """Store the outcome of a check of the pair alone, with its one row if it clashes, in its finding."""
     if outcome.partial or outcome.unchecked:
@@ -445,7 +471,7 @@ def update(
         approval, verdict = _approval(finding), outcome.clashes[0].verdict
         if verdict is not None or finding.status == "RESOLVED":
             finding.status = next_status(finding.status, verdict)
-        for name, value in _numbers({**rows[0], "frame": frame}, given).items():
+        for name, value in _numbers(rows[0], given).items():
             setattr(finding, name, value)
         if approval is not None and finding.status in ("APPROVED", "CHANGED"):
             finding.approval = _as_text(approval.signed_distance)
@@ -499,7 +525,10 @@ def _kept(
     """Return the entries of the list that the check did not find again, with the status they have now."""
     objects = given.objects
     states = {obj.key: _text_of_state(obj.state) for obj in objects}
-    cleared = {frozenset((objects[i].key, objects[j].key)) for i, j in outcome.cleared}
+    cleared, ignored = (
+        {frozenset((objects[i].key, objects[j].key)) for i, j in pairs.tolist()} if check.findings else set()
+        for pairs in (outcome.cleared, outcome.ignored_pairs)
+    )
 
     def on(side: list[SceneObject]) -> Callable[[Key], bool]:
         keys, makers = {obj.key for obj in side}, {obj.key[0] for obj in side if given.rules.instances}
@@ -526,7 +555,7 @@ def _kept(
             entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
             entry |= {"instance_a": "", "instance_b": ""}
         apart = gone or key in cleared
-        if key is not None and not (apart or outcome.partial or key in outcome.ignored_pairs):
+        if key is not None and not (apart or outcome.partial or key in ignored):
             apart = was_looked_at(key)
         if apart and finding.is_open:
             entry["status"] = "RESOLVED"
@@ -641,14 +670,23 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     if not check.summary:
         return []
     record: dict[str, Any] = json.loads(check.summary)
-    # Findings of files saved earlier do not say of which frame they are.
-    rows = [{"frame": record["frame"], **finding.row()} for finding in check.findings]
     if scene == bpy.context.scene:
         changes.settle(bpy.context)
-    for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
-        row["out_of_date"] = why_out_of_date(scene, k, finding) or None
+    findings = list(check.findings)  # a finding is looked up by going through those before
+
+    def make(k: int) -> dict[str, Any]:
+        # Findings of files saved earlier do not say of which frame they are.
+        row = {"frame": record["frame"], **findings[k].row()}
+        row["out_of_date"] = why_out_of_date(scene, k, findings[k]) or None
         row.pop("scale_length", None)
-    outdated = sum(row["out_of_date"] is not None for row in rows)
+        return row
+
+    columns = {
+        "relation": [finding.relation for finding in findings],
+        "status": [finding.status.lower() for finding in findings],
+    }
+    outdated = sum(changes.reason(scene, k)[1] != "" for k in range(len(findings)))
+    rows = LazyRows(len(findings), make, columns)
     return [{**record, "units": UnitFormat.of_scene(scene).record(), "out_of_date": outdated, "findings": rows}]
 
 

@@ -12,307 +12,219 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
-from ...core.contacts import contacts
-from ...core.meshes.decomposition import Decomposition
-from ...core.note import Note
+import numpy as np
+
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
-from ...core.result import Relation, Status
-from ...core.shapes.curved_shape import ConvexShape
-from ...core.types import FloatArray
-from ..data.records import Approval, Key, Pair, Settings, Skipped
+from ...core.result import Relation
+from ...core.types import IntArray
+from ..data.collision_kinds import PRIMITIVES
+from ..data.records import Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
-from ..read.world_shape import WorldShape, WorldShapeCache
+from ..read.world_shape import WorldShapeCache
 from ..report import messages
 from .candidates import bounds_of, candidates
-from .pair import PairResult, check_pair, pair_tolerance
-from .pair_contact import center_of, is_convex
+from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
+from .convex_bounds import ConvexBounds, FrameMemory
+from .pair import check_pair
 
-CHUNK = 2_000
-"""Pairs that are answered together."""
+CHUNK = 20_000
+"""Pairs that are answered together at most."""
+FIRST_ANSWER = 0.0
+"""Seconds of refining the depth of a pair of meshes or compounds: none, but for `exact` checks."""
 FIRST_CHUNK = 125
 """The first chunks are smaller: when a check is stopped, some pairs are done."""
 BOUNDS = 0.1
 """Fraction of the progress of a check after which the candidate pairs are known."""
+PAIRS = 0.5
+"""The same of finding them, after which only their convex bounds are to be made."""
 TOGETHER = 0.1
 """The same of a chunk, after which its pairs with convex bounds are answered."""
 SAME_RELATION = "the same relation"
 """The check that a clash fails whose relation is another when it is checked by itself."""
 
 
-class Verdict(Enum):
-    """A clash compared with what the user approved."""
-
-    WITHIN = "within"
-    """No worse than approved."""
-    WORSE = "worse"
-    """Deeper or closer than approved."""
-    UNKNOWN = "unknown"
-    """The file does not say at which depth it was approved."""
-
-
-@dataclass(frozen=True, eq=False)
-class ShapeFacts:
-    """How an object was checked."""
-
-    kind: str
-    """Of its collision shape."""
-    protrusion: float
-    """How far its mesh sticks out of a primitive, Blender units."""
-    approximation: Decomposition | None
-    """The pieces of a compound, where they are not exact."""
-
-    @classmethod
-    def of(cls, shape: WorldShape) -> ShapeFacts:
-        protrusion = shape.protrusion if shape.protrusion > RESOLUTION_STEPS * shape.step else 0.0
-        return cls(shape.kind, protrusion, shape.approximation)
-
-
-@dataclass(frozen=True, eq=False)
-class Clash:
-    """A pair that collides, touches or is within the clearance. World space, Blender units; see `Contact`."""
-
-    a: int
-    """Index of A in the objects of the check."""
-    b: int
-    relation: Relation
-    intersects: bool
-    signed_distance: float
-    normal: FloatArray
-    point_on_a: FloatArray
-    point_on_b: FloatArray
-    center: FloatArray
-    lower_bound: float
-    upper_bound: float
-    region: str | None
-    """The kind of the contact region, "regions" or "curves" of several; None without one."""
-    area: float
-    centroid: FloatArray | None
-    status: str
-    reason: str
-    """Why the bounds do not meet, in words; empty when they do."""
-    shape_a: ShapeFacts
-    shape_b: ShapeFacts
-    resolution: float
-    """Smaller differences of the signed distance are not known."""
-    notes: tuple[Note, ...] = ()
-    has_depth: bool = True
-    """False where surfaces meet of which one is open."""
-    of_pieces: bool = False
-    """Whether the depth is that of convex pieces, because a surface is open."""
-    checks: tuple[tuple[str, bool], ...] | None = None
-    """Name and outcome of each check of `verify`; None where it was not verified."""
-    approval: Approval | None = None
-    """The user's."""
-    verdict: Verdict | None = None
-    """None without an approval."""
-
-    @property
-    def depth(self) -> float:
-        return max(0.0, -self.signed_distance)
-
-    @property
-    def approved_distance(self) -> float | None:
-        """The signed distance that an approval is compared with; None where there is no depth."""
-        return self.signed_distance if self.has_depth else None
-
-
 @dataclass(eq=False)
 class Outcome:
     """The result of a scene check."""
 
-    clashes: list[Clash] = field(default_factory=list)
+    clashes: Clashes = field(default_factory=Clashes.none)
     """Deepest first."""
-    cleared: list[tuple[int, int]] = field(default_factory=list)
-    """Candidate pairs that were checked and are apart."""
+    facts: dict[int, ShapeFacts] = field(default_factory=dict)
+    """By index, of the objects that are in clashes."""
+    cleared: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.intp))
+    """(n, 2) candidate pairs, by the indices of their objects, that were checked and are apart."""
     ignored: dict[str, int] = field(default_factory=dict)
     """How many candidate pairs each rule left out."""
-    ignored_pairs: set[Pair] = field(default_factory=set)
+    ignored_pairs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.intp))
+    """(n, 2) these pairs, by the indices of their objects."""
     skipped: list[Skipped] = field(default_factory=list)
     candidates: int = 0
     """How many pairs the broad phase left, the ignored ones not counted."""
     partial: bool = False
     """Whether the check was cancelled."""
-    approved: list[Clash] = field(default_factory=list)
+    approved: Clashes = field(default_factory=Clashes.none)
     """Clashes that are left out because they are no worse than approved; deepest first."""
     unchecked: set[Pair] = field(default_factory=set)
     """Pairs that could not be checked; of one object when it could not be checked at all."""
 
 
-def check(given: CheckInput, progress: Progress | None = None, verify: bool = False) -> Outcome:
+def check(
+    given: CheckInput, progress: Progress | None = None, verify: bool = False, known: FrameMemory | None = None
+) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
-    partial. verify: check every clash again by itself, with a certificate.
+    partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
+    the scene have found, which saves time.
     """
     outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
-        run = _Check(given, outcome)
+        run = _Check(given, outcome, known or FrameMemory(follows=False))
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS))
             outcome.candidates = len(pairs)
             run.check_pairs(pairs, subrange(progress, BOUNDS, 0.9 if verify else 1.0))
+            run.keep_found()
             if verify:
                 run.verify_clashes(subrange(progress, 0.9, 1.0))
         except Cancelled:
             outcome.partial = True
+            run.keep_found()
         if not outcome.partial and progress is not None:
             progress(1.0)  # whatever it returns, all is done
-    outcome.clashes.sort(key=lambda c: (c.approved_distance or 0.0, *(given.objects[k].name for k in (c.a, c.b))))
-    _compare_with_approvals(given, outcome)
+        outcome.clashes = outcome.clashes.deepest_first(given.objects)
+        run.compare_with_approvals()
     _clear_nothing_faulty(given.objects, outcome)
     return outcome
-
-
-def _compare_with_approvals(given: CheckInput, outcome: Outcome) -> None:
-    """Give clashes their verdicts, and leave out those that are no worse than approved if that is asked for."""
-    clashes, outcome.clashes = outcome.clashes, []
-    for clash in clashes:
-        key = pair_of(given.objects, clash)
-        approval = given.approved.get(key)
-        if approval is not None:
-            verdict = Verdict.WORSE if approval.is_known else Verdict.UNKNOWN
-            if approval.covers(clash.approved_distance, clash.resolution):
-                verdict = Verdict.WITHIN
-            clash = replace(clash, approval=approval, verdict=verdict)
-        if clash.verdict == Verdict.WITHIN and given.rules.ignore_approved:
-            outcome.approved.append(clash)
-            outcome.ignored["approved"] = outcome.ignored.get("approved", 0) + 1
-            outcome.ignored_pairs.add(key)
-        else:
-            outcome.clashes.append(clash)
 
 
 def _clear_nothing_faulty(objects: Sequence[SceneObject], outcome: Outcome) -> None:
     """Count objects that Blender may have evaluated wrong as unchecked; their clashes stay."""
     faulty = {obj.key for obj in objects if obj.fault}
-    outcome.cleared = [(i, j) for i, j in outcome.cleared if not faulty & {objects[i].key, objects[j].key}]
-    outcome.unchecked |= {frozenset((key,)) for key in faulty}
-
-
-def pair_of(objects: Sequence[SceneObject], clash: Clash) -> Pair:
-    """Return the identity of the pair of a clash."""
-    return frozenset((objects[clash.a].key, objects[clash.b].key))
+    if faulty:
+        outcome.cleared = outcome.cleared[are_without(outcome.cleared, objects, faulty)]
+        outcome.unchecked |= {frozenset((key,)) for key in faulty}
 
 
 class _Check:
     """A scene check that runs."""
 
-    def __init__(self, given: CheckInput, outcome: Outcome) -> None:
-        self._given, self._outcome = given, outcome
+    def __init__(self, given: CheckInput, outcome: Outcome, known: FrameMemory) -> None:
+        self._given, self._outcome, self._known = given, outcome, known
         self._objects = given.objects
         self._shapes = WorldShapeCache()
-        self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance)
+        budget = None if given.rules.exact else FIRST_ANSWER
+        self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
+        self._found: list[Clashes] = []
+        self._cleared: list[IntArray] = []
 
-    def find_pairs(self, progress: Progress | None) -> list[tuple[int, int]]:
-        """Return the pairs that may collide and that no rule ignores. Raises Cancelled."""
-        objects, outcome = self._objects, self._outcome
-        low, high, problems = bounds_of(objects, subrange(progress, 0.0, 0.5))
+    def find_pairs(self, progress: Progress | None) -> IntArray:
+        """Return the pairs (n, 2) that may collide and that no rule ignores. Raises Cancelled."""
+        objects = self._objects
+        low, high, problems = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
-        pairs = []
-        for i, j in candidates(self._given, low, high, set(problems), subrange(progress, 0.5, 1.0)):
-            rule = self._given.ignoring_rule(i, j)
-            if rule:
-                outcome.ignored[rule] = outcome.ignored.get(rule, 0) + 1
-                outcome.ignored_pairs.add(frozenset((objects[i].key, objects[j].key)))
-            else:
-                pairs.append((i, j))
+        pairs = candidates(self._given, low, high, set(problems), subrange(progress, 0.5 * PAIRS, PAIRS))
+        ignored = self._given.ignored_rows(pairs)
+        for name, rows in ignored.items():
+            self._ignore(name, pairs[rows])
+        left = np.ones(len(pairs), dtype=bool)
+        left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
+        pairs = pairs[left]
+        used, progress = np.unique(pairs), subrange(progress, PAIRS, 1.0)
+        self._bounds = ConvexBounds(objects, (low, high), used, self._shapes, progress)
         return pairs
 
-    def check_pairs(self, pairs: list[tuple[int, int]], progress: Progress | None) -> None:
-        """Put every pair into the outcome. Raises Cancelled."""
-        start, size = 0, FIRST_CHUNK
+    def _ignore(self, rule: str, pairs: IntArray) -> None:
+        """Count pairs (n, 2) as ignored by a rule."""
+        outcome = self._outcome
+        if len(pairs):
+            outcome.ignored[rule] = outcome.ignored.get(rule, 0) + len(pairs)
+            outcome.ignored_pairs = np.concatenate([outcome.ignored_pairs, pairs])
+
+    def check_pairs(self, pairs: IntArray, progress: Progress | None) -> None:
+        """Find the clashes among pairs. Raises Cancelled."""
+        start, size = 0, CHUNK if self._known.last is not None else FIRST_CHUNK
         while start < len(pairs):
             chunk = pairs[start : start + size]
             end = start + len(chunk)
             self._check_chunk(chunk, subrange(progress, start / len(pairs), end / len(pairs)))
+            if len(chunk) < len(pairs):  # the next frame begins with the first pairs, not with the last
+                self._known.last = None
             start, size = end, min(2 * size, CHUNK)
 
-    def _check_chunk(self, pairs: list[tuple[int, int]], progress: Progress | None) -> None:
+    def keep_found(self) -> None:
+        """Put what was found into the outcome."""
+        self._outcome.clashes = Clashes.joined([self._outcome.clashes, *self._found])
+        self._outcome.cleared = np.concatenate([self._outcome.cleared, *self._cleared])
+        self._found, self._cleared = [], []
+
+    def _check_chunk(self, pairs: IntArray, progress: Progress | None) -> None:
         report_progress(progress, 0.0)
-        apart, clashes = self._answer_together(pairs, subrange(progress, 0.0, TOGETHER))
-        singles = subrange(progress, TOGETHER, 1.0)
-        for k, (pair, part) in enumerate(equal_parts(pairs, singles)):
+        together = 1.0 if self._bounds.is_convex[pairs].all() else TOGETHER
+        left = self._answer_together(pairs, subrange(progress, 0.0, together))
+        for k, part in equal_parts(left.tolist(), subrange(progress, together, 1.0)):
             report_progress(part, 0.0)
-            if k not in apart:
-                clash = clashes[k] if k in clashes else self._check_alone(pair, part)
-                if clash is None:
-                    continue
-                if clash.relation != Relation.SEPARATED and (
-                    clash.relation != Relation.TOUCHING or self._given.rules.touching
-                ):
-                    self._outcome.clashes.append(clash)
-                    continue
-            self._outcome.cleared.append(pair)
+            a, b = pairs[k].tolist()
+            found = self._check_alone((a, b), part)
+            if found is not None:
+                clash, rank = found
+                self._note_facts(pairs[k : k + 1])
+                self._keep(Clashes.of_single(clash), np.array([rank]))
 
-    def _answer_together(
-        self, pairs: list[tuple[int, int]], progress: Progress | None
-    ) -> tuple[set[int], dict[int, Clash]]:
-        """Return which of the pairs, by index, are apart by more than clearance and tolerance, and the contacts of
-        convex shapes. Any other pair must be checked by itself."""
-        bounds: dict[int, ConvexShape | None] = {}
-        for i, j in tracked(pairs, subrange(progress, 0.0, 0.5)):
-            bounds |= {n: self._convex_bound(n) for n in (i, j) if n not in bounds}
-        rows = [k for k, (i, j) in enumerate(pairs) if bounds[i] is not None and bounds[j] is not None]
-        apart: set[int] = set()
-        clashes: dict[int, Clash] = {}
-        if not rows:
-            return apart, clashes
-        places = {n: place for place, n in enumerate(dict.fromkeys(n for k in rows for n in pairs[k]))}
-        found = contacts(
-            [bound for n in places if (bound := bounds[n]) is not None],
-            [[places[n] for n in pairs[k]] for k in rows],
-            clearance=self._settings.clearance,
-            contact_tolerance=self._settings.contact_tolerance,
-            distances=False,
-            certificates=False,
-            progress=subrange(progress, 0.5, 1.0),
-        )
-        relations, statuses, centers = found.relation, found.status, found.center
-        for row, k in enumerate(rows):
-            a, b = (self._shapes.of(self._objects[n]) for n in pairs[k])
-            # The tolerance of the call is that of all its pairs; that of this one may be coarser.
-            tolerance, lower = pair_tolerance(a, b, self._settings.contact_tolerance), float(found.lower_bound[row])
-            if relations[row] == Relation.SEPARATED:
-                smaller = min((extent for extent in (a.extent, b.extent) if extent > 0.0), default=0.0)
-                if lower > max(self._settings.clearance, tolerance * smaller):
-                    apart.add(k)
-            elif tolerance == self._settings.contact_tolerance and a.is_convex and b.is_convex:
-                region = found.region[row]
-                clashes[k] = Clash(
-                    *pairs[k],
-                    relation=relations[row],
-                    intersects=bool(found.signed_distance[row] <= 0.0),
-                    signed_distance=float(found.signed_distance[row]),
-                    normal=found.normal[row],
-                    point_on_a=found.point_on_a[row],
-                    point_on_b=found.point_on_b[row],
-                    center=centers[row],
-                    lower_bound=lower,
-                    upper_bound=float(found.upper_bound[row]),
-                    region=None if region is None else str(region.kind),
-                    area=0.0 if region is None else float(region.area),
-                    centroid=None if region is None else region.centroid,
-                    status=str(statuses[row]),
-                    reason=statuses[row].reason,
-                    shape_a=ShapeFacts.of(a),
-                    shape_b=ShapeFacts.of(b),
-                    resolution=RESOLUTION_STEPS * max(a.step, b.step),
-                )
-        return apart, clashes
+    def _keep(self, clashes: Clashes, ranks: IntArray) -> None:
+        """Keep the clashes that the rules ask for, and count the others; ranks (n,): how they touch, see `rank_of`."""
+        rules, relations = self._given.rules, clashes.relations
+        touching = relations == RELATIONS.index(Relation.TOUCHING)
+        is_clear = (relations == RELATIONS.index(Relation.SEPARATED)) | (touching & (not rules.touching))
+        is_small = touching & ~is_clear & (ranks < LEAST_RANKS[rules.least_contact])
+        self._cleared.append(clashes.pairs[is_clear])
+        self._ignore("least_contact", clashes.pairs[is_small])
+        if (is_clear | is_small).any():
+            clashes = clashes.take(np.flatnonzero(~(is_clear | is_small)))
+        if len(clashes):
+            self._found.append(clashes)
 
-    def _convex_bound(self, k: int) -> ConvexShape | None:
-        try:
-            return self._shapes.of(self._objects[k]).convex_bound
-        except ValueError:  # reported when the pair is checked by itself
-            return None
+    def _answer_together(self, pairs: IntArray, progress: Progress | None) -> IntArray:
+        """Find the clashes of convex shapes, and which of the pairs are apart by more than clearance and tolerance.
+        Returns the rows of all others, which must be checked by themselves."""
+        bounds = self._bounds
+        rows = np.flatnonzero(bounds.has_bound[pairs].all(axis=1))
+        left = np.ones(len(pairs), dtype=bool)
+        if len(rows):
+            chosen = pairs[rows]
+            tolerance = bounds.tolerances(chosen, self._settings.contact_tolerance)
+            found = self._known.contacts(bounds, chosen, tolerance, self._settings.clearance, progress)
+            separated = found.relation == Relation.SEPARATED
+            # Their shapes may be inside their bounds: such a pair touches or not by its own tolerance.
+            widest = np.maximum(self._settings.clearance, tolerance * bounds.smaller_extents(chosen))
+            apart = separated & (found.lower_bound > widest)
+            self._cleared.append(chosen[apart])
+            both = np.flatnonzero(~separated & bounds.is_convex[chosen].all(axis=1))
+            resolution = RESOLUTION_STEPS * bounds.step[chosen[both]].max(axis=1)
+            clashes = Clashes.of_contacts(chosen[both], found, both, resolution)
+            self._note_facts(chosen[both])
+            self._keep(clashes, clashes.ranks.astype(np.intp))
+            left[rows[apart]] = left[rows[both]] = False
+        return np.flatnonzero(left)
 
-    def _check_alone(self, pair: tuple[int, int], progress: Progress | None, verify: bool = False) -> Clash | None:
-        """Return the contact of a pair; None, with the reason in the outcome, where it cannot be checked."""
+    def _note_facts(self, pairs: IntArray) -> None:
+        """Note how the objects of pairs are checked."""
+        facts = self._outcome.facts
+        for k in np.unique(pairs).tolist():
+            if k not in facts:
+                obj = self._objects[k]
+                is_plain = self._bounds.has_bound[k] and obj.kind not in PRIMITIVES
+                facts[k] = ShapeFacts(obj.kind, 0.0, None) if is_plain else ShapeFacts.of(self._shapes.of(obj))
+
+    def _check_alone(
+        self, pair: tuple[int, int], progress: Progress | None, verify: bool = False, exact: bool = False
+    ) -> tuple[Clash, int] | None:
+        """Return the contact of a pair, and its `rank_of`; None, with the reason in the outcome, where it cannot be
+        checked."""
         objects = [self._objects[k] for k in pair]
         for obj in objects:
             if frozenset((obj.key,)) in self._outcome.unchecked:
@@ -324,8 +236,9 @@ class _Check:
                 return None
         a, b = (self._shapes.of(obj) for obj in objects)
         try:
-            result = check_pair(a, b, self._settings, subrange(progress, 0.4, 1.0))
-            return _clash(pair, result, (a, b), verify)
+            settings = replace(self._settings, budget=None) if exact else self._settings
+            result = check_pair(a, b, settings, subrange(progress, 0.4, 1.0))
+            return clash_of(pair, result, verify), rank_of(result.contact)
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
             reason = messages.pair_not_checked(name_a, name_b, error)
@@ -340,55 +253,35 @@ class _Check:
     def verify_clashes(self, progress: Progress | None) -> None:
         """Check every clash again by itself, with a certificate. Raises Cancelled; the others are not verified then."""
         clashes = self._outcome.clashes
-        for k, clash in enumerate(tracked(clashes, progress)):
+        for k in tracked(range(len(clashes)), progress):
+            clash = clashes[k]
             again = self._check_alone((clash.a, clash.b), None, verify=True)
-            if again is not None and again.relation == clash.relation:
-                clashes[k] = again
+            if again is not None and again[0].relation == clash.relation:
+                clashes.put(k, again[0])
             else:
-                clashes[k] = replace(clash, checks=((SAME_RELATION, False),))
+                clashes.put(k, replace(clash, checks=((SAME_RELATION, False),)))
 
+    def compare_with_approvals(self) -> None:
+        """Give clashes their verdicts, and leave out those that are no worse than approved if that is asked for."""
+        given, outcome = self._given, self._outcome
 
-def _clash(pair: tuple[int, int], result: PairResult, shapes: tuple[WorldShape, WorldShape], verify: bool) -> Clash:
-    """Return a contact as a clash."""
-    contact, region = result.contact, result.contact.region
-    if is_convex(contact):
-        kind = None if region is None else str(region.kind)
-    else:
-        kind = "regions" if contact.regions else "curves" if contact.curves else None
-    return Clash(
-        *pair,
-        relation=contact.relation,
-        intersects=contact.intersects,
-        signed_distance=float(contact.signed_distance),
-        normal=contact.normal,
-        point_on_a=contact.point_on_a,
-        point_on_b=contact.point_on_b,
-        center=contact.center,
-        lower_bound=float(contact.lower_bound),
-        upper_bound=float(contact.upper_bound),
-        region=kind,
-        area=contact.area,
-        centroid=center_of(contact),
-        status=str(contact.status),
-        reason=contact.reason,
-        shape_a=ShapeFacts.of(shapes[0]),
-        shape_b=ShapeFacts.of(shapes[1]),
-        resolution=result.resolution,
-        notes=contact.notes,
-        has_depth=contact.has_depth,
-        of_pieces=contact.status is Status.OF_PIECES,
-        checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
-    )
+        def refine(clash: Clash) -> Clash:
+            found = None if given.rules.exact else self._check_alone((clash.a, clash.b), None, exact=True)
+            return clash if found is None else found[0]
+
+        within = compared(outcome.clashes, given.objects, given.approved, refine)
+        if within and given.rules.ignore_approved:
+            left = np.ones(len(outcome.clashes), dtype=bool)
+            left[within] = False
+            outcome.approved = outcome.clashes.take(np.flatnonzero(~left))
+            outcome.clashes = outcome.clashes.take(np.flatnonzero(left))
+            self._ignore("approved", outcome.approved.pairs)
 
 
 def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset[Key]) -> Outcome:
     """Return an outcome without the pairs of objects that have changed meanwhile; these are left out."""
     if not changed:
         return outcome
-
-    def is_valid(a: int, b: int) -> bool:
-        return changed.isdisjoint((objects[a].key, objects[b].key))
-
     skipped = [
         Skipped(obj.name, messages.changed_while_checked(obj.name), kind="changed")
         for obj in objects
@@ -396,8 +289,8 @@ def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset
     ]
     return replace(
         outcome,
-        clashes=[clash for clash in outcome.clashes if is_valid(clash.a, clash.b)],
-        cleared=[pair for pair in outcome.cleared if is_valid(*pair)],
-        approved=[clash for clash in outcome.approved if is_valid(clash.a, clash.b)],
+        clashes=outcome.clashes.without(objects, changed),
+        cleared=outcome.cleared[are_without(outcome.cleared, objects, changed)],
+        approved=outcome.approved.without(objects, changed),
         skipped=[*skipped, *outcome.skipped],
     )

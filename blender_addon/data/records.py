@@ -32,6 +32,8 @@ class Settings:
     """As set by the user, relative to the smaller shape's extent."""
     flat: bool = False
     """Whether the two are flat and inspected in their plane."""
+    budget: float | None = None
+    """Seconds for refining the depth of a pair with a mesh, see `contact`."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class Rules:
     contact_tolerance: float = 1e-5
     touching: bool = True
     """Whether pairs that only touch are reported."""
+    least_contact: str = "point"
+    """Touching pairs that share less are left out: "point" (none are), "edge" or "face"."""
+    exact: bool = False
+    """Whether depths of meshes are refined until they are known, or the search ends; else upper bounds will do."""
     instances: bool = True
     """Whether instances are checked too."""
     visibility: str = VIEWPORT

@@ -255,6 +255,11 @@ def float32_step(size: float) -> float:
     return max(math.ldexp(1.0, math.frexp(size)[1] - 24), 2.0**-149)
 
 
+def float32_steps(sizes: FloatArray) -> FloatArray:
+    """Return the distance of a float32 of each size (n,) from the next one."""
+    return np.maximum(np.ldexp(1.0, np.frexp(sizes)[1] - 24), 2.0**-149)
+
+
 def step_at(magnitude: float, local_magnitude: float, linear: FloatArray) -> float:
     """Return the spacing of float32 at the largest coordinate that took part, Blender units.
 

@@ -16,6 +16,8 @@ from ...core.decomposition.mesh_pieces import mesh_pieces
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.progress import Progress
+from ...core.shapes.box import Box
+from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
 from .cache import LruCache
@@ -61,7 +63,12 @@ class Geometry:
     @cached_property
     def magnitude(self) -> float:
         """The largest absolute coordinate."""
-        return float(np.abs(self.hull.vertices).max())
+        return float(np.abs(self.bounds).max())
+
+    @cached_property
+    def convex_bound(self) -> ConvexShape:
+        """Its convex hull, in local space."""
+        return Box.from_matrix(np.eye(4), *self.bounds) if self.is_box else self.hull
 
     def world_concavity(self, hull: ConvexHull, linear: FloatArray, translation: FloatArray) -> Concavity:
         """Return how far the mesh is from its hull in world space; searched once for all places and rotations.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.decomposition.concavity import Concavity
-from ...core.types import FloatArray
+from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import Choice
 from ..data.records import Approval, Key, Pair, Rules, Skipped, State
 from ..data.units import UnitFormat
@@ -171,7 +171,26 @@ class CheckInput:
     differences: list[dict[str, Any]] = field(default_factory=list)
     """Differences between viewport and render, as `visibility.differences` returns them."""
 
-    def ignoring_rule(self, i: int, j: int) -> str:
+    def ignored_rows(self, pairs: IntArray) -> dict[str, IntArray]:
+        """Return which of pairs (n, 2) of objects are ignored, by the names of the rules."""
+        listed = {uid for uids in (*self.joined, *self.listed) for uid in uids}
+        # Of most scenes no rule has anything to say about most objects.
+        concerned = np.array(
+            [
+                bool(obj.above or obj.collections or obj.key[2] or obj.key[0] in listed or obj.uid in listed)
+                for obj in self.objects
+            ],
+            dtype=bool,
+        )
+        owners = np.array([obj.key[0] for obj in self.objects], dtype=np.int64)
+        is_open = concerned[pairs].any(axis=1) | (owners[pairs[:, 0]] == owners[pairs[:, 1]])
+        found: dict[str, list[int]] = {}
+        for row in np.flatnonzero(is_open).tolist():
+            if rule := self._ignoring_rule(*pairs[row].tolist()):
+                found.setdefault(rule, []).append(row)
+        return {rule: np.array(rows, dtype=np.intp) for rule, rows in found.items()}
+
+    def _ignoring_rule(self, i: int, j: int) -> str:
         """Return the name of the rule by which a pair of objects is ignored, or an empty string."""
         a, b = self.objects[i], self.objects[j]
         if self.rules.ignore_parents and _is_parent_of_either(a, b):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, SolidFacets, pieces_of, solid_facets
 from ...core.progress import Progress, subrange
-from ...core.shapes.box import Box
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
@@ -59,9 +59,7 @@ class WorldShape:
         if self.kind in PRIMITIVES:
             at_origin = obj.choice.source == "rigid_body"
             return fitted(self.kind, *geometry.bounds, obj.linear, obj.translation, at_origin)
-        if geometry.is_box:
-            return Box.from_matrix(obj.matrix, *geometry.bounds)
-        return geometry.hull.transformed(obj.matrix)
+        return cast("ConvexShape", geometry.convex_bound.transformed(obj.matrix))
 
     @cached_property
     def solid(self) -> Solid:

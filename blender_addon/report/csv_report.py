@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..data.names import visible
@@ -61,50 +62,60 @@ CONTROL = frozenset("\t\r\n")
 
 def to_csv(document: dict[str, Any]) -> str:
     """Return the findings as CSV text."""
+    return "".join(csv_parts(document))
+
+
+def csv_parts(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the findings as CSV text, row by row."""
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow(COLUMNS)
+    for row in _rows(document):
+        writer.writerow(row)
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
+
+
+def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
+    yield COLUMNS
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     if document["partial"]:
-        writer.writerow(_not_checked({}, messages.STOPPED_EARLY))
+        yield _not_checked({}, messages.STOPPED_EARLY)
     for entry in document["inputs"]:
         if entry["error"] is not None:
-            writer.writerow(_not_checked(entry, entry["error"], entry["sha256"]))
-    for check in in_scene_units(document)["checks"]:
+            yield _not_checked(entry, entry["error"], entry["sha256"])
+    for check in map(in_scene_units, document["checks"]):
         for entry in check["skipped"]:
             if entry["unchecked"]:
-                writer.writerow(_not_checked(check, entry["reason"], digests.get(check.get("path"))))
+                yield _not_checked(check, entry["reason"], digests.get(check.get("path")))
         for row in check["findings"]:
-            writer.writerow(
-                [
-                    _text(check["file"] or ""),
-                    _text(check["scene"]),
-                    row.get("frame", check["frame"]),
-                    row.get("status", ""),
-                    _text(row["a"]["name"]),
-                    _text(row["b"]["name"]),
-                    row["relation"],
-                    row["signed_distance"],
-                    row["depth"],
-                    row["area"],
-                    *(row["normal"] or ("", "", "")),
-                    *row["center"],
-                    *row["point_on_a"],
-                    *row["point_on_b"],
-                    row["lower_bound"],
-                    row["upper_bound"],
-                    row["a"]["checked_as"],
-                    row["b"]["checked_as"],
-                    check["units"]["length"],
-                    check["units"]["area"],
-                    check["units"]["blender_units_per_unit"],
-                    _text("; ".join(row["notes"])),
-                    _text(row["out_of_date"] or ""),
-                    _text(check.get("path") or ""),
-                    digests.get(check.get("path")),
-                ]
-            )
-    return file.getvalue()
+            yield [
+                _text(check["file"] or ""),
+                _text(check["scene"]),
+                row.get("frame", check["frame"]),
+                row.get("status", ""),
+                _text(row["a"]["name"]),
+                _text(row["b"]["name"]),
+                row["relation"],
+                row["signed_distance"],
+                row["depth"],
+                row["area"],
+                *(row["normal"] or ("", "", "")),
+                *row["center"],
+                *row["point_on_a"],
+                *row["point_on_b"],
+                row["lower_bound"],
+                row["upper_bound"],
+                row["a"]["checked_as"],
+                row["b"]["checked_as"],
+                check["units"]["length"],
+                check["units"]["area"],
+                check["units"]["blender_units_per_unit"],
+                _text("; ".join(row["notes"])),
+                _text(row["out_of_date"] or ""),
+                _text(check.get("path") or ""),
+                digests.get(check.get("path")),
+            ]
 
 
 def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:

@@ -13,9 +13,10 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 
 from . import csv_report, html_report, json_report, messages, pair
 
@@ -32,6 +33,8 @@ BEGINNINGS = tuple(
 )
 """What a file has to begin with to be replaced by a report."""
 LONGEST_BEGINNING = max(map(len, BEGINNINGS))
+BLOCK = 1_000_000
+"""Characters that are written to partial reports at a time."""
 MOST_LINKS = 40
 """How many symbolic links are followed, one to the next."""
 
@@ -98,36 +101,36 @@ def share_a_file(places: Iterable[Place]) -> bool:
     return len(set(found)) < len(found)
 
 
-def write(place: Place, text: str, standard_output: int = 1) -> None:
-    """Write a report to its place. Raises ReportFileError; what was there is whole then.
+def write(place: Place, text: str | Iterable[str], standard_output: int = 1) -> None:
+    """Write a report, a text or its parts, to its place. Raises ReportFileError; what was there is whole then.
 
     standard_output: the descriptor that stands for it now.
     """
-    data = text.encode("utf-8")
+    parts = (part.encode("utf-8") for part in ((text,) if isinstance(text, str) else text))
     try:
         if place.descriptor is not None:
             descriptor = standard_output if place.descriptor == 1 else place.descriptor
             with os.fdopen(os.dup(descriptor), "wb") as stream:
-                stream.write(data)
+                stream.writelines(parts)
         elif place.replaced:
             _refuse_file(place.path, place.file)  # time has passed
-            _replace(place.file, data)
+            _replace(place.file, parts)
         else:
             with open(place.file, "wb") as stream:
-                stream.write(data)
+                stream.writelines(parts)
     except OSError as error:
         name = "standard output" if place.path == "-" else place.path
         raise ReportFileError(f"{name}: {error.strerror or error}") from error
 
 
-def _replace(file: str, data: bytes) -> None:
+def _replace(file: str, parts: Iterable[bytes]) -> None:
     folder = os.path.dirname(file)
     beside = os.path.join(folder, f".contact_lens-{secrets.token_hex(8)}")
     try:
         with open(beside, "xb") as stream:
             if os.path.exists(file):
                 shutil.copymode(file, beside)
-            stream.write(data)
+            stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(beside, file)
@@ -225,21 +228,23 @@ class Partials:
         """Whether a line can be added to any."""
         return not all(file.closed for file in self._files.values())
 
-    def add(self, line: str) -> list[str]:
-        """Add a line to all but those in which that failed before. Returns why it fails now, each with its path."""
+    def add(self, parts: Iterable[str]) -> list[str]:
+        """Add a line, of parts, to all but those in which that failed before. Returns why it fails now, each with its
+        path."""
         problems = []
-        for place, file in self._files.items():
-            if file.closed:
-                continue
-            end, data = file.seek(0, os.SEEK_END), f"{line}\n".encode()
-            try:
-                while data:
-                    data = data[file.write(data) :]
-            except OSError as error:
-                problems.append(f"{partial_path(place)}: {error.strerror or error}")
-                with suppress(OSError):  # a line that is cut stays then
-                    file.truncate(end)
-                file.close()
+        ends = {place: file.seek(0, os.SEEK_END) for place, file in self._files.items() if not file.closed}
+        for data in _blocks(chain(parts, ("\n",))):
+            for place in list(ends):
+                file = self._files[place]
+                try:
+                    left = memoryview(data)
+                    while left:
+                        left = left[file.write(left) :]
+                except OSError as error:
+                    problems.append(f"{partial_path(place)}: {error.strerror or error}")
+                    with suppress(OSError):  # a line that is cut stays then
+                        file.truncate(ends.pop(place))
+                    file.close()
         return problems
 
     def remove(self, place: Place) -> list[str]:
@@ -258,6 +263,19 @@ class Partials:
     def hint(self, place: Place) -> str:
         """Return where what was done can be read, as the end of a sentence."""
         return messages.partial_report_at(partial_path(place)) if place in self._files else ""
+
+
+def _blocks(parts: Iterable[str]) -> Iterator[bytes]:
+    """Yield texts in larger blocks of bytes."""
+    block: list[str] = []
+    size = 0
+    for part in parts:
+        block.append(part)
+        size += len(part)
+        if size >= BLOCK:
+            yield "".join(block).encode()
+            block, size = [], 0
+    yield "".join(block).encode()
 
 
 def _open(path: str) -> io.FileIO:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from ..data.lazy_rows import column
 from ..data.names import visible
 from ..data.units import UnitFormat
 from . import html_page, messages
@@ -85,9 +86,8 @@ def _shown(text: str) -> str:
 def _check(check: dict[str, Any], number: int, name: str, digest: str | None, several: bool) -> Iterator[str]:
     found = check["findings"]
     units = unit_format(check).for_table([abs(row["signed_distance"] or 0.0) for row in found])
-    counts = messages.relation_counts(
-        [row if row.get("status") != "resolved" else {"relation": "resolved"} for row in found]
-    )
+    both = zip(column(found, "relation"), column(found, "status"), strict=True)
+    counts = messages.relation_counts("resolved" if status == "resolved" else relation for relation, status in both)
     head = f"{name}, {check['scene']}, frame {check['frame']}"
     yield f"<section><h2>{_shown(head)}</h2>" if several else f'<p class="dim">{_shown(head)}</p>'
     left_out = "".join(f"; {words}" for words in messages.left_out_counts(check))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,48 @@ _ESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\u
 """What JSON may have as it is, and a terminal, an editor or UTF-8 may not: each a single code unit."""
 
 
-def to_json(document: dict[str, Any]) -> str:
-    """Return the document as JSON text. The same checks give the same text: it holds no times."""
-    return json_text(plain(in_scene_units(document)), indent=2) + "\n"
+def json_parts(document: dict[str, Any]) -> Iterator[str]:
+    """Yield a document as JSON text, row by row, a line each. The same checks give the same text: it holds no times."""
+    yield from _parts(document, indent=2)
+    yield "\n"
 
 
-def to_line(document: dict[str, Any]) -> str:
-    """Return the document as JSON text in one line, without its end."""
-    return json_text(plain(in_scene_units(document)), indent=None)
+def line_parts(document: dict[str, Any]) -> Iterator[str]:
+    """Yield a document as JSON text in one line, without its end."""
+    yield from _parts(document, indent=None)
+
+
+def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
+    """Yield a document whose last key is `checks`, of which each has `findings` for its last."""
+
+    def before(data: dict[str, Any], key: str, depth: int) -> str:
+        """Return data as text that breaks off where the list of the key begins."""
+        assert list(data)[-1] == key
+        text = json_text(plain({**data, key: []}), indent)
+        return text[: text.rindex("[") + 1].replace("\n", line(depth)) if indent else text[:-2]
+
+    def line(depth: int) -> str:
+        """Return the end of a line and the beginning of the next one."""
+        return "\n" + " " * (depth * indent) if indent else ""
+
+    comma = "," if indent else ", "
+    yield before(document, "checks", 0)
+    for number, check in enumerate(document["checks"]):
+        check = in_scene_units(check)
+        findings = check.pop("findings")
+        yield f"{comma if number else ''}{line(2)}{before({**check, 'findings': []}, 'findings', 2)}"
+        for k, row in enumerate(findings):
+            yield f"{comma if k else ''}{line(4)}{_row_text(row)}"
+        yield f"{line(3) if findings else ''}]{line(2)}}}"
+    yield f"{line(1) if document['checks'] else ''}]{line(0)}}}"
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    """Return a row as JSON text in one line."""
+    try:
+        return json_text({key: value for key, value in row.items() if key not in PICTURES}, indent=None)
+    except (TypeError, ValueError):  # some numbers are infinite
+        return json_text(plain(row), indent=None)
 
 
 def json_text(value: Any, indent: int | None) -> str:

@@ -8,7 +8,8 @@ one sentence that says what to do; a reason is the end of a sentence about an ob
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -654,20 +655,28 @@ def hidden_counts(check: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def relation_counts(rows: Sequence[Mapping[str, Any]]) -> str:
+def relation_counts(relations: Iterable[str]) -> str:
     """Return how many clashes there are of each relation: '2 penetrating, 1 touching'."""
-    words = [row["relation"].replace("_", " ") for row in rows]
-    return ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+    return ", ".join(f"{count:,} {relation.replace('_', ' ')}" for relation, count in Counter(relations).items())
 
 
-def check_line(check: Mapping[str, Any]) -> str:
-    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching)'."""
-    found = [row for row in check["findings"] if row.get("status") != "resolved"]
+def check_line(check: Mapping[str, Any], found: Sequence[str]) -> str:
+    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching)'.
+
+    found: the relations of those of its findings that are not resolved.
+    """
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {clashes(len(found))}"
     if found:
         text += f" ({relation_counts(found)})"
     stopped = ["stopped early"] if check["partial"] else []
-    return ", ".join([text, *left_out_counts(check), *stopped])
+    small = check["ignored_pairs"].get("least_contact", 0)
+    touches = [f"{smaller_touches(small, check['settings']['least_contact'])} left out"] if small else []
+    return ", ".join([text, *touches, *left_out_counts(check), *stopped])
+
+
+def smaller_touches(count: int, least: str) -> str:
+    """Return how many touches share less than what was asked for: '93,000 corner and edge touches'."""
+    return f"{count:,} {'corner' if least == 'edge' else 'corner and edge'} touch{'es' if count != 1 else ''}"
 
 
 def difference(entry: Mapping[str, Any]) -> str:

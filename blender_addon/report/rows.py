@@ -3,30 +3,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..check.scene import Clash, ShapeFacts, Verdict
+from ..check.clashes import Clash, Clashes, ShapeFacts, Verdict
 from ..data.collision_kinds import CONVEX_HULL, WORDS
+from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
 from . import messages
 
-Row = dict[str, Any]
+
+def rows(
+    objects: Sequence[SceneObject],
+    clashes: Clashes,
+    facts: Mapping[int, ShapeFacts],
+    units: UnitFormat,
+    more: Row,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> LazyRows:
+    """Return clashes as plain data: world space, Blender units; the lengths in their notes in those of the scene.
+
+    facts: how the objects were checked; more: fields that all rows have; columns: the values of others, one for each
+    row. Of the objects only what the rows say is kept.
+    """
+    sides, notes = {}, {}
+    for k in facts:
+        sides[k], notes[k] = _side(objects[k]), _shape_notes(objects[k], facts[k], units)
+
+    def make(row: int) -> Row:
+        clash = clashes[row]
+        return {**_row(clash, sides, notes, units), **more}
+
+    verified: list[bool | None] = [None] * len(clashes)
+    for row, clash in clashes.verified.items():
+        verified[row] = not failed_checks(clash.checks or (), clash.reason)
+    return LazyRows(len(clashes), make, {"relation": clashes.words(), "verified": verified, **(columns or {})})
 
 
-def rows(objects: Sequence[SceneObject], clashes: Sequence[Clash], units: UnitFormat) -> list[Row]:
-    """Return clashes as plain data: world space, Blender units; the lengths in their notes in those of the scene."""
-    return [row_of(clash, objects[clash.a], objects[clash.b], units) for clash in clashes]
-
-
-def row_of(clash: Clash, a: SceneObject, b: SceneObject, units: UnitFormat) -> Row:
-    """Return a clash of two objects as plain data."""
+def _row(clash: Clash, sides: Mapping[int, Row], shape_notes: Mapping[int, list[str]], units: UnitFormat) -> Row:
+    """Return a clash as plain data."""
     failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
+    names = sides[clash.a]["name"], sides[clash.b]["name"]
     row = {
-        "a": _side(a),
-        "b": _side(b),
+        "a": dict(sides[clash.a]),
+        "b": dict(sides[clash.b]),
         "relation": str(clash.relation),
         "intersects": clash.intersects,
         "has_depth": clash.has_depth,
@@ -48,9 +70,9 @@ def row_of(clash: Clash, a: SceneObject, b: SceneObject, units: UnitFormat) -> R
         "approved_at": None if clash.approval is None else clash.approval.signed_distance,
         "notes": [
             *_approval_notes(clash, units),
-            *_shape_notes(a, clash.shape_a, units),
-            *_shape_notes(b, clash.shape_b, units),
-            *_contact_notes(clash, (a.name, b.name), failed or [], units),
+            *shape_notes[clash.a],
+            *shape_notes[clash.b],
+            *_contact_notes(clash, names, failed or [], units),
         ],
     }
     return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
@@ -103,6 +125,12 @@ def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
         return [messages.APPROVED_EARLIER]
     then = messages.depth_or_gap(approval.signed_distance, units)
     return [messages.approved_at(then, messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units))]
+
+
+def present_relations(findings: Sequence[Row]) -> list[str]:
+    """Return the relations of the findings that are not resolved."""
+    both = zip(column(findings, "relation"), column(findings, "status"), strict=True)
+    return [relation for relation, status in both if status != "resolved"]
 
 
 def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:

@@ -7,7 +7,7 @@ import base64
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ..check import results as scene_results
 from ..check.inspection import Work
 from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
+from ..data.lazy_rows import LazyRows
 from ..data.objects import frame_of
 from ..data.records import Pair, Settings
 from ..data.units import UnitFormat
@@ -35,10 +36,10 @@ PICTURE_SIZE = (640, 400)
 
 Document = dict[str, Any]
 
-WRITERS: dict[str, Callable[[Document], str]] = {
-    "json": json_report.to_json,
-    "csv": csv_report.to_csv,
-    "html": html_report.to_html,
+WRITERS: dict[str, Callable[[Document], Iterable[str]]] = {
+    "json": json_report.json_parts,
+    "csv": csv_report.csv_parts,
+    "html": lambda document: (html_report.to_html(document),),
 }
 
 
@@ -51,15 +52,22 @@ def check_record(
     scene: bpy.types.Scene,
     given: CheckInput,
     outcome: Outcome,
+    statuses: Mapping[Pair | None, str] | None = None,
     frame: float | None = None,
     changed: Pair = frozenset(),
 ) -> dict[str, Any]:
-    """Return a check as plain data, JSON-ready; its findings have no status yet.
+    """Return a check as plain data, JSON-ready, its findings made when they are looked at.
 
-    frame: of the check, if not the scene's current one. changed: the objects that were left out, as they have changed.
+    statuses: of the pairs that are known; without them the findings have none. frame: of the check, if not the scene's
+    current one. changed: the objects that were left out, as they have changed.
     """
     frame = frame_of(scene) if frame is None else frame
-    found = rows(given.objects, outcome.clashes, given.units)
+    more = {"frame": frame, "apart": False, "out_of_date": None}
+    columns = {}
+    if statuses is not None:
+        found_statuses = scene_results.statuses_of(given.objects, outcome.clashes, statuses)
+        columns["status"] = [status.lower() for status in found_statuses]
+    found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns)
     return {
         "file": Path(bpy.data.filepath).name or None,
         "path": bpy.data.filepath or None,
@@ -72,13 +80,13 @@ def check_record(
         "objects": len(given.objects) - len(changed),
         "candidate_pairs": outcome.candidates,
         "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
-        "relations": dict(sorted(Counter(row["relation"] for row in found).items())),
+        "relations": dict(sorted(Counter(found.column("relation")).items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
         "left_out": given.left_out,
         "differences": given.differences,
         "out_of_date": 0,
-        "findings": [{**row, "frame": frame, "apart": False, "out_of_date": None} for row in found],
+        "findings": found,
     }
 
 
@@ -90,13 +98,15 @@ def store_check(
     changed: Pair = frozenset(),
 ) -> None:
     """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
-    record = check_record(scene, given, outcome, frame, changed)
-    scene_results.store(scene, given, outcome, record, rows(given.objects, outcome.approved, given.units), changed)
+    record = check_record(scene, given, outcome, None, frame, changed)
+    approved = rows(given.objects, outcome.approved, outcome.facts, given.units, {"frame": record["frame"]})
+    scene_results.store(scene, given, outcome, record, approved, changed)
 
 
 def update_clash(finding: ContactLensFinding, given: CheckInput, outcome: Outcome, frame: float) -> None:
     """Store the check of a pair alone, at a frame, in its finding."""
-    scene_results.update(finding, given, outcome, rows(given.objects, outcome.clashes, given.units), frame)
+    found = rows(given.objects, outcome.clashes, outcome.facts, given.units, {"frame": frame})
+    scene_results.update(finding, given, outcome, found, frame)
 
 
 def document(
@@ -169,20 +179,21 @@ def take_pictures(
     try:
         with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
             path = Path(folder) / "pair.png"
-            for row, pair in zip(check["findings"], pairs, strict=True):
+            findings: LazyRows = check["findings"]
+            for k, (row, pair) in enumerate(zip(findings, pairs, strict=True)):
                 if row.get("status") == "resolved":
                     continue
                 if taken >= most:
                     check["pictures"] = messages.pictures_of_first(most)
                     break
                 if pair is None:
-                    row["no_picture"] = messages.NOT_IN_SCENE
+                    findings.add(k, no_picture=messages.NOT_IN_SCENE)
                     continue
                 if row["out_of_date"]:
-                    row["no_picture"] = messages.OUT_OF_DATE
+                    findings.add(k, no_picture=messages.OUT_OF_DATE)
                     continue
                 if row["frame"] != now:
-                    row["no_picture"] = messages.found_at(row["frame"])
+                    findings.add(k, no_picture=messages.found_at(row["frame"]))
                     continue
                 try:
                     inspection = Work(pair, settings, units)()
@@ -191,9 +202,9 @@ def take_pictures(
                     check["pictures"] = messages.no_pictures(str(error))
                     break
                 except (ValueError, RuntimeError) as error:
-                    row["no_picture"] = str(error)
+                    findings.add(k, no_picture=str(error))
                     continue
-                row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")
+                findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))
                 taken += 1
     except OSError as error:  # such as no room for them: the report goes without
         check["pictures"] = messages.no_pictures(report_files.reason(error), taken > 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document of scene checks with its lengths and areas in the scenes' units, as files give them.
+"""A scene check with its lengths and areas in the scene's units, as files give them.
 
 What a check finds and the file keeps is in Blender units; this is the one place where that is turned, each number by
 one multiplication.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..data.lazy_rows import mapped
 from ..data.units import Unit, UnitFormat
 
 LENGTHS = frozenset(
@@ -38,12 +39,8 @@ def unit_format(check: dict[str, Any]) -> UnitFormat:
     return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
 
 
-def in_scene_units(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document in Blender units as one in the units of each check's scene, which it names."""
-    return {**document, "checks": [_check(check) for check in document["checks"]]}
-
-
-def _check(check: dict[str, Any]) -> dict[str, Any]:
+def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
+    """Return a check in Blender units as one in the units of its scene, which it names."""
     unit = unit_format(check).fixed()
     named = {
         "length": unit.symbol,
@@ -52,7 +49,7 @@ def _check(check: dict[str, Any]) -> dict[str, Any]:
         **check["units"],
         "numbers_in": "scene_units",
     }
-    findings = [_turned(row, unit) for row in check["findings"]]
+    findings = mapped(check["findings"], lambda row: _turned(row, unit))
     turned = {**check, "units": named, "settings": _turned(check["settings"], unit), "findings": findings}
     if check.get("motion") is not None:
         turned["motion"] = _turned(check["motion"], unit)

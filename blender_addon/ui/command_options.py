@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 from ..check import results as scene_results
+from ..check.clashes import LEAST_RANKS
 from ..data.records import ALL, RENDER, VIEWPORT
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report import messages
@@ -77,6 +78,18 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
     what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="report touching pairs")
+    what.add_argument(
+        "--least-contact",
+        choices=tuple(LEAST_RANKS),
+        help="leave out touching pairs that share less: edge leaves out those that touch in single points only, face "
+        "also those that touch along edges only; the report counts them",
+    )
+    what.add_argument(
+        "--exact",
+        action=argparse.BooleanOptionalAction,
+        help="refine the depth of each pair of meshes, which takes long; without it some are upper bounds, which are "
+        "called that",
+    )
     what.add_argument(
         "--ignore",
         action="append",

@@ -25,6 +25,7 @@ from ..read.scene import read_input
 from ..report import files as report_files
 from ..report import messages
 from ..report import scene as scene_report
+from ..report.rows import present_relations
 from . import background, follow_clashes, handlers, open_clash, operators
 from .background import BackgroundOperator, Flow, Polled, Steps, Undoable
 
@@ -46,7 +47,8 @@ def summary(scene: bpy.types.Scene) -> str:
     documents = scene_results.document_of(scene)
     if not documents:
         return messages.NOT_CHECKED_YET
-    text, frame = messages.check_line(documents[0]), documents[0]["frame"]
+    found = present_relations(documents[0]["findings"])
+    text, frame = messages.check_line(documents[0], found), documents[0]["frame"]
     return text if frame == frame_of(scene) else f"{text}, at frame {frame}"
 
 

@@ -109,7 +109,8 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
         if not layout.progress(panel, fraction, "Checking", "check"):
             panel.operator("contact_lens.check_scene", icon="VIEWZOOM")
         of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
-        layout.properties(panel, check, "scope", *of_scope, "clearance", "touching", "instances")
+        touching = ("touching", "least_contact") if check.touching else ("touching",)
+        layout.properties(panel, check, "scope", *of_scope, "clearance", *touching, "instances", "exact")
         if not check.summary:
             return
         _draw_summary(panel.box(), context, json.loads(check.summary))

@@ -14,6 +14,7 @@ from ..data.names import visible
 from ..data.units import UnitFormat
 from ..report import messages
 from ..report import scene as scene_report
+from ..report.rows import present_relations
 from ..report.scene_units import unit_format
 from .interruption import Stop
 
@@ -117,7 +118,8 @@ class Progress:
 def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     """Return a check as lines of text: one for the whole, one for each finding; file: its name as the user gave it."""
     units = unit_format(check)
-    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {messages.check_line(check)}"
+    summary = messages.check_line(check, present_relations(check["findings"]))
+    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
     clearance = check["settings"]["clearance"]
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     rows = [

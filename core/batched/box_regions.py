@@ -25,6 +25,7 @@ from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGI
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
 from .boxes import OrientedBoxes
+from .pair_regions import RegionMeasures
 from .vectors import chunks, cross, dot, length
 
 _KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
@@ -112,6 +113,11 @@ class BoxRegions:
                 tuple((FEATURES[p], FEATURES[q]) for p, q in zip(of_a, of_b, strict=True)),
             )
         return self._regions[k]
+
+    def measures(self, pairs: IntArray) -> RegionMeasures:
+        """Return the measures of the regions of pairs (n,), which must be found."""
+        corners = np.diff(self.first).take(pairs)
+        return RegionMeasures(np.minimum(corners, 3) - 1, self.area.take(pairs), self.centroid.take(pairs, axis=0))
 
 
 def box_regions(

@@ -18,13 +18,14 @@ from ..tolerance import EPS, REGION_SUPPORT, REGION_TILT
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .hull_pairs import HullPairs, vertices_of
 from .hull_table import HullTable
+from .pair_regions import RegionMeasures
 from .vectors import chunks, cross, dot
 
 if TYPE_CHECKING:
     from .bodies import Bodies
 
 _WIDER = 2.0
-"""Times the width of a support feature: where no other vertex is nearer, the feature is a vertex or an edge for sure."""
+"""Times the width of a support feature: where no other vertex is nearer, it is a vertex or an edge for sure."""
 _CROSSING = 1e-3
 """Sine between two edges above which they cross in a point."""
 
@@ -91,6 +92,11 @@ class PointRegions:
                 region = replace(region, vertices=middle[None], centroid=middle)
             self._regions[k] = region
         return self._regions[k]
+
+    def measures(self, pairs: IntArray) -> RegionMeasures:
+        """Return the measures of the regions of pairs (n,): of points."""
+        on_a, on_b = (points.take(pairs, axis=0) for points in self._points)
+        return RegionMeasures(np.zeros(len(pairs), dtype=np.intp), np.zeros(len(pairs)), 0.5 * on_a + 0.5 * on_b)
 
 
 def are_parallel(u: FloatArray, v: FloatArray, sine: float) -> BoolArray:

@@ -4,12 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, overload
 
 import numpy as np
 
-from ..region.region import Region
-from ..types import IntArray
+from ..region.region import Region, RegionKind
+from ..types import FloatArray, IntArray
+
+RANKS = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
+"""Dimension of each kind of region."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegionMeasures:
+    """What many regions have in common, as arrays."""
+
+    rank: IntArray
+    """(n,) 0 point, 1 segment, 2 polygon; -1 where there is no region."""
+    area: FloatArray
+    """(n,) 0.0 for points and segments, and without a region."""
+    centroid: FloatArray
+    """(n, 3) NaN without a region."""
 
 
 class RegionSource(Protocol):
@@ -17,6 +33,10 @@ class RegionSource(Protocol):
 
     def region(self, k: int) -> Region:
         """Return the region of pair k; the same object each time."""
+        ...
+
+    def measures(self, pairs: IntArray) -> RegionMeasures:
+        """Return the measures of the regions of pairs (n,)."""
         ...
 
 
@@ -48,6 +68,20 @@ class Regions(Sequence[Region | None]):
         if source >= 0:
             return self._sources[source].region(int(self._place[row]))
         return self._single.get(row % len(self))
+
+    def measures(self, rows: IntArray) -> RegionMeasures:
+        """Return the measures of the regions of rows (n,), in space, without making the regions."""
+        rank, area, centroid = np.full(len(rows), -1), np.zeros(len(rows)), np.full((len(rows), 3), np.nan)
+        sources = self._source.take(rows)
+        for number in np.unique(sources[sources >= 0]).tolist():
+            chosen = np.flatnonzero(sources == number)
+            found = self._sources[number].measures(self._place.take(rows[chosen]))
+            rank[chosen], area[chosen], centroid[chosen] = found.rank, found.area, found.centroid
+        for k in np.flatnonzero(sources < 0).tolist():
+            region = self._single.get(int(rows[k]))
+            if region is not None:
+                rank[k], area[k], centroid[k] = RANKS[region.kind], region.area, region.centroid
+        return RegionMeasures(rank, area, centroid)
 
     def store(self, row: int, region: Region | None) -> None:
         """Keep the region of a row."""

@@ -385,7 +385,7 @@ def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
 def test_partial_reports_that_nobody_asked_for_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which takes seconds where there are very many findings."""
     file, made = pair_file(tmp_path / "scene.blend"), []
-    monkeypatch.setattr(part("blender_addon.report.json_report"), "to_line", made.append)
+    monkeypatch.setattr(part("blender_addon.report.json_report"), "line_parts", made.append)
     assert run(file) == run(file, "--csv", os.devnull) == 1
     assert made == []
 

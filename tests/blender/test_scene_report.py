@@ -354,8 +354,8 @@ def test_a_contact_that_fails_its_verification_is_not_clean(
     scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene_pairs = part("blender_addon.check.scene")
-    honest = scene_pairs._clash
-    monkeypatch.setattr(scene_pairs, "_clash", lambda *given: replace(honest(*given), relation="separated"))
+    honest = scene_pairs.clash_of
+    monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="separated"))
     arguments = scene_file, "--fail-on", "never"
     assert run(*arguments) == 0
     capsys.readouterr()
@@ -397,7 +397,8 @@ def test_what_cannot_be_checked_is_not_clean(
 
 def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs, path = part("blender_addon.check.scene"), tmp_path / "out.json"
-    bpy.data.objects["=B"].contact_lens_shape = "MESH"  # meshes are checked one by one
+    for obj in bpy.data.objects:
+        obj.contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
     find, before = pairs.check_pair, signal.getsignal(signal.SIGINT)
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex shapes that objects are, or that contain them: local ones, shared by all objects with a mesh, and poses.
+
+`contacts` answers many pairs of them at once. What it makes of shapes, and what it has found at the last frame, is kept
+from frame to frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...core.contacts import Contacts, contacts
+from ...core.progress import Progress, report_progress
+from ...core.shape_set import ShapeSet
+from ...core.shapes.curved_shape import ConvexShape
+from ...core.types import BoolArray, FloatArray, IntArray
+from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
+from ..data.records import Key
+from ..read.collision_shape import RESOLUTION_STEPS, float32_steps
+from ..read.scene_objects import SceneObject
+from ..read.world_shape import WorldShapeCache
+
+MOST_UNUSED = 2
+"""Times the objects of a check: of more shapes, kept from earlier frames, none are kept."""
+
+
+class ConvexBounds:
+    """The convex bounds of the objects of a check that are in candidate pairs."""
+
+    def __init__(
+        self,
+        objects: Sequence[SceneObject],
+        corners: tuple[FloatArray, FloatArray],
+        used: IntArray,
+        shapes: WorldShapeCache,
+        progress: Progress | None = None,
+    ) -> None:
+        """corners: of the bounding boxes, low and high (n, 3); used: the objects in pairs. Raises Cancelled."""
+        count = len(objects)
+        self.has_bound: BoolArray = np.zeros(count, dtype=bool)
+        """(n,) whether an object has a convex bound."""
+        self.is_convex: BoolArray = np.zeros(count, dtype=bool)
+        """(n,) whether it is its bound."""
+        self.shapes: list[ConvexShape | None] = [None] * count
+        """The bounds, in local space where `poses` says so."""
+        self.poses: FloatArray = np.tile(np.eye(4), (count, 1, 1))
+        self.keys: list[Key] = [obj.key for obj in objects]
+        self.extent: FloatArray = np.linalg.norm(corners[1] - corners[0], axis=1)
+        """(n,) diagonals of the bounding boxes."""
+        self.step: FloatArray = np.zeros(count)
+        """(n,) spacing of float32 at the largest coordinate that took part, Blender units."""
+        local = []
+        for done, k in enumerate(used.tolist()):
+            if done % 100 == 0:
+                report_progress(progress, done, len(used))
+            obj = objects[k]
+            try:
+                if obj.parts or obj.kind == COMPOUND:
+                    continue
+                if obj.kind in PRIMITIVES:
+                    self.shapes[k], self.step[k] = shapes.of(obj).convex_bound, shapes.of(obj).step
+                else:
+                    self.shapes[k] = obj.geometry.convex_bound
+                    local.append(k)
+            except ValueError:  # reported when the pair is checked by itself
+                continue
+            self.has_bound[k], self.is_convex[k] = True, obj.kind != MESH
+        if local:
+            matrices = np.stack([objects[k].linear for k in local])
+            self.poses[local, :3, :3], self.poses[local, :3, 3] = matrices, [objects[k].translation for k in local]
+            # The matrix may cancel large local coordinates: their rounding is still there.
+            largest = np.array([objects[k].geometry.magnitude for k in local]) * np.linalg.norm(
+                matrices, 2, axis=(1, 2)
+            )
+            reach = np.maximum(np.abs(corners[0][local]), np.abs(corners[1][local])).max(axis=1)
+            self.step[local] = float32_steps(np.maximum(reach, largest))
+
+    def smaller_extents(self, pairs: IntArray) -> FloatArray:
+        """Return the smaller extent of both objects of pairs (n, 2), of those that have one."""
+        extents = np.where(self.extent > 0.0, self.extent, np.inf)[pairs].min(axis=1)
+        return np.where(np.isfinite(extents), extents, 0.0)
+
+    def tolerances(self, pairs: IntArray, contact_tolerance: float) -> FloatArray:
+        """Return the contact tolerance of each pair, as `tolerance_for`."""
+        smaller = self.smaller_extents(pairs)
+        resolution = RESOLUTION_STEPS * self.step[pairs].max(axis=1)
+        coarsest = np.divide(resolution, smaller, out=np.zeros(len(pairs)), where=smaller > 0.0)
+        return np.maximum(contact_tolerance, coarsest)
+
+
+class FrameMemory:
+    """What is made of the shapes of a scene once for all frames, and the contacts of the last one."""
+
+    def __init__(self, follows: bool = True) -> None:
+        """follows: whether there will be another frame."""
+        self.follows = follows
+        self.last: Contacts | None = None
+        """Of the last frame, if they were found in one step."""
+        self._places: dict[tuple[Key, int], int] = {}
+        self._shapes: list[ConvexShape] = []
+        self._set = ShapeSet(())
+
+    def contacts(
+        self,
+        bounds: ConvexBounds,
+        pairs: IntArray,
+        tolerance: FloatArray,
+        clearance: float,
+        progress: Progress | None,
+    ) -> Contacts:
+        """Return the contacts of pairs (n, 2) of objects with bounds, each with its own tolerance. Raises Cancelled."""
+        used, numbers = np.unique(pairs, return_inverse=True)
+        places = self._places_of(bounds, used)
+        poses = np.tile(np.eye(4), (len(self._shapes), 1, 1))
+        poses[places] = bounds.poses[used]
+        found = contacts(
+            self._set,
+            places[numbers.reshape(-1, 2)],
+            poses=poses,
+            clearance=clearance,
+            contact_tolerance=tolerance,
+            distances=False,
+            certificates=self.follows,
+            start=self.last,
+            progress=progress,
+        )
+        self.last = found if self.follows else None
+        return found
+
+    def _places_of(self, bounds: ConvexBounds, used: IntArray) -> IntArray:
+        """Return where the bounds of objects are in the set of shapes, with those that were not there."""
+        if len(self._shapes) > MOST_UNUSED * len(bounds.keys):
+            self._places, self._shapes, self.last = {}, [], None
+        places = []
+        for k in used.tolist():
+            shape = bounds.shapes[k]
+            assert shape is not None
+            identity = bounds.keys[k], id(shape)  # which is kept: no other has its number
+            place = self._places.setdefault(identity, len(self._shapes))
+            if place == len(self._shapes):
+                self._shapes.append(shape)
+            places.append(place)
+        if len(self._set) < len(self._shapes):
+            self._set = ShapeSet(self._shapes)
+        return np.array(places, dtype=np.intp)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows of plain data that are made when they are looked at: a check may have a hundred thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+Row = dict[str, Any]
+
+
+class LazyRows(Sequence[Row]):
+    """Rows made one by one, each time they are looked at, with what was added to some of them."""
+
+    def __init__(
+        self, count: int, make: Callable[[int], Row], columns: Mapping[str, Sequence[Any]] | None = None
+    ) -> None:
+        """make: returns a row by its number; columns: fields of which the values of all rows are known already."""
+        self._count, self._make = count, make
+        self._columns = columns or {}
+        self._more: dict[int, Row] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, k: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[Row]: ...
+
+    def __getitem__(self, k: int | slice) -> Row | list[Row]:
+        if isinstance(k, slice):
+            return [self[place] for place in range(*k.indices(self._count))]
+        place = range(self._count)[k]
+        known = {name: values[place] for name, values in self._columns.items()}
+        return {**self._make(place), **known, **self._more.get(place, {})}
+
+    def add(self, k: int, **values: object) -> None:
+        """Add fields to a row."""
+        self._more.setdefault(k, {}).update(values)
+
+    def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
+        """Return the rows turned into others, which keep the fields that are known of all."""
+        return LazyRows(self._count, lambda k: turn(self[k]), self._columns)
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return the values (n) of a field; None in rows that do not have it."""
+        known = self._columns.get(name)
+        return [row.get(name) for row in self] if known is None else known
+
+
+def column(rows: Sequence[Row], name: str) -> Sequence[Any]:
+    """Return the values (n) of a field, without making rows of which it is known; None in rows that do not have it."""
+    return rows.column(name) if isinstance(rows, LazyRows) else [row.get(name) for row in rows]
+
+
+def mapped(rows: Sequence[Row], turn: Callable[[Row], Row]) -> Sequence[Row]:
+    """Return rows turned into others, when they are looked at where the rows are lazy."""
+    return rows.mapped(turn) if isinstance(rows, LazyRows) else [turn(row) for row in rows]
