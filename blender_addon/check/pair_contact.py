@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ def _filled(
     The relation and the curves stay those of the meshes. None when the pieces do not overlap.
     """
     pieces = [
-        (make() if make is not None else mesh_pieces(solid)) if isinstance(solid, Mesh) else None
+        (make() if make is not None else mesh_pieces(solid, concavity=inf)) if isinstance(solid, Mesh) else None
         for make, solid in zip(makers, (a, b), strict=True)
     ]
     solid_a, solid_b = (

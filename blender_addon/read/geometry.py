@@ -37,7 +37,7 @@ class Geometry:
         self.points = points
         self.triangles = triangles
         self.digest = digest
-        self._pieces: Decomposition | None = None
+        self._pieces: dict[float, Decomposition] = {}
         self._by_stretch: LruCache[Any] = LruCache(STRETCHES)
 
     @cached_property
@@ -88,11 +88,13 @@ class Geometry:
         measured: _T = self._by_stretch.get((name, _stretch(linear)), make)
         return measured
 
-    def pieces(self, progress: Progress | None = None) -> Decomposition:
-        """Return the convex pieces that stand for the mesh; cut once. Raises Cancelled."""
-        if self._pieces is None:
-            self._pieces = mesh_pieces(Mesh(self.points, self.triangles.astype(np.intp)), progress=progress)
-        return self._pieces
+    def pieces(self, concavity: float, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for the mesh, for each concavity that is allowed cut once. Raises
+        Cancelled."""
+        if concavity not in self._pieces:
+            mesh = Mesh(self.points, self.triangles.astype(np.intp))
+            self._pieces[concavity] = mesh_pieces(mesh, concavity=concavity, progress=progress)
+        return self._pieces[concavity]
 
 
 def _stretch(linear: FloatArray) -> tuple[float, ...]:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import cast
 
 import numpy as np
 
 from ...core.compounds.compound import Compound
 from ...core.decomposition.concavity import Concavity, max_concavity
+from ...core.decomposition.mesh_pieces import DEFAULT_CONCAVITY
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, SolidFacets, pieces_of, solid_facets
@@ -105,7 +107,9 @@ class WorldShape:
 
     def _pieces_of_mesh(self, progress: Progress | None) -> Decomposition:
         self._require_faces()
-        local, obj = self.object.geometry.pieces(progress), self.object
+        # A mesh has its own depth, to which the hulls of its loose parts are a start.
+        concavity = DEFAULT_CONCAVITY if self.kind == COMPOUND else inf
+        local, obj = self.object.geometry.pieces(concavity, progress), self.object
         return replace(
             local,
             pieces=tuple(piece.transformed(obj.matrix) for piece in local.pieces),

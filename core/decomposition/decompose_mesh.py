@@ -103,7 +103,7 @@ def _solids(mesh: Mesh) -> list[Mesh]:
     if turned:
         volumes = -volumes
     lows, highs = (np.array(corners) for corners in zip(*(part.bounds for part in parts), strict=True))
-    outer = _cavities(lows, highs, volumes)
+    outer = cavities_of(lows, highs, volumes)
     _check_turned(lows, highs, volumes, outer)
     solids: dict[int, list[Mesh]] = {}
     for k in [*np.flatnonzero(volumes > 0.0).tolist(), *np.flatnonzero(volumes < 0.0).tolist()]:
@@ -125,7 +125,7 @@ def _check_turned(lows: FloatArray, highs: FloatArray, volumes: FloatArray, oute
         raise ValueError("mesh: loose parts that are wound against each other may overlap")
 
 
-def _cavities(lows: FloatArray, highs: FloatArray, volumes: FloatArray) -> dict[int, int]:
+def cavities_of(lows: FloatArray, highs: FloatArray, volumes: FloatArray) -> dict[int, int]:
     """Return which parts wound inward are in the box of a larger one wound outward, and the smallest such part."""
     k, j = _overlapping(lows, highs, np.flatnonzero(volumes < 0.0), np.flatnonzero(volumes > 0.0))
     around = (volumes[j] > -volumes[k]) & (lows[j] <= lows[k]).all(axis=1) & (highs[j] >= highs[k]).all(axis=1)

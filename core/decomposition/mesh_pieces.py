@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
-from ..arguments import as_whole_number
+from ..arguments import as_length, as_whole_number
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..note import Note
-from ..progress import Progress, equal_parts, subrange, tracked
+from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
-from .concavity import max_concavity
+from .approximate_cuts import ApproximateCuts
+from .concavity import depth_inside, max_concavity
 from .decompose_mesh import decompose_mesh
 from .mesh_convexity import reflex_edges
 
@@ -25,19 +28,42 @@ _SINGLE = 1e-6
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
 
+DEFAULT_MOST_PIECES = 32
+
+DEFAULT_CONCAVITY = 0.02
+"""Times the bounding box's diagonal: a part that is no more concave than this is not cut."""
+
+_ROUNDING = 8.0
+"""Times CONVEX_FLAT EPS M: what cuts, the hulls and their planes round, added to the certified distance."""
+
 _ASKED = 250  # corners of a mesh that are asked whether pieces are those of the mesh
 
 
 def mesh_pieces(
-    mesh: Mesh, *, most_reflex: int = DEFAULT_MOST_REFLEX, progress: Progress | None = None
+    mesh: Mesh,
+    *,
+    most_reflex: int = DEFAULT_MOST_REFLEX,
+    most_pieces: int = DEFAULT_MOST_PIECES,
+    concavity: float = DEFAULT_CONCAVITY,
+    progress: Progress | None = None,
 ) -> Decomposition:
-    """Return convex pieces that stand for a mesh.
+    """Return convex pieces that stand for a mesh: exact ones, or near ones that contain its surface.
 
-    Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else the
-    convex hulls of the loose parts. `exact`, `message`, `distance` and `reason` of the result say which, how near to
-    their surfaces that of the mesh is, and why; `fills_hollows` whether these hulls are more than the mesh.
+    Args:
+        mesh: any mesh, its coordinates in world space or its own. One that is not closed stands for its surface.
+        most_reflex: the pieces are exact where the mesh is closed, does not cross itself, and at most so many of its
+            edges bend inward, however many pieces that makes.
+        most_pieces: at least 1; the number of pieces at most, where they are not exact.
+        concavity: cut until none of the pieces is more concave than this fraction of the bounding box's diagonal, by
+            samples, or until there are enough; `inf` for the convex hulls of the loose parts, however many.
+        progress: called with the fraction done, 0 to 1; False cancels.
+
+    `exact`, `message`, `distance` and `reason` of the result say which, how near to the surfaces of the pieces that of
+    the mesh is for certain, and why they are not exact; `fills_hollows` whether they are more than a mesh that is not
+    closed. The same mesh always has the same pieces.
 
     Raise ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` returns False.
+    Source: S1.2.
 
     >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> pieces = mesh_pieces(Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
@@ -45,13 +71,37 @@ def mesh_pieces(
     1 True
     """
     validate_mesh("mesh", mesh)
-    exact, reflex, reason = exact_pieces(
-        mesh, as_whole_number("most_reflex", most_reflex), subrange(progress, 0.0, 0.8)
-    )
+    most_reflex = as_whole_number("most_reflex", most_reflex)
+    most_pieces = as_whole_number("most_pieces", most_pieces, 1)
+    concavity = inf if concavity == inf else as_length("concavity", concavity)
+    exact, reflex, reason = exact_pieces(mesh, most_reflex, subrange(progress, 0.0, 0.8))
     if exact is not None:
         return exact
     whole = mesh if mesh.is_closed else mesh.welded()
-    return _hulls(whole, reflex, reason, subrange(progress, 0.8, 1.0))
+    remaining = subrange(progress, 0.8 if 0 <= reflex <= most_reflex else 0.0, 1.0)
+    if concavity == inf or not whole.extent > 0.0:
+        return _hulls(whole, reflex, reason, remaining)
+    return _cut(whole, reflex, reason, most_pieces, concavity, remaining)
+
+
+def _cut(
+    mesh: Mesh, reflex: int, why: str, most_pieces: int, concavity: float, progress: Progress | None
+) -> Decomposition:
+    """Return hulls of parts of the surface that are nearly convex."""
+    report_progress(progress, 0.0)
+    cuts = ApproximateCuts(mesh)
+    corners = cuts.parts(most_pieces, concavity, subrange(progress, 0.0, 0.8))
+    pieces = tuple(ConvexHull(points) for points in corners)
+    distance = 0.0
+    triangles = mesh.points[mesh.triangles]
+    for piece, part in equal_parts(pieces, subrange(progress, 0.8, 1.0)):
+        if piece.rank == 3:
+            distance = depth_inside(piece, triangles, distance, progress=part)
+    distance = distance * (1.0 + CONCAVITY_RELATIVE) + _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
+    fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
+    report_progress(progress, 1.0)
+    words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} that contain the surface"
+    return Decomposition(pieces, False, distance, reflex, words, why, fills)
 
 
 def exact_pieces(

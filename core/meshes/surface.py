@@ -197,7 +197,7 @@ class Surface(Shape):
         """
         if self.original is not self:
             return self.original.loose_parts
-        return read_only(_connected(self.triangles, len(self.points)))
+        return read_only(connected_triangles(self.triangles, len(self.points)))
 
     @cached_property
     def first_vertices(self) -> IntArray:
@@ -317,7 +317,7 @@ class Surface(Shape):
         return read_only(_tetrahedra(self.local_corners))
 
 
-def _connected(triangles: IntArray, count: int) -> IntArray:
+def connected_triangles(triangles: IntArray, count: int) -> IntArray:
     """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
     root = connected_parts(triangles[:, [0, 1, 1, 2]].reshape(-1, 2), count)
     _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
