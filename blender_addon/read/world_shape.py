@@ -36,10 +36,12 @@ class WorldShape:
     its geometry does not allow the shape.
     """
 
-    def __init__(self, obj: SceneObject) -> None:
+    def __init__(self, obj: SceneObject, *, is_part: bool = False) -> None:
+        """is_part: it is a part of a compound parent, which is made of convex pieces."""
         self.object = obj
         self.kind = obj.kind
-        self._parts = tuple(WorldShape(part) for part in obj.parts)
+        self._is_part = is_part
+        self._parts = tuple(WorldShape(part, is_part=True) for part in obj.parts)
         self._pieces: Decomposition | None = None
 
     @property
@@ -107,8 +109,8 @@ class WorldShape:
 
     def _pieces_of_mesh(self, progress: Progress | None) -> Decomposition:
         self._require_faces()
-        # A mesh has its own depth, to which the hulls of its loose parts are a start.
-        concavity = DEFAULT_CONCAVITY if self.kind == COMPOUND else inf
+        # Any other mesh has its own depth, for which only exact pieces are of use.
+        concavity = DEFAULT_CONCAVITY if self.kind == COMPOUND or self._is_part else inf
         local, obj = self.object.geometry.pieces(concavity, progress), self.object
         return replace(
             local,
