@@ -15,7 +15,7 @@ import numpy as np
 from ..budget import Budget
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import compound_contact
-from ..decomposition.mesh_pieces import check_pieces, exact_pieces
+from ..decomposition.mesh_pieces import DEFAULT_MOST_REFLEX, check_pieces, exact_pieces
 from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
@@ -45,6 +45,8 @@ NO_DEPTH = Note("an open surface has no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
+_MOST_CUTS = 50_000
+"""Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
 _CELLS = (32**3, 64**3, 96**3, 128**3, 160**3)
 """Cells of the grids of translations, one after the other."""
 _TRIED = (0, 8, 8, 8, 8)
@@ -53,8 +55,8 @@ _LEVELS = 2
 """Grids of a search without a limit in seconds."""
 _SHRUNK = 0.85
 """Times the longest translation of a grid: where the depth is less than this, another one has as many cells."""
-_RESOLVED, _VAGUE = 0.98, 0.5
-"""Times the depth: lower bounds of less are compared with those of a ball, or of two triangles."""
+_RESOLVED = 0.98
+"""Times the depth: lower bounds of less are compared with that of a ball."""
 _ASKED = 16
 """Corners of a mesh that are asked first whether it is inside the other."""
 
@@ -253,7 +255,7 @@ class MeshPair:
             relation = Relation.B_INSIDE_A
         else:
             relation = Relation.PENETRATING
-            if _least([crossing_pair(a.mesh, b.mesh, crossings, self.band)]) <= self.band:
+            if _least([crossing_pair(a.mesh, b.mesh, crossings)]) <= self.band:
                 leaving = self._leaving(progress)
                 if leaving is not None:
                     return self._draft(Relation.TOUCHING, normal=leaving)
@@ -308,7 +310,8 @@ class MeshPair:
             elif other is not None and bodies[0].mesh is bodies[1].mesh:
                 pieces = other
             else:
-                pieces = exact_pieces(bodies[k].mesh, progress=progress)[0]
+                most = min(DEFAULT_MOST_REFLEX, _MOST_CUTS // len(bodies[k].mesh.triangles))
+                pieces = exact_pieces(bodies[k].mesh, most, progress)[0]
         self.pieces[k] = pieces
         return pieces
 
@@ -362,7 +365,7 @@ class MeshPair:
         search = SeparationSearch(self.a, self.b, self.budget)
         translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(translations[:8], tolerance, spare)
-        if touch and search.proved and search.length <= self.band:
+        if touch and search.length <= self.band:
             return self._touching(found, -search.length)
         if taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
             length = length_of(taken)
@@ -388,7 +391,7 @@ class MeshPair:
                     same,
                 )
         if exact and found.status is not Status.UNVERIFIED:
-            if search.proved and search.length < found.depth - tolerance:
+            if search.length < found.depth - tolerance:
                 return self._shorter(search, found.least_depth - spare, found)
             self.notes += found.notes
             # The pieces are the solids. After the translation they may still touch, as a peg does that fits its slot
@@ -416,11 +419,7 @@ class MeshPair:
 
     def _clear(self, search: SeparationSearch) -> FloatArray:
         """Return the translation to report: the best, or one about as short that stays clear beyond."""
-        clear = (
-            search.find_clear(self._beyond(search.length))
-            if search.proved and search.length > self.band
-            else search.best
-        )
+        clear = search.find_clear(self._beyond(search.length)) if search.length > self.band else search.best
         if clear is None:
             self.notes.append(NOTCH)
             return search.best
@@ -434,12 +433,10 @@ class MeshPair:
     def _by_meshes(self, search: SeparationSearch, progress: Progress | None) -> MeshDraft:
         """Return the results for two solids from the meshes themselves."""
         least = self._refine(search, progress)
-        if not search.proved:
-            self.notes.append(Note("no translation known to separate the meshes was found"))
         best = self._clear(search)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
-        lower, upper = -length if search.proved else -inf, -min(least, length)
+        lower, upper = -length, -min(least, length)
         deep = self._draft(Relation.PENETRATING, -length, lower, upper, chosen)
         if length <= self.band:
             deep.relation = Relation.TOUCHING
@@ -452,7 +449,7 @@ class MeshPair:
     def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
         """Look for shorter translations; return a certified lower bound of the depth and keep its proof."""
         a, b, crossings = self.a, self.b, self.crossings
-        proofs: list[DepthProof | None] = [crossing_pair(a.mesh, b.mesh, crossings, self.band)]
+        proofs: list[DepthProof | None] = [crossing_pair(a.mesh, b.mesh, crossings)]
         directions = contact_directions(a, b, crossings)
         if _least(proofs) <= self.band < search.length:
             for direction in directions:
@@ -472,11 +469,8 @@ class MeshPair:
                 level += 1
         if best is not None and best.least > _least(proofs):
             proofs.append(best.proof())
-        if self.budget.nodes > 0:
-            if _least(proofs) < _RESOLVED * search.length:
-                proofs.append(common_ball(a, b, crossings, deepest))
-            if _least(proofs) < _VAGUE * search.length:
-                proofs.append(crossing_pair(a.mesh, b.mesh, crossings))
+        if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:
+            proofs.append(common_ball(a, b, crossings, deepest))
         least = _least(proofs)
         self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
         return least

@@ -8,7 +8,6 @@ by none shorter than 2 r.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..progress import Progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross
 from .body import Body, length_of
 from .crossings import Crossings, Meeting
 from .depth_proof import CommonBall, CrossingPair
@@ -25,8 +25,10 @@ from .point_distance import points_to_mesh
 
 _ALIKE = 2.0**-30
 """Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
-_PAIRS = 16
+_PAIRS = 2_000
 """Crossing triangles whose own depth is measured."""
+_CERTIFIED = 2
+"""The deepest of them, whose depth is certified."""
 _SAMPLES = 8_000
 """Points of a surface that are sampled, at most."""
 _OTHER = 10_000
@@ -39,8 +41,10 @@ _WITHIN = 0.9
 """Times the ball around a point that no surface enters: for the rounding of its radius."""
 _FEW_IN_BALL = 4
 """Points in one ball, below which each is tested by itself."""
-_BALLS = 24
+_BALLS = 64
 """Crossings inward of which a ball is looked for."""
+_LARGEST = 6
+"""Points from which balls grow."""
 _GROWN = 12
 """Times that the ball's middle is moved."""
 _STEPS = 24
@@ -49,13 +53,13 @@ _STEP = 0.5
 """Times the radius: length of the first step."""
 _FARTHEST = 0.9
 """Times the radius: longest move."""
-_INWARD = (0.001, 0.01, 0.1, 0.3)
+_INWARD = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 """Times the smaller diagonal: how far inward of a surface balls are looked for."""
 
 
-def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -> CrossingPair | None:
-    """Return those two crossing triangles that are deepest in each other, of the pairs with the most in common; of the
-    first ones that are deeper than `enough`. None where no triangles cross."""
+def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None:
+    """Return those two crossing triangles that are deepest in each other, of the pairs with the most in common. None
+    where no triangles cross."""
     crossing = crossings.of_kind(Meeting.CROSSING)
     if not len(crossing):
         return None
@@ -65,16 +69,34 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -
     lengths = np.sqrt(((far / unit) ** 2).sum(axis=1))
     pairs = crossings.pairs.take(crossing, axis=0)
     # Of equal ones the same in every pose and order.
-    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / _ALIKE)))
-    best: CrossingPair | None = None
-    for i, j in pairs.take(order[:_PAIRS], axis=0).tolist():
+    alike = np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1)
+    pairs = pairs.take(np.lexsort((*alike, -np.rint(lengths / _ALIKE)))[:_PAIRS], axis=0)
+    depths = _triangle_depths(a.corner_rows(pairs[:, 0]), b.corner_rows(pairs[:, 1]))
+    best = CrossingPair(0, 0, 0.0)
+    for i, j in pairs.take(np.argsort(-np.rint(depths / (_ALIKE * unit)), kind="stable")[:_CERTIFIED], axis=0).tolist():
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
         least = -convex_contact(ConvexHull(p), ConvexHull(q)).upper_bound
-        if best is None or least > best.least:
-            best = CrossingPair(i, j, max(0.0, least))
-        if least > enough:
-            break
+        if least > best.least:
+            best = CrossingPair(i, j, least)
     return best
+
+
+def _triangle_depths(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return about the depths (k,) of crossing triangles (corner, axis, k): the least overlap along their axes."""
+    b = b - a[0]
+    a = a - a[0]
+    edges_a, edges_b = (np.stack([side[1] - side[0], side[2] - side[1], side[0] - side[2]]) for side in (a, b))
+    axes = [cross(edges_a[0], edges_a[1]), cross(edges_b[0], edges_b[1])]
+    axes += [cross(p, q) for p in edges_a for q in edges_b]
+    depths = np.full(a.shape[2], np.inf)
+    for axis in axes:
+        heights_a, heights_b = ((axis * side).sum(axis=1) for side in (a, b))
+        overlap = np.minimum(
+            heights_a.max(axis=0) - heights_b.min(axis=0), heights_b.max(axis=0) - heights_a.min(axis=0)
+        )
+        length = np.sqrt((axis * axis).sum(axis=0))
+        np.minimum(depths, np.divide(overlap, length, out=np.full_like(length, np.inf), where=length > 0.0), out=depths)
+    return depths
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,43 +184,46 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
 def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None) -> CommonBall | None:
     """Return a large ball inside both solids; None when none is found.
 
-    start: a point (3,) deep inside both; None: it is looked for inward of where the surfaces cross.
+    It is looked for from `start`, a point (3,) deep inside both, if there is one, and inward of where the surfaces
+    cross.
     """
-    if start is None:
-        start = _point_inside(a, b, crossings)
-    if start is None:
+    points = _points_inside(a, b, crossings)
+    if start is not None:
+        points = np.concatenate([start[None], points])
+    if not len(points):
         return None
-    best, middle, point = 0.0, start, start
-    near = np.empty((0, 3))
+    best, middles = np.zeros(len(points)), points
+    near = np.empty((len(points), 0, 3))
     for _ in range(_GROWN):
-        found = [points_to_mesh(point[None], body.mesh) for body in (a, b)]
-        radius = min(float(of.distance[0]) for of in found)
-        if radius > best:
-            best, middle = radius, point
-        near = np.concatenate([near, *(of.point for of in found)])
+        found = [points_to_mesh(points, body.mesh) for body in (a, b)]
+        radius = np.minimum(*(of.distance for of in found))
+        better = np.flatnonzero(radius > best)
+        middles, best = middles.copy(), np.maximum(best, radius)
+        middles[better] = points[better]
+        near = np.concatenate([near, np.stack([of.point for of in found], axis=1)], axis=1)
         # Away from the nearest of the points known so far, in steps that become shorter: what is inside the ball is
         # inside both solids, so no step leaves them.
-        point = middle
+        points, rows = middles, np.arange(len(middles))
         for step in range(1, _STEPS + 1):
-            away = point - near
-            squares = np.einsum("ij,ij->i", away, away)
-            k = int(squares.argmin())
-            length = sqrt(float(squares[k]))
-            if length == 0.0:
-                break
-            point = point + away[k] * (_STEP * best / (step * length))
-        shift = point - middle
-        length = length_of(shift)
-        if length > _FARTHEST * best:
-            point = middle + shift * (_FARTHEST * best / length)
+            away = points[:, None] - near
+            squares = np.einsum("kij,kij->ki", away, away)
+            nearest = squares.argmin(axis=1)
+            length = np.sqrt(squares[rows, nearest])
+            length[length == 0.0] = np.inf
+            points = points + away[rows, nearest] * (_STEP / step * best / length)[:, None]
+        shift = points - middles
+        length = np.sqrt(np.einsum("ij,ij->i", shift, shift))
+        length[length == 0.0] = np.inf
+        points = middles + shift * np.minimum(1.0, _FARTHEST * best / length)[:, None]
+    largest = int(best.argmax())
     rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    return CommonBall(middle, max(0.0, best * (1.0 - 1e-9) - rounding))
+    return CommonBall(middles[largest].copy(), max(0.0, float(best[largest]) * (1.0 - 1e-9) - rounding))
 
 
-def _point_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray | None:
-    """Return a point (3,) inside both solids, inward of where the surfaces cross; None when none is found."""
+def _points_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray:
+    """Return a few points (k, 3) inside both solids, inward of where the surfaces cross."""
     if not len(crossings):
-        return None
+        return np.empty((0, 3))
     indices = crossings.sample(_BALLS)
     pairs, ends = crossings.pairs.take(indices, axis=0), crossings.segments.take(indices, axis=0)
     inward = -a.normals(pairs[:, 0]) - b.normals(pairs[:, 1])
@@ -207,7 +232,13 @@ def _point_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray | None:
     points = points[a.contains(points)]
     points = points[b.contains(points)]
     if not len(points):
-        return None
+        return points
     radius = np.minimum(*(points_to_mesh(points, body.mesh).distance for body in (a, b)))
+    chosen: list[int] = []
     # Of those alike always the same, so that it does not depend on the order of A and B.
-    return points[int(np.rint(radius / (_ALIKE * reach)).argmax())]
+    for k in np.argsort(-np.rint(radius / (_ALIKE * reach)), kind="stable").tolist():
+        if all(length_of(points[k] - points[other]) > radius[other] for other in chosen):
+            chosen.append(k)
+        if len(chosen) == _LARGEST:
+            break
+    return points.take(chosen, axis=0)

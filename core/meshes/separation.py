@@ -69,14 +69,11 @@ class SeparationSearch:
         self.a, self.b, self.budget = a, b, budget
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
         direction, width = self._across_hulls()
-        self.best = self._longer(direction * width, direction)
-        self.length = length_of(self.best)
-        self.proved = are_disjoint(a, b.translated(self.best))
-        if not self.proved:
-            self.best = self.best * 2.0 + direction * (64.0 * EPS * self.magnitude)
-            self.length = length_of(self.best)
-            self.proved = are_disjoint(a, b.translated(self.best))
-        self.known = [self.best] if self.proved else []
+        self.length = width
+        # The slab between them is then several times as wide as rounding.
+        self.length = width + self.clearance
+        self.best = direction * self.length
+        self.known = [self.best]
 
     def _across_hulls(self) -> tuple[FloatArray, float]:
         """Return the direction along which the convex hulls are separated by about the shortest translation, and its
@@ -105,8 +102,8 @@ class SeparationSearch:
             return False
         length = length_of(translation)
         self.known.append(translation)
-        if length < self.length or not self.proved:
-            self.best, self.length, self.proved = translation, length, True
+        if length < self.length:
+            self.best, self.length = translation, length
         return True
 
     def try_all(self, translations: Iterable[FloatArray], tolerance: float, spare: float) -> FloatArray | None:
@@ -155,11 +152,13 @@ class SeparationSearch:
         look along directions in which B may leave A."""
         grid = TranslationGrid(self.a, self.b, self.length, cells)
         report_progress(progress, 0.3)
-        likely = grid.likely(self.length)
+        if most:
+            self.slide_to_minimum(self.best, _REACH * grid.size)
+        likely = grid.likely(self.length + grid.size)
         if len(likely) and not likely[0].any() and (most > 0 or grid.is_resolved):
             self.leave(directions[:_ALONG], grid.size / 8.0, 2.0 * grid.size)
         tried: list[FloatArray] = []
-        for translation in [*likely[: 4 * most + 1], *grid.certain(self.length)[:1]]:
+        for translation in [*likely[: 4 * most + 1], *grid.certain(self.length + grid.size)[:1]]:
             length = length_of(translation)
             if len(tried) > most or self.budget.is_late:
                 break

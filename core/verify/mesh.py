@@ -47,7 +47,6 @@ from .form import (
     first,
     is_array,
     is_length,
-    is_number,
     of_kind,
     optional,
 )
@@ -83,7 +82,6 @@ def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
 
 def _faults(c: Contact) -> Iterator[str]:
     tests: dict[str, Test] = {
-        "lower_bound": lambda bound: is_number(bound) or (isinstance(bound, float) and bound == -np.inf),
         "curves": lambda curves: isinstance(curves, tuple) and all(map(_is_curve, curves)),
         "regions": of_kind(tuple),
     }
@@ -443,8 +441,6 @@ class _Pair:
     def _translation(self) -> list[Check]:
         """The translation must separate the meshes, and so must moving on in the same direction."""
         contact = self.contact
-        if contact.lower_bound == -np.inf:
-            return []
         # What it ends in may be narrower than rounding.
         apart = any(
             are_separated(self.a, self.b.translated(contact.mtv + more * contact.normal))
