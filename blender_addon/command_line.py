@@ -24,6 +24,7 @@ import bpy
 from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
+from .check.convex_bounds import FrameMemory
 from .data.lazy_rows import column
 from .data.names import visible
 from .data.records import Rules
@@ -269,7 +270,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
         layer = bpy.context.view_layer
-    geometries = Geometries()
+    geometries, known = Geometries(), FrameMemory(follows=len(options.frames or ()) > 1)
     with bpy.context.temp_override(scene=scene, view_layer=layer):
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
@@ -282,7 +283,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             given = read_input(context, rules, scene_results.reviewed(scene), geometries)
             shows = Progress(screen.quiet, k, len(wanted), stop)
             try:
-                outcome = scene_pairs.check(given, shows, options.verify)
+                outcome = scene_pairs.check(given, shows, options.verify, known)
             finally:
                 shows.end()
             check = scene_report.check_record(scene, given, outcome, scene_results.statuses(scene))

@@ -147,7 +147,7 @@ class _Check:
 
     def check_pairs(self, pairs: IntArray, progress: Progress | None) -> None:
         """Find the clashes among pairs. Raises Cancelled."""
-        start, size = 0, CHUNK if self._known.last is not None else FIRST_CHUNK
+        start, size = 0, CHUNK if self._known.follows else FIRST_CHUNK
         while start < len(pairs):
             chunk = pairs[start : start + size]
             end = start + len(chunk)
