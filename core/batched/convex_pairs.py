@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..narrow_phase.relation import relation_of
-from ..progress import Progress, subrange, tracked
+from ..progress import Progress, report_progress, subrange, tracked
 from ..region.region import region_between
 from ..result import Relation, Status
 from ..shapes.polytope import Polytope
@@ -29,13 +29,13 @@ from .box_regions import box_regions
 from .depth import hull_depths
 from .distance import hull_distances
 from .hull_features import PointRegions, feature_widths, touch_in_points
-from .hull_intersection import intersect_hulls, slab_widths, widest_slabs
+from .hull_intersection import intersect_hulls, intervals_pay, rays, slab_widths, sphere_slabs, widest_slabs
 from .hull_pairs import HullContacts
 from .hull_table import HullTable
 from .pair_regions import Regions
 from .portals import APART, MEET, OPEN, search_portals
 from .sizes import promised_many
-from .vectors import CHUNK, chunks, dot
+from .vectors import chunks, dot
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
@@ -140,14 +140,16 @@ class PairContacts:
         if len(chosen) < self._few:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
-        for part in chunks(len(chosen), progress, CHUNK // 2):
-            self._solve_box_chunk(chosen[part], i[part], j[part])
+        for part in chunks(len(chosen), progress):
+            own = subrange(progress, part.start / len(chosen), part.stop / len(chosen))
+            self._solve_box_chunk(chosen[part], i[part], j[part], own)
 
-    def _solve_box_chunk(self, rows: IntArray, i: IntArray, j: IntArray) -> None:
+    def _solve_box_chunk(self, rows: IntArray, i: IntArray, j: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes, bodies i (n,) and j (n,)."""
         sizes, (boxes, places) = self.bodies.sizes, self.bodies.boxes
         p, q = places.take(i), places.take(j)
         axes = box_axes(boxes, p, q)
+        report_progress(progress, 0.5)
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
         band, extent, magnitude = self.bands(rows)
         if not self.distances:
@@ -228,9 +230,11 @@ class PairContacts:
         table, places = self.bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.1))
         i, j = places.take(i), places.take(j)
         if not self.distances and len(chosen) >= self._few_tests:
-            apart = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.2))
-            chosen, i, j = chosen[~apart], i[~apart], j[~apart]
-        state = intersect_hulls(table, i, j, subrange(progress, 0.2, 0.3))
+            state = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.3))
+            left = np.flatnonzero(~self._done.take(chosen))
+            chosen, i, j, state = chosen[left], i[left], j[left], state[left]
+        else:
+            state = intersect_hulls(table, i, j, subrange(progress, 0.1, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
         if len(distant) >= self._few:
@@ -246,22 +250,26 @@ class PairContacts:
 
     def _separate(
         self, rows: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
-    ) -> BoolArray:
-        """Fill in the bounds of pairs of polytopes i (n,) and j (n,) that are SEPARATED; return (n,) which are."""
+    ) -> NDArray[np.int8]:
+        """Fill in the bounds of pairs of polytopes i (n,) and j (n,) that are SEPARATED; return (n,) APART, MEET or
+        OPEN of all."""
         limit = np.maximum(self.bands(rows)[0], self.clearance)
         gap, normal = np.zeros(len(rows)), self.start[rows].T.copy()
         known = np.flatnonzero(normal.any(axis=0))
         gap[known] = slab_widths(table, i[known], j[known], normal[:, known])
-        left = np.flatnonzero(~(gap > limit))
-        slabs = widest_slabs(table, i[left], j[left], subrange(progress, 0.0, 0.2))
-        gap[left], normal[:, left] = np.where(slabs.state == APART, slabs.margin, 0.0), slabs.normal
-        # Portals find a slab of any width, which is enough where no more is needed.
-        left = left[slabs.state == OPEN]
-        portals = search_portals(table, i[left], j[left], subrange(progress, 0.2, 1.0))
-        gap[left], normal[:, left] = np.where(portals.state == APART, portals.margin, 0.0), portals.normal
+        state = np.where(gap > limit, np.int8(APART), np.int8(OPEN))
+        left = np.flatnonzero(state == OPEN)
+        slabs = widest_slabs if intervals_pay(table, i) else sphere_slabs
+        # Slabs and rays first: portals find a slab of any width, which is enough where no more is needed.
+        for search, begin, end in ((slabs, 0.0, 0.2), (rays, 0.2, 0.3), (search_portals, 0.3, 1.0)):
+            found = search(table, i[left], j[left], subrange(progress, begin, end))
+            state[left] = found.state
+            apart = found.state == APART
+            gap[left[apart]], normal[:, left[apart]] = found.margin[apart], found.normal[:, apart]
+            left = left[found.state == OPEN]
         apart = gap > limit
         self.store_bounds(rows[apart], gap[apart], normal[:, apart])
-        return apart
+        return state
 
     def _store_hulls(
         self,

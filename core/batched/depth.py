@@ -33,8 +33,6 @@ from .vectors import CHUNK, chunks, cross, directions_around, dot, length
 _ROOM = 16, 48
 """Vertices of a polytope, one to spare: first for all pairs, so that the arrays stay in the cache; then for those that
 need more. Of hulls of a hundred vertices that is one pair in two hundred, and nearly every one of concentric balls."""
-_FEW = 2
-"""Pairs so few take longer together than one by one: they are left."""
 _COMPACT = 0.7
 """Fraction of pairs still searched below which the arrays are compacted: until then the others are dragged along."""
 _SLOPES = 0.85, 4.0
@@ -144,9 +142,9 @@ class _Polytopes(HullPairs):
             if active < _COMPACT * len(left):
                 self.store()
                 self.keep(np.flatnonzero(left))
-            if active <= _FEW:
+            if active <= self.few:
                 return self.store()
-            if growing <= _FEW:
+            if growing <= self.few:
                 if self.room == _ROOM[-1]:
                     return self.store()
                 self.store()

@@ -28,8 +28,6 @@ from .vectors import chunks, cross, directions_around, dot, length
 
 _STEPS = 40
 """Support points after which a pair is left; most take two to four."""
-_FEW = 2
-"""Pairs so few take longer together than one by one: they are left."""
 _SLOPE = 1.8
 """Slope to the start direction of the first three, times the root of the number of vertices: about their spacing."""
 _SLIVER = 64.0
@@ -90,7 +88,7 @@ class _DistanceSearch(HullPairs):
         """Search until few pairs are left. Raise Cancelled."""
         total = len(self.pair)
         for _ in range(_STEPS):
-            if len(self.pair) <= _FEW:
+            if len(self.pair) <= self.few:
                 return
             self.step()
             report_progress(progress, total - len(self.pair), total)

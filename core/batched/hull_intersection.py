@@ -34,7 +34,7 @@ _TINY = 1e-290
 
 def intersect_hulls(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> NDArray[np.int8]:
     """Return (n,) APART, MEET or OPEN of polytopes i (n,) and j (n,). Raise Cancelled."""
-    if len(i) >= _PAIRS_FOR_INTERVALS * len(table):
+    if intervals_pay(table, i):
         apart = are_separated(table, i, j, subrange(progress, 0.0, 0.2))
     else:
         apart = _spheres_are_separated(table, i, j)
@@ -45,6 +45,11 @@ def intersect_hulls(table: HullTable, i: IntArray, j: IntArray, progress: Progre
     left = left[~meet]
     state[left] = search_portals(table, i.take(left), j.take(left), subrange(progress, 0.2, 1.0)).state
     return state
+
+
+def intervals_pay(table: HullTable, i: IntArray) -> bool:
+    """Return whether intervals of a table are worth making for so many pairs."""
+    return len(i) >= _PAIRS_FOR_INTERVALS * len(table)
 
 
 def _spheres_are_separated(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
@@ -72,6 +77,19 @@ def are_separated(table: HullTable, i: IntArray, j: IntArray, progress: Progress
 def widest_slabs(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullStates:
     """Return the widest empty slabs between i (n,) and j (n,) by bounding spheres and fixed axes, and MEET where the
     inscribed spheres do. Raise Cancelled."""
+    result = sphere_slabs(table, i, j)
+    for part, offsets, gaps in _interval_gaps(table, i, j, progress):
+        axis, rows = gaps.argmax(axis=1), np.arange(len(gaps))
+        widest = gaps[rows, axis].astype(np.float64)
+        better = np.flatnonzero(widest > result.margin[part])
+        columns, axis = part.start + better, axis.take(better)
+        result.state[columns], result.margin[columns] = APART, widest.take(better)
+        result.normal[:, columns] = np.where(offsets[better, axis] > 0.0, 1.0, -1.0) * FIXED_AXES.take(axis, axis=0).T
+    return result
+
+
+def sphere_slabs(table: HullTable, i: IntArray, j: IntArray, _progress: Progress | None = None) -> HullStates:
+    """Return the same by bounding and inscribed spheres alone."""
     result = HullStates.unknown(len(i))
     offset = table.offsets(i, j)
     radii = table.radii.take(i, axis=1)
@@ -81,13 +99,6 @@ def widest_slabs(table: HullTable, i: IntArray, j: IntArray, progress: Progress 
     apart = np.flatnonzero(gap > 0.0)
     result.state[apart], result.margin[apart] = APART, gap[apart]
     result.normal[:, apart] = offset[:, apart] / distance[apart]
-    for part, offsets, gaps in _interval_gaps(table, i, j, progress):
-        axis, rows = gaps.argmax(axis=1), np.arange(len(gaps))
-        widest = gaps[rows, axis].astype(np.float64)
-        better = np.flatnonzero(widest > result.margin[part])
-        columns, axis = part.start + better, axis.take(better)
-        result.state[columns], result.margin[columns] = APART, widest.take(better)
-        result.normal[:, columns] = np.where(offsets[better, axis] > 0.0, 1.0, -1.0) * FIXED_AXES.take(axis, axis=0).T
     result.state[distance <= radii[1]] = MEET
     return result
 
@@ -118,6 +129,13 @@ def rays_meet(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
         # Where the means coincide the gauges are 0: a common point, however far the polytopes reach.
         reach = (1.0 / np.maximum(gauges, _TINY).reshape(2, -1)).sum(axis=0)
         result[part] = solid & (reach * (1.0 - _REACH_ROUNDING * EPS) >= 1.0)
+    return result
+
+
+def rays(table: HullTable, i: IntArray, j: IntArray, _progress: Progress | None = None) -> HullStates:
+    """Return MEET where `rays_meet`, and OPEN for all others."""
+    result = HullStates.unknown(len(i))
+    result.state[rays_meet(table, i, j)] = MEET
     return result
 
 

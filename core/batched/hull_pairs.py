@@ -20,6 +20,9 @@ from .hull_table import BLOCK, HullTable
 
 _ID_BASE = 2**26
 """More than the vertices of a polytope: a pair of vertices is the number a + _ID_BASE b, which a float represents."""
+_FEW = 3
+"""Pairs so few take longer together than one by one: they are left; but not in poses, where each of their polytopes
+would have to be transformed."""
 NO_VERTEX = -1.0
 """Id of points that are no difference of two vertices."""
 
@@ -65,6 +68,8 @@ class HullPairs:
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray) -> None:
         self.table = table
+        self.few = 0 if table.linear is not None else _FEW
+        """Number of pairs at which a search ends."""
         radii = table.radii.take(i, axis=1)
         radii += table.radii.take(j, axis=1)
         interior = -table.offsets(i, j)

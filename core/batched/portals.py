@@ -35,8 +35,6 @@ _STEPS = 40
 """Steps of each phase after which a pair is left open; most pairs take three to five."""
 _SLOPE = 0.7
 """Slope to the ray of the directions in which the vertices of a first portal are searched."""
-_FEW = 4
-"""Pairs so few take longer together than one by one: they are left open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ class _PortalSearch(HullPairs):
                 self.finish(np.flatnonzero(done))
                 self.keep(left)
                 normal, offset = normal.take(left, axis=1), offset.take(left)
-            if len(left) <= _FEW:
+            if len(left) <= self.few:
                 break
             point = self.supports(normal)
             done, height, norm = self.separated(normal, point)
