@@ -252,11 +252,16 @@ def gaps(tris_a, tris_b, start, ray, reach, least):  # type: ignore[no-untyped-d
 def turns_around(triangles, point):  # type: ignore[no-untyped-def]
     """How many times a closed surface winds around a point: 1 inside, 0 outside."""
     total = 0.0
+    x, y, z = point[0], point[1], point[2]
     for t in range(len(triangles)):
-        a, b, c = triangles[t, 0] - point, triangles[t, 1] - point, triangles[t, 2] - point
-        la, lb, lc = np.sqrt((a * a).sum()), np.sqrt((b * b).sum()), np.sqrt((c * c).sum())
-        det = (
-            a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
-        )
-        total += np.arctan2(det, la * lb * lc + (a * b).sum() * lc + (b * c).sum() * la + (c * a).sum() * lb)
+        c = triangles[t]
+        ax, ay, az = c[0, 0] - x, c[0, 1] - y, c[0, 2] - z
+        bx, by, bz = c[1, 0] - x, c[1, 1] - y, c[1, 2] - z
+        cx, cy, cz = c[2, 0] - x, c[2, 1] - y, c[2, 2] - z
+        la = np.sqrt(ax * ax + ay * ay + az * az)
+        lb = np.sqrt(bx * bx + by * by + bz * bz)
+        lc = np.sqrt(cx * cx + cy * cy + cz * cz)
+        volume = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+        ab, bc, ca = ax * bx + ay * by + az * bz, bx * cx + by * cy + bz * cz, cx * ax + cy * ay + cz * az
+        total += np.arctan2(volume, la * lb * lc + ab * lc + bc * la + ca * lb)
     return total / (2.0 * np.pi)
