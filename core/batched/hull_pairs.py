@@ -76,7 +76,11 @@ class HullPairs:
         self.all_lengths = np.concatenate([interior, radii[2:], radii[:1] + np.abs(interior).max(axis=0)])
         """(5, n) `interior`, `rounding` and `size` of all pairs, finished ones too."""
         places = np.arange(len(i)), table.block.take(i), table.block.take(j), table.slot.take(i), table.slot.take(j)
-        self._assign(self.all_lengths, np.stack([*places, i, j]))
+        self._assign(self.all_lengths, np.stack(places))
+        self._linear: FloatArray | None = None
+        """(2, 3, 3, m) linear parts of the poses of A and of B, if they have poses."""
+        if table.linear is not None:
+            self._linear = np.stack([table.linear.take(numbers, axis=2, mode="clip") for numbers in (i, j)])
 
     def _assign(self, lengths: FloatArray, places: IntArray) -> None:
         self._lengths, self._places = lengths, places
@@ -90,6 +94,8 @@ class HullPairs:
     def keep(self, columns: IntArray) -> None:
         """Go on with these columns only."""
         self._assign(self._lengths.take(columns, axis=1), self._places.take(columns, axis=1))
+        if self._linear is not None:
+            self._linear = self._linear.take(columns, axis=3)
 
     def supports(self, directions: FloatArray, columns: IntArray | None = None) -> FloatArray:
         """Return the support points of A - B in directions (3, m) or (3, k, m), of any length, with their ids in a
@@ -116,14 +122,9 @@ class HullPairs:
                 shape = vertices.shape
                 places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
             out[:3, :, part] = vertices.take(places + index, mode="clip")
-        if self.table.linear is not None:
-            out[:3] = np.einsum("rcm,ckm->rkm", self._linear(side, columns), out[:3])
-
-    def _linear(self, side: int, columns: IntArray | None) -> FloatArray:
-        """Return the linear parts (3, 3, m) of the poses of A (side 0) or B; of all columns, or of those given."""
-        assert self.table.linear is not None
-        numbers = self._places[5 + side]
-        return self.table.linear.take(numbers if columns is None else numbers.take(columns), axis=2, mode="clip")
+        if self._linear is not None:
+            linear = self._linear[side] if columns is None else self._linear[side].take(columns, axis=2)
+            out[:3] = np.einsum("rcm,ckm->rkm", linear, out[:3])
 
     def vertex_heights(
         self, directions: FloatArray, side: int, columns: IntArray | None = None
@@ -131,8 +132,9 @@ class HullPairs:
         """Yield of a few hundred columns: which they are, the vertices (n, 3, v) of A or B from their means, padded and
         before poses, and their heights (n, k, v) along directions (3, k, m), in their poses. The arrays are overwritten
         by the next ones."""
-        if self.table.linear is not None:
-            directions = np.einsum("rcm,rkm->ckm", self._linear(side, columns), directions)
+        if self._linear is not None:
+            linear = self._linear[side] if columns is None else self._linear[side].take(columns, axis=2)
+            directions = np.einsum("rcm,rkm->ckm", linear, directions)
         turned = np.ascontiguousarray(directions.transpose(2, 1, 0))
         blocks, slots = self._places[1 + side], self._places[3 + side]
         if columns is not None:

@@ -38,6 +38,8 @@ _THINNEST = 1e-36
 """Not relative: radius of inscribed spheres below which gauges overflow in single precision, and are not used."""
 _FLATTEST = 1e-3
 """Relative: least stretch of a pose below which it cannot be inverted exactly enough for gauges."""
+_RIGID = 1e-9
+"""Relative: stretch of a pose up to which its inverse is its transpose for gauges, which are rounded up by far more."""
 _STRETCH_ROUNDING = 16.0
 """Times EPS, relative: what the stretches of a pose may be computed wrong by."""
 
@@ -283,6 +285,8 @@ def _stretches(linear: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     uneven = np.sqrt(np.einsum("klm,klm->m", gram, gram))
     rounding = _STRETCH_ROUNDING * EPS
     largest = np.sqrt(even + uneven) * (1.0 + rounding)
+    if (uneven + np.abs(even - 1.0)).max(initial=0.0) <= _RIGID:
+        return largest, np.sqrt(even - uneven) * (1.0 - rounding), columns
     inverse = np.stack([cross(columns[k - 2], columns[k - 1]) for k in range(3)])  # rows of the adjugate
     volume = dot(inverse[0], columns[0])
     known = np.abs(volume) > 0.0
