@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,6 +271,20 @@ class Clashes(Sequence[Clash]):
             reason=status.reason,
             resolution=resolution,
         )
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return what the constructor takes."""
+        return self.pairs, self._codes, self._numbers
+
+    def renumbered(self, pairs: IntArray) -> Clashes:
+        """Return the numbers of the clashes with other indices of objects (n, 2)."""
+        return Clashes(pairs, self._codes, self._numbers)
+
+    @property
+    def with_more(self) -> list[int]:
+        """The rows of clashes that are more than their numbers: those checked alone, and with bounds apart."""
+        apart = self._codes[:, 1] != STATUSES.index(Status.CERTIFIED)
+        return sorted({*self._single, *np.flatnonzero(apart).tolist()})
 
     def column(self, name: str) -> FloatArray:
         """Return a number of all clashes (n,), such as their areas."""

@@ -2,7 +2,8 @@
 """`scene.contact_lens_check`: how a scene is checked, and its clashes with the user's decision about each.
 
 Saved with the file and undone with it. Objects are stored by pointer property, instances by the pointer to what makes
-them and their number: names may change. What was found is stored as JSON text, because float properties are float32.
+them and their number: names may change. What was found is stored as text, because float properties are float32: see
+`stored_clashes`.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..data.lazy_rows import LazyRows
+from ..data.lazy_rows import LazyRows, joined_rows
 from ..data.objects import frame_of, instance_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput, SceneObject
 from ..report import messages
-from . import changes
-from .clashes import Clashes, Verdict, pair_of
+from . import changes, stored_clashes
+from .clashes import Clashes, Verdict
 from .inspection import Inspection
 from .scene import Outcome
+from .stored_clashes import StoredClashes
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
@@ -119,8 +121,8 @@ def _filter_changed(self: Any, context: bpy.types.Context) -> None:
 
 def _decided(self: Any, context: bpy.types.Context) -> None:
     finding = cast("ContactLensFinding", self)
-    if finding.status == "APPROVED" and finding.data:
-        finding.approval = _as_text(json.loads(finding.data)["signed_distance"])
+    if finding.status == "APPROVED" and (finding.data or finding.table):
+        finding.approval = _as_text(finding.found()["signed_distance"])
     changes.forget(cast(bpy.types.Scene, self.id_data))
     _filter_changed(self, context)
 
@@ -145,10 +147,9 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         update=_decided,
     )
     approval: StringProperty()  # type: ignore[valid-type]
-    relation: StringProperty()  # type: ignore[valid-type]
-    signed_distance: FloatProperty(unit="LENGTH")  # type: ignore[valid-type]
-    has_depth: BoolProperty(default=True)  # type: ignore[valid-type]
-    area: FloatProperty(unit="AREA")  # type: ignore[valid-type]
+    # What was found: a row of a table of the check, unless there is something newer, or a file saved earlier has none.
+    table: IntProperty()  # type: ignore[valid-type]
+    number: IntProperty()  # type: ignore[valid-type]
     data: StringProperty()  # type: ignore[valid-type]
     state_a: StringProperty()  # type: ignore[valid-type]
     state_b: StringProperty()  # type: ignore[valid-type]
@@ -163,15 +164,54 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     def state(self, letter: str) -> State | None:
         """The state of one side when the pair was looked at last; None in files saved by an earlier version."""
         text: str = getattr(self, f"state_{letter}")
+        if not text and (stored := self._stored()) is not None:
+            text = stored.states[stored.pairs[self.number]["ab".index(letter)]]
         return State(*text.split(":")) if text else None
 
     def frame_of_state(self, default: float) -> float:
         """The frame at which the pair was looked at last."""
-        return float(json.loads(self.state_frame)) if self.state_frame else default
+        if self.state_frame:
+            return float(json.loads(self.state_frame))
+        stored = self._stored()
+        return default if stored is None else stored.frame
+
+    def _stored(self) -> StoredClashes | None:
+        if not self.table:
+            return None
+        return stored_clashes.table_of(of_scene(cast(bpy.types.Scene, self.id_data)).tables, self.table)
+
+    def found(self) -> dict[str, Any]:
+        """What was found, as plain data with the names of then."""
+        stored = None if self.data else self._stored()
+        row: dict[str, Any] = json.loads(self.data) if stored is None else stored.row(self.number)
+        return row
+
+    @property
+    def relation(self) -> str:
+        """The relation that was found."""
+        stored = None if self.data else self._stored()
+        return str(self.found()["relation"]) if stored is None else stored.words[self.number]
+
+    @property
+    def signed_distance(self) -> float:
+        """The signed distance that was found; 0.0 where there is no depth."""
+        stored = None if self.data else self._stored()
+        return float(self.found()["signed_distance"] or 0.0) if stored is None else stored.distances[self.number]
+
+    @property
+    def area(self) -> float:
+        """The area of the contact region that was found."""
+        stored = None if self.data else self._stored()
+        return float(self.found()["area"]) if stored is None else stored.areas[self.number]
+
+    @property
+    def has_depth(self) -> bool:
+        """Whether the pair has a depth."""
+        return bool(self.found().get("has_depth", True))
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""
-        row: dict[str, Any] = json.loads(self.data)
+        row = self.found()
         if not row.get("has_depth", True):  # files saved earlier have zeros there
             row.update(dict.fromkeys(OF_DEPTH))
         if "center" not in row:  # files saved earlier do not have it
@@ -272,6 +312,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     active_ignored: IntProperty()  # type: ignore[valid-type]
 
     findings: CollectionProperty(type=ContactLensFinding)  # type: ignore[valid-type]
+    tables: CollectionProperty(type=stored_clashes.ContactLensTable)  # type: ignore[valid-type]
     active: IntProperty(name="Finding", default=-1, update=_went_to)  # type: ignore[valid-type]
     summary: StringProperty()  # type: ignore[valid-type]
 
@@ -330,7 +371,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         )
 
 
-CLASSES = (ContactLensFinding, ContactLensIgnored, ContactLensCheck)
+CLASSES = (stored_clashes.ContactLensTable, ContactLensFinding, ContactLensIgnored, ContactLensCheck)
 
 
 def of_scene(scene: bpy.types.Scene) -> ContactLensCheck:
@@ -425,35 +466,50 @@ def store(
     check, objects, frame = of_scene(scene), given.objects, record["frame"]
     known, active = statuses(scene), active_clash(scene)
     active_key = None if active is None else pair_key(active)
-    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
-    entries: dict[Pair, dict[str, Any]] = {}
-    rows = [*record["findings"], *approved]
-    for clash, row in zip([*outcome.clashes, *outcome.approved], rows, strict=True):
-        pair = pair_of(objects, clash)
-        status = next_status(known.get(pair), clash.verdict)
-        entry: dict[str, Any] = {"status": status, **_numbers(row, given), "state_frame": json.dumps(frame)}
-        if status in ("APPROVED", "CHANGED"):
-            entry["approval"] = _as_text(given.approved[pair].signed_distance)
-        for letter, k in (("a", clash.a), ("b", clash.b)):
-            owner, source, number = objects[k].key
-            entry |= {f"object_{letter}": by_uid.get(owner), f"source_{letter}": by_uid.get(source)}
-            entry |= {f"instance_{letter}": number, f"state_{letter}": _text_of_state(objects[k].state)}
-        entries[pair] = entry
-    kept = _kept(check, entries, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
+    clashes = Clashes.joined([outcome.clashes, outcome.approved])
+    stored = StoredClashes.of(
+        objects, clashes, outcome.facts, given.units, frame, joined_rows(record["findings"], approved)
+    )
+    found = clashes.rows_of(objects, filter(None, known)).keys()
+    kept = _kept(check, found, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
+    found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
     _forget_order()
-    place = -1
-    for k, entry in enumerate([*entries.values(), *kept]):
+    serial = stored_clashes.store(check.tables, stored)
+    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    things = {k: _pointers(objects[k].key, by_uid) for k in np.unique(clashes.pairs).tolist()}
+    for row, (a, b) in enumerate(clashes.pairs.tolist()):
+        finding = check.findings.add()
+        finding.table, finding.number = serial, row
+        for name, value in things[a]:
+            setattr(finding, f"{name}_a", value)
+        for name, value in things[b]:
+            setattr(finding, f"{name}_b", value)
+        if found_statuses[row] != "NEW":
+            finding.status = found_statuses[row]
+            if finding.status in ("APPROVED", "CHANGED"):
+                pair = frozenset((objects[a].key, objects[b].key))
+                finding.approval = _as_text(given.approved[pair].signed_distance)
+    place = clashes.rows_of(objects, [active_key]).get(active_key, -1) if active_key is not None else -1
+    for entry in kept:
         finding = check.findings.add()
         for name, value in entry.items():
             setattr(finding, name, value)
         if active_key is not None and pair_key(finding) == active_key:
-            place = k
+            place = len(check.findings) - 1
+    stored_clashes.drop_unused(check.tables, {serial, *(entry["table"] for entry in kept)})
     with silent():
         check.active = place
     check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
     of_now = frame == frame_of(scene)
     changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
+
+
+def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[str, Any]]:
+    """Return what a finding stores of one of its things: the object, or the instancer, the source and the number."""
+    owner, source, number = key
+    values = {"object": by_uid.get(owner), "source": by_uid.get(source), "instance": number}
+    return [(name, value) for name, value in values.items() if value]
 
 
 def update(
@@ -471,8 +527,7 @@ def update(
         approval, verdict = _approval(finding), outcome.clashes[0].verdict
         if verdict is not None or finding.status == "RESOLVED":
             finding.status = next_status(finding.status, verdict)
-        for name, value in _numbers(rows[0], given).items():
-            setattr(finding, name, value)
+        finding.data = _as_data(rows[0], given)
         if approval is not None and finding.status in ("APPROVED", "CHANGED"):
             finding.approval = _as_text(approval.signed_distance)
     elif finding.is_open:
@@ -487,14 +542,14 @@ def set_verified(finding: ContactLensFinding, inspection: Inspection) -> None:
     states = [_text_of_state(obj.state) for obj in inspection.objects]
     numbers = (contact.signed_distance if contact.has_depth else 0.0, contact.area, *contact.center)
     is_same = (
-        states == [finding.state_a, finding.state_b]
+        states == [_text_of_state(state) for letter in "ab" if (state := finding.state(letter)) is not None]
         and (row["relation"], row["signed_distance"] is not None) == (str(contact.relation), contact.has_depth)
         and np.allclose(
             (row["signed_distance"] or 0.0, row["area"], *row["center"]), numbers, SAME, inspection.resolution
         )
     )
     if is_same and row["verified"] != inspection.verification.ok:
-        data = {**json.loads(finding.data), "verified": inspection.verification.ok}
+        data = {**finding.found(), "verified": inspection.verification.ok}
         finding.data = json.dumps(data, ensure_ascii=False)
 
 
@@ -502,15 +557,9 @@ def _text_of_state(state: State) -> str:
     return ":".join(state)
 
 
-def _numbers(row: dict[str, Any], given: CheckInput) -> dict[str, Any]:
-    """Return what a finding stores of a row of a check."""
-    return {
-        "relation": row["relation"],
-        "signed_distance": row["signed_distance"] or 0.0,
-        "has_depth": row["has_depth"],
-        "area": row["area"],
-        "data": json.dumps({**row, "scale_length": given.units.scale_length}, ensure_ascii=False),
-    }
+def _as_data(row: dict[str, Any], given: CheckInput) -> str:
+    """Return what a finding stores of a row of a check that is newer than its table."""
+    return json.dumps({**row, "scale_length": given.units.scale_length}, ensure_ascii=False)
 
 
 def _kept(
@@ -549,9 +598,9 @@ def _kept(
         if key in found:
             continue
         entry = {name: getattr(finding, name) for name in ContactLensFinding.__annotations__}
-        entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
         gone = key is None or any(part[0] not in in_scene for part in key)
         if gone:
+            entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
             entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
             entry |= {"instance_a": "", "instance_b": ""}
         apart = gone or key in cleared
@@ -653,7 +702,7 @@ def _fresh(check: ContactLensCheck) -> _Order:
 def label(finding: ContactLensFinding, letter: str) -> str:
     """The name of one side."""
     names = finding.names(letter)
-    return str(names["name"] if names else json.loads(finding.data)[letter]["name"])
+    return str(names["name"] if names else finding.found()[letter]["name"])
 
 
 def group_of(relation: str) -> str:

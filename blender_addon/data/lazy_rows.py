@@ -58,3 +58,8 @@ def column(rows: Sequence[Row], name: str) -> Sequence[Any]:
 def mapped(rows: Sequence[Row], turn: Callable[[Row], Row]) -> Sequence[Row]:
     """Return rows turned into others, when they are looked at where the rows are lazy."""
     return rows.mapped(turn) if isinstance(rows, LazyRows) else [turn(row) for row in rows]
+
+
+def joined_rows(first: Sequence[Row], other: Sequence[Row]) -> LazyRows:
+    """Return the rows of both, one after the other."""
+    return LazyRows(len(first) + len(other), lambda k: first[k] if k < len(first) else other[k - len(first)])

@@ -21,6 +21,7 @@ from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
 from ..check import session
+from ..check.clash_rows import failed_checks
 from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
@@ -29,7 +30,6 @@ from ..read.collision_shape import OPEN_SHARE
 from . import messages
 from .json_report import json_text, plain
 from .messages import counted
-from .rows import failed_checks
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1

@@ -16,6 +16,7 @@ import bpy
 
 from ... import __version__
 from ..check import results as scene_results
+from ..check.clash_rows import rows
 from ..check.inspection import Work
 from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
@@ -28,7 +29,6 @@ from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene_objects import CheckInput, SceneObject
 from . import csv_report, html_report, json_report, messages
 from . import files as report_files
-from .rows import rows
 from .scene_units import unit_format
 
 SCHEMA_VERSION = 2

@@ -14,6 +14,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from ...core.progress import Cancelled
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
+from ..check.clash_rows import present_relations
 from ..check.results import ContactLensCheck
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
@@ -25,7 +26,6 @@ from ..read.scene import read_input
 from ..report import files as report_files
 from ..report import messages
 from ..report import scene as scene_report
-from ..report.rows import present_relations
 from . import background, follow_clashes, handlers, open_clash, operators
 from .background import BackgroundOperator, Flow, Polled, Steps, Undoable
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from ..check.clash_rows import present_relations
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..report import messages
 from ..report import scene as scene_report
-from ..report.rows import present_relations
 from ..report.scene_units import unit_format
 from .interruption import Stop
 

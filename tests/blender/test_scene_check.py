@@ -501,7 +501,7 @@ def test_approvals_of_files_saved_earlier_are_bounded_by_the_stored_depth_or_ask
         assert checked_at(b, x) == expected
     finding.status = "APPROVED"
     finding.approval = ""
-    finding.data = json.dumps({**json.loads(finding.data), "signed_distance": 0.0, "has_depth": False})
+    finding.data = json.dumps({**finding.found(), "signed_distance": 0.0, "has_depth": False})
     assert checked_at(b, 1.0) == ("NEW", True)
     assert "approve it again" in finding.row()["notes"][0]
 
@@ -781,7 +781,7 @@ def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyP
     honest = scene_pairs.clash_of
     monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="touching"))
     outcome = scene_pairs.check(given, verify=True)
-    row = part("blender_addon.report.rows").rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
+    row = part("blender_addon.check.clash_rows").rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
     assert (row["relation"], row["verified"]) == ("penetrating", False)
     assert row["notes"] == ["The result did not pass its own verification (the same relation): please report it"]
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..check.clashes import Clash, Clashes, ShapeFacts, Verdict
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
-from . import messages
+from ..report import messages
+from .clashes import Clash, Clashes, ShapeFacts, Verdict
 
 
 def rows(
@@ -28,13 +28,12 @@ def rows(
     facts: how the objects were checked; more: fields that all rows have; columns: the values of others, one for each
     row. Of the objects only what the rows say is kept.
     """
-    sides, notes = {}, {}
-    for k in facts:
-        sides[k], notes[k] = _side(objects[k]), _shape_notes(objects[k], facts[k], units)
+    sides = {k: side_of(objects[k]) for k in facts}
+    notes = {k: shape_notes(objects[k], facts[k], units) for k in facts}
 
     def make(row: int) -> Row:
         clash = clashes[row]
-        return {**_row(clash, sides, notes, units), **more}
+        return {**row_of(clash, sides, notes, units), **more}
 
     verified: list[bool | None] = [None] * len(clashes)
     for row, clash in clashes.verified.items():
@@ -42,8 +41,8 @@ def rows(
     return LazyRows(len(clashes), make, {"relation": clashes.words(), "verified": verified, **(columns or {})})
 
 
-def _row(clash: Clash, sides: Mapping[int, Row], shape_notes: Mapping[int, list[str]], units: UnitFormat) -> Row:
-    """Return a clash as plain data."""
+def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]], units: UnitFormat) -> Row:
+    """Return a clash as plain data; sides, notes: its objects and their notes, by their indices."""
     failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
     names = sides[clash.a]["name"], sides[clash.b]["name"]
     row = {
@@ -70,15 +69,15 @@ def _row(clash: Clash, sides: Mapping[int, Row], shape_notes: Mapping[int, list[
         "approved_at": None if clash.approval is None else clash.approval.signed_distance,
         "notes": [
             *_approval_notes(clash, units),
-            *shape_notes[clash.a],
-            *shape_notes[clash.b],
+            *notes[clash.a],
+            *notes[clash.b],
             *_contact_notes(clash, names, failed or [], units),
         ],
     }
     return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
 
 
-def _side(obj: SceneObject) -> Row:
+def side_of(obj: SceneObject) -> Row:
     """Return an object of a pair as plain data."""
     return {
         "name": obj.name,
@@ -90,7 +89,7 @@ def _side(obj: SceneObject) -> Row:
     }
 
 
-def _shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:
+def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:
     """Return notes about the collision shape of an object."""
     words = WORDS[shape.kind]
     notes = [f"{obj.fault}: {messages.CHECKED_AS_SHOWN}"] if obj.fault else []
