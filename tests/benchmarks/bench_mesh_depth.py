@@ -3,7 +3,7 @@
 
 First answers (`budget=0`) and refined ones, of meshes made anew in every call, so trees are included; how much longer
 the reported translation is than the best known of an offline search (tests/benchmarks/corpus); `verify`; memory. An
-older checkout is asked the same in turn, each in a process of its own. FCL tells yes or no, manifold3d distances.
+older checkout is asked the same in turn, each in a process of its own. FCL reports yes or no, manifold3d distances.
 Times are CPU time.
 """
 
@@ -176,7 +176,7 @@ def show_lengths(records: list[Record], title: str) -> None:
 
 
 def yes_or_no(pairs: list[MeshPair]) -> None:
-    """Print the time that FCL takes to tell that the pairs meet, trees included."""
+    """Print the time that FCL takes to find that the pairs meet, trees included."""
     if not find_spec("fcl"):
         print("FCL is left out: the package python-fcl is not installed.")
         return
@@ -185,9 +185,9 @@ def yes_or_no(pairs: list[MeshPair]) -> None:
         return bool(fcl_mesh_pairs(fcl_mesh(*pair.a), fcl_mesh(*pair.b), 1).is_collision)
 
     answers = [spent(partial(collide, pair)) for pair in pairs]
-    said = sum(answer for _, answer in answers)
+    meet = sum(answer for _, answer in answers)
     medians = ", ".join(spread([seconds for seconds, _ in answers]))
-    print(f"FCL, yes or no, trees included: {medians}; {said} of {len(pairs)} meet")
+    print(f"FCL, yes or no, trees included: {medians}; {meet} of {len(pairs)} meet")
 
 
 def distances(quick: bool) -> None:

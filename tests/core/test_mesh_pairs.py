@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stored pairs of meshes are what is said of them: solids that penetrate, and translations that separate them."""
+"""The stored pairs of meshes are as described: solids that penetrate, and translations that separate them."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def turns_around(surface: Surface, point: np.ndarray) -> float:
     corners = surface[0][surface[1]] - point
     p, q, r = (corners[:, k] for k in range(3))
     lp, lq, lr = np.linalg.norm(corners, axis=2).T
-    rest = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
-    return float(np.arctan2((p * np.cross(q, r)).sum(axis=1), rest).sum() / (2.0 * np.pi))
+    cosines = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
+    return float(np.arctan2((p * np.cross(q, r)).sum(axis=1), cosines).sum() / (2.0 * np.pi))

@@ -76,7 +76,7 @@ def centered(spread: float = 0.1) -> Place:
 def placed(
     *move: float, turn: tuple[float, float, float] = (0, 0, 0), jitter: float = 0.02, tilt: float = 0.05
 ) -> Place:
-    """B turned by degrees about x, y, z and moved, but for a small random rest."""
+    """B turned by degrees about x, y, z and moved, then a little more at random."""
 
     def place(rng: Rng, a: Surface, b: Surface) -> np.ndarray:
         matrix = np.eye(3)
@@ -92,7 +92,7 @@ def placed(
 
 
 def inside(rng: Rng, a: Surface, b: Surface) -> np.ndarray:
-    """Anywhere in the box of A; `INSIDE` asks that no part of B is outside of A."""
+    """Anywhere in the box of A; only where no part of B is outside of A."""
     low, high = a[0].min(axis=0), a[0].max(axis=0)
     turn = turned(rng)
     return pose(turn, rng.uniform(low, high) - (b[0] @ turn.T).mean(axis=0))

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 BINS = 1024
-"""Equal parts of a ray: what is known to meet on all of some is not looked at again there."""
+"""Equal parts of a ray: what is known to meet on all of some is not searched again."""
 FINE = 0.7
 """Cells of a grid along the mean size of a triangle."""
 PARALLEL = 1e-24
@@ -42,11 +42,11 @@ def _beside(a, b):  # type: ignore[no-untyped-def]
     for k in range(3):
         m, o = (k + 1) % 3, (k + 2) % 3
         nx, ny = a[m, 1] - a[k, 1], a[k, 0] - a[m, 0]
-        at = nx * a[k, 0] + ny * a[k, 1]
-        own = nx * a[o, 0] + ny * a[o, 1] - at
-        p = nx * b[0, 0] + ny * b[0, 1] - at
-        q = nx * b[1, 0] + ny * b[1, 1] - at
-        r = nx * b[2, 0] + ny * b[2, 1] - at
+        level = nx * a[k, 0] + ny * a[k, 1]
+        own = nx * a[o, 0] + ny * a[o, 1] - level
+        p = nx * b[0, 0] + ny * b[0, 1] - level
+        q = nx * b[1, 0] + ny * b[1, 1] - level
+        r = nx * b[2, 0] + ny * b[2, 1] - level
         if (own > 0.0 and p < 0.0 and q < 0.0 and r < 0.0) or (own < 0.0 and p > 0.0 and q > 0.0 and r > 0.0):
             return True
     return False
@@ -183,8 +183,8 @@ def meetings(tris_a, tris_b, start, ray, reach, first_only):  # type: ignore[no-
             continue
         for i in range(max(0, int((b[0] - low[0]) * su)), min(nu - 1, int((b[3] - low[0]) * su)) + 1):
             for j in range(max(0, int((b[1] - low[1]) * sv)), min(nv - 1, int((b[4] - low[1]) * sv)) + 1):
-                for at in range(heads[i * nv + j], heads[i * nv + j + 1]):
-                    a = boxes_a[items[at]]
+                for item in range(heads[i * nv + j], heads[i * nv + j + 1]):
+                    a = boxes_a[items[item]]
                     if a[0] > b[3] or b[0] > a[3] or a[1] > b[4] or b[1] > a[4]:
                         continue
                     if b[2] > a[5] or b[5] + nearest < a[2]:
@@ -199,17 +199,17 @@ def meetings(tris_a, tris_b, start, ray, reach, first_only):  # type: ignore[no-
                         part = max(0, int((a[2] - b[5]) * scale))
                         if _next(after, part) > min(BINS - 1, int((a[5] - b[2]) * scale)):
                             continue
-                    one, other = turned_a[items[at]], turned_b[t]
-                    if _beside(one, other) or _beside(other, one):
+                    tri_a, tri_b = turned_a[items[item]], turned_b[t]
+                    if _beside(tri_a, tri_b) or _beside(tri_b, tri_a):
                         continue
-                    begin, end, axis = _interval(one, other, nearest)
+                    begin, end, axis = _interval(tri_a, tri_b, nearest)
                     if begin > end:
                         continue
                     if first_only:
                         if axis < 0:
                             return found[:0], 0.0, np.zeros(3)
                         nearest = begin
-                        x, y, z = _axis(one, other, axis)
+                        x, y, z = _axis(tri_a, tri_b, axis)
                         normal = x * frame[0] + y * frame[1] + z * frame[2]
                         continue
                     if k == len(found):
@@ -236,14 +236,14 @@ def gaps(tris_a, tris_b, start, ray, reach, least):  # type: ignore[no-untyped-d
     order = np.argsort(found[:, 0])
     result = np.empty((len(found) + 1, 2))
     k = 0
-    at = 0.0
+    covered = 0.0
     for n in order:
-        if found[n, 0] - at > least:
-            result[k, 0], result[k, 1] = at, found[n, 0]
+        if found[n, 0] - covered > least:
+            result[k, 0], result[k, 1] = covered, found[n, 0]
             k += 1
-        at = max(at, found[n, 1])
-    if reach - at > least:
-        result[k, 0], result[k, 1] = at, reach
+        covered = max(covered, found[n, 1])
+    if reach - covered > least:
+        result[k, 0], result[k, 1] = covered, reach
         k += 1
     return result[:k]
 

@@ -78,21 +78,21 @@ class Search:
         """Whether a translation is a minimum that was found before."""
         return any(length_of(translation - known) < SAME * self.size for known in self.minima)
 
-    def _slide_once(self, at: np.ndarray) -> np.ndarray:
+    def _slide_once(self, translation: np.ndarray) -> np.ndarray:
         normals, offsets = np.empty((0, 3)), np.empty(0)
         target = np.zeros(3)
         for _ in range(STEPS):
-            path = target - at
+            path = target - translation
             far = length_of(path)
             if far <= 3.0 * self.clear:
                 break
             ray = path / far
             self.rays += 1
-            _, stop, normal = meetings(self.tris_a, self.tris_b, at, ray, far, True)
+            _, stop, normal = meetings(self.tris_a, self.tris_b, translation, ray, far, True)
             if not normal.any():
                 if stop < far:
                     break
-                at = target
+                translation = target
                 if not len(normals):
                     break
                 continue
@@ -100,17 +100,17 @@ class Search:
             if normal @ ray > 0.0:
                 normal = -normal
             against = -float(normal @ ray)
-            offset = float(normal @ (at + stop * ray)) + self.clear
-            at = at + max(0.0, stop - self.clear / max(against, 1e-6)) * ray
+            offset = float(normal @ (translation + stop * ray)) + self.clear
+            translation = translation + max(0.0, stop - self.clear / max(against, 1e-6)) * ray
             normals, offsets = np.vstack([normals, normal]), np.append(offsets, offset)
             onward = nearest_beyond(normals, offsets)
             if onward is None:
                 break
             target, kept = onward
             normals, offsets = normals[kept], offsets[kept]
-            if length_of(target) > length_of(at) * (1.0 + 1e-12):
+            if length_of(target) > length_of(translation) * (1.0 + 1e-12):
                 break
-        return at
+        return translation
 
     def offer(self, translation: np.ndarray) -> bool:
         """Slide what separates to a minimum and keep it when it is the shortest."""
@@ -234,8 +234,8 @@ def separates(a: Surface, b: Surface, translation: np.ndarray) -> bool:
     import fcl
 
     moved = b[0] + translation, b[1]
-    one, other = as_manifold(a), as_manifold(moved)
-    if (one ^ other).volume() > 1e-9 * min(one.volume(), other.volume()):
+    solid_a, solid_b = as_manifold(a), as_manifold(moved)
+    if (solid_a ^ solid_b).volume() > 1e-9 * min(solid_a.volume(), solid_b.volume()):
         return False
     models = []
     for points, triangles in (a, moved):
