@@ -155,6 +155,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     state_b: StringProperty()  # type: ignore[valid-type]
     state_frame: StringProperty()  # type: ignore[valid-type]
     is_apart: BoolProperty()  # type: ignore[valid-type]
+    is_refined: BoolProperty()  # type: ignore[valid-type]
 
     @property
     def is_open(self) -> bool:
@@ -208,6 +209,15 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     def has_depth(self) -> bool:
         """Whether the pair has a depth."""
         return bool(self.found().get("has_depth", True))
+
+    @property
+    def is_at_most(self) -> bool:
+        """Whether the depth that was found is an upper bound."""
+        stored = None if self.data else self._stored()
+        if stored is not None and self.number not in stored.whole:
+            return False
+        row = self.found()
+        return "exactness" in row and messages.is_at_most(row)
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""
@@ -527,7 +537,7 @@ def update(
         approval, verdict = _approval(finding), outcome.clashes[0].verdict
         if verdict is not None or finding.status == "RESOLVED":
             finding.status = next_status(finding.status, verdict)
-        finding.data = _as_data(rows[0], given)
+        finding.data, finding.is_refined = _as_data(rows[0], given), given.rules.exact
         if approval is not None and finding.status in ("APPROVED", "CHANGED"):
             finding.approval = _as_text(approval.signed_distance)
     elif finding.is_open:

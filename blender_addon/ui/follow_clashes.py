@@ -37,9 +37,13 @@ PAUSE_FACTOR = 4.0
 COMPARE_INTERVAL_S = 0.05
 RENEW_AFTER_S = 0.2
 """Seconds after the last inspection of a pair until its clash is renewed."""
+REFINED = 50
+"""Of so many clashes, the deepest, depths that are upper bounds are refined without being asked for."""
 
 _wanted: dict[int, tuple[Pair, float]] = {}
 """By the scene's session_uid: the pair that was inspected last, and when."""
+_unrefined: dict[int, list[Pair]] = {}
+"""By the scene's session_uid: the deepest clashes whose depths are to be refined."""
 _renewal: tuple[int, Flow] | None = None
 """What renews a clash, and the scene's session_uid."""
 
@@ -91,14 +95,21 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
         [objects[a], objects[b]],
         None,
         [0, 1],
-        replace(check.as_rules(context), ignore_parents=False, ignore_collections=False, ignore_approved=False),
+        replace(
+            check.as_rules(context),
+            ignore_parents=False,
+            ignore_collections=False,
+            ignore_approved=False,
+            least_contact="point",
+            exact=True,
+        ),
         approved=scene_results.approvals(check),
         units=UnitFormat.of_scene(context.scene),
     )
 
 
 def renew(scene: bpy.types.Scene, pair: Pair) -> None:
-    """Renew the clash of a pair that was inspected, where it is out of date. A script waits for it."""
+    """Renew the clash of a pair that was inspected, where it is out of date or only a bound. A script waits for it."""
     if not scene_results.of_scene(scene).findings:
         return
     if background.has_windows():
@@ -115,7 +126,7 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
     """
     scene = context.scene
     k = changes.row_of_pair(scene, pair)
-    if k is None or not (is_forced or changes.can_be_renewed(context, k)):
+    if k is None or not (is_forced or changes.can_be_renewed(context, k) or can_be_refined(context, k)):
         return {"CANCELLED"}
     given = read_clash(context, scene_results.of_scene(scene).findings[k])
     if given is None:
@@ -127,8 +138,30 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
         return {"CANCELLED"}
     if states_of(context.evaluated_depsgraph_get(), pair) != {obj.key: obj.state for obj in given.objects}:
         return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
-    scene_report.update_clash(scene_results.of_scene(scene).findings[k], given, outcome, frame)
+    finding, inspection = scene_results.of_scene(scene).findings[k], session.stored(scene)
+    scene_report.update_clash(finding, given, outcome, frame)
+    if inspection is not None and frozenset(inspection.keys) == pair:
+        scene_results.set_verified(finding, inspection)
     return {"FINISHED"}
+
+
+def can_be_refined(context: bpy.types.Context, k: int) -> bool:
+    """Return whether a finding, which must be up to date, has an upper bound for a depth that was not searched yet."""
+    finding = scene_results.of_scene(context.scene).findings[k]
+    if finding.is_refined or not finding.is_open or not finding.is_at_most:
+        return False
+    return not changes.reason(context.scene, k)[1] and finding.frame_of_state(0.0) == frame_of(context.scene)
+
+
+def refine_deepest(context: bpy.types.Context) -> None:
+    """Refine the depths of the deepest clashes that are only bounds, where there is a window, one after the other."""
+    if not background.has_windows():
+        return
+    scene = context.scene
+    findings = list(scene_results.of_scene(scene).findings)[:REFINED]
+    pairs = [scene_results.pair_key(finding) for finding in findings if finding.is_at_most]
+    _unrefined[scene.session_uid] = [pair for pair in pairs if pair is not None]
+    handlers.wake(_renew, RENEW_AFTER_S)
 
 
 def _renew() -> float | None:
@@ -139,6 +172,8 @@ def _renew() -> float | None:
         uid = context.scene.session_uid
         if _renewal is None and uid in _wanted and time.monotonic() - _wanted[uid][1] >= RENEW_AFTER_S:
             _renewal = uid, Flow("Clash", renewal(context, _wanted.pop(uid)[0]))
+        if _renewal is None and uid not in _wanted and _unrefined.get(uid):
+            _renewal = uid, Flow("Clash", renewal(context, _unrefined[uid].pop(0)))
         if _renewal is not None and _renewal[0] == uid:
             is_seen = True
             if _renewal[1].run(0.0):
@@ -146,7 +181,8 @@ def _renew() -> float | None:
                 handlers.redraw()
     if _renewal is not None and not is_seen:  # its scene is in no window any more
         _drop_renewal()
-    return background.POLL_INTERVAL_S if _renewal is not None or _wanted else None
+    is_left = any(_unrefined.get(context.scene.session_uid) for context in handlers.window_contexts())
+    return background.POLL_INTERVAL_S if _renewal is not None or _wanted or is_left else None
 
 
 def _drop_renewal() -> None:
@@ -169,6 +205,7 @@ def _undone(*_: object) -> None:
 def _loaded(*_: object) -> None:
     changes.clear()
     _wanted.clear()
+    _unrefined.clear()
     _drop_renewal()
 
 

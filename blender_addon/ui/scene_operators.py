@@ -87,6 +87,8 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
             changed = scene_reader.edited(scene, given.objects, _edited)
         outcome = scene_pairs.without(outcome, given.objects, changed)
         scene_report.store_check(scene, given, outcome, frame, changed)
+        if scene == context.scene:
+            follow_clashes.refine_deepest(context)
         self.report({"INFO"}, summary(scene))
         if changed:
             self.report({"WARNING"}, messages.objects_changed(len(changed)))

@@ -230,7 +230,8 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
         return units.area(clash.area)
     if clash.is_apart:
         return "apart"
-    return units.length(abs(clash.signed_distance)) if clash.has_depth else "no depth"
+    most = "\N{LESS-THAN OR EQUAL TO} " if clash.is_at_most else ""
+    return most + units.length(abs(clash.signed_distance)) if clash.has_depth else "no depth"
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:

@@ -222,6 +222,28 @@ def test_collision_shapes_count() -> None:
         assert summary()["skipped"] == []
 
 
+def test_a_depth_of_meshes_is_a_bound_until_the_clash_is_opened() -> None:
+    torus("A")
+    torus("B", (1.05, 1.1, 0.0), rotation=(1.5, 0.8, 0.4))
+    (finding,) = check()
+    first = finding.row()
+    assert (finding.is_at_most, finding.is_refined, first["verified"]) == (True, False, None)
+    (exact,) = check(exact=True)
+    wanted = exact.row()
+    assert first["upper_bound"] > wanted["upper_bound"]
+    (finding,) = check(exact=False)
+    activate("A", "B")
+    row = finding.row()
+    assert finding.is_refined
+    assert (row["lower_bound"], row["upper_bound"]) == (wanted["lower_bound"], wanted["upper_bound"])
+    assert row["verified"]
+    settings().active = -1
+    update()
+    assert finding.row() == row, "a check alone makes it a bound again"
+    (finding,) = check()
+    assert not finding.is_refined
+
+
 def test_a_dented_mesh_is_checked_as_it_is_unless_its_hull_is_chosen() -> None:
     dented = torus("Torus")
     cube("B", size=0.2)
