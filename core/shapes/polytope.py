@@ -142,7 +142,7 @@ class Polytope(Shape):
             return 0.0
         if self.dim == 2:
             return self.area
-        heights = np.array([float(self.normals[k] @ self._centred[f[0]]) for k, f in enumerate(self.facets)])
+        heights = (self.normals * self._centred[[loop[0] for loop in self.facets]]).sum(axis=1)
         return float((heights * self._vector_areas).sum() / 6.0)
 
     @cached_property
@@ -378,12 +378,12 @@ class Polytope(Shape):
         if self.dim == 2:
             q = np.roll(p, -1, axis=0)
             return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
-        return np.array(
-            [
-                float(np.cross(p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]).sum(axis=0) @ normal)
-                for loop, normal in zip(self.facets, self.normals, strict=True)
-            ]
-        )
+        if not self.facets:
+            return np.zeros(0)
+        _, first, sizes, start, end = self._sides
+        origin = p[np.repeat(start[first], sizes)]
+        areas = np.add.reduceat(np.cross(p[start] - origin, p[end] - origin), first, axis=0)
+        return (areas * self.normals).sum(axis=1)
 
 
 def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, directions: FloatArray) -> FloatArray:
