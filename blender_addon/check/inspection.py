@@ -17,6 +17,7 @@ from ...core.verify.check import Verification
 from ..data.collision_kinds import COMPOUND, MESH, Choice
 from ..data.records import Key, Settings
 from ..data.units import UnitFormat
+from ..read import geometry
 from ..read.collision_shape import Fit
 from ..read.geometry import DigestsOnly, Geometries, RecentGeometries
 from ..read.scene_objects import SceneObject
@@ -29,7 +30,7 @@ from .pair_contact import pieces_of
 
 Keys = tuple[Key, Key]
 
-_geometries = RecentGeometries(16)
+_geometries = RecentGeometries()
 _shapes = WorldShapeCache(16)
 
 
@@ -174,5 +175,5 @@ def is_of(inspection: Inspection | Work, objects: tuple[SceneObject, SceneObject
 
 def clear_caches() -> None:
     """Drop all geometries and shapes: a file was loaded."""
-    _geometries.clear()
+    geometry.clear()
     _shapes.clear()

@@ -25,6 +25,10 @@ from .snapshot import ReadArrays
 
 _T = TypeVar("_T")
 
+MOST_RECENT = 20_000
+"""Geometries that are kept for later checks at most."""
+MOST_NUMBERS = 1_500_000
+"""Vertices and triangles of these together: with hulls and trees some 300 MB."""
 STRETCHES = 16
 """Measurements kept of one geometry under several stretches."""
 
@@ -92,9 +96,13 @@ class Geometry:
         """Return the convex pieces that stand for the mesh, for each concavity that is allowed cut once. Raises
         Cancelled."""
         if concavity not in self._pieces:
-            mesh = Mesh(self.points, self.triangles.astype(np.intp))
-            self._pieces[concavity] = mesh_pieces(mesh, concavity=concavity, progress=progress)
+            self._pieces[concavity] = mesh_pieces(self.mesh, concavity=concavity, progress=progress)
         return self._pieces[concavity]
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The mesh in local space; what is the same in all places is shared. Raises ValueError."""
+        return Mesh(self.points, self.triangles.astype(np.intp))
 
 
 def _stretch(linear: FloatArray) -> tuple[float, ...]:
@@ -104,6 +112,16 @@ def _stretch(linear: FloatArray) -> tuple[float, ...]:
     if size == 0.0:
         return (0.0,)
     return (float(f"{size:.5g}"), *(round(g, 5) for g in (gram / size**2).ravel().tolist()))
+
+
+def _weight(geometry: Geometry) -> int:
+    return len(geometry.points) + len(geometry.triangles)
+
+
+_recent: LruCache[Geometry] = LruCache(MOST_RECENT, MOST_NUMBERS, _weight)
+"""The geometries used last, by their digests, for all checks and inspections of a Blender run: hulls, trees and pieces
+are made once of a mesh that is not edited."""
+clear = _recent.clear
 
 
 class Geometries:
@@ -119,21 +137,17 @@ class Geometries:
 
     def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
         """Return the geometry of a digest, read where it is not known."""
-        known = self._used.get(digest) or self._known.get(digest) or _read(digest, read_arrays)
+        known = self._used.get(digest) or self._known.get(digest)
+        known = known or _recent.get(digest, lambda: _read(digest, read_arrays))
         self._used[digest] = known
         return known
 
 
 class RecentGeometries(Geometries):
-    """The geometries of the last few inspections."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self._recent: LruCache[Geometry] = LruCache(count)
-        self.clear = self._recent.clear
+    """Geometries that are kept only as long as they are among those used last."""
 
     def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
-        return self._recent.get(digest, lambda: _read(digest, read_arrays))
+        return _recent.get(digest, lambda: _read(digest, read_arrays))
 
 
 class DigestsOnly(Geometries):

@@ -87,7 +87,7 @@ class WorldShape:
         if not self.has_mesh:
             return None
         self._require_faces()
-        return Mesh(self.object.points, self.object.geometry.triangles.astype(np.intp))
+        return cast("Mesh", self.object.geometry.mesh.transformed(self.object.matrix))
 
     def _require_faces(self) -> None:
         if len(self.object.geometry.triangles) == 0:

@@ -279,7 +279,7 @@ def test_matrix_that_is_not_finite_is_named() -> None:
 
 
 def test_each_mesh_is_read_once_and_its_hull_made_once() -> None:
-    geometries = part("blender_addon.read.geometry").RecentGeometries(2)
+    geometries = part("blender_addon.read.geometry").RecentGeometries()
     obj = cube("A")
     first = snapshot(obj, geometries)
     obj.location.x += 1.0
