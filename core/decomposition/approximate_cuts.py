@@ -57,7 +57,7 @@ class ApproximateCuts:
 
     def parts(self, most: int, concavity: float, progress: Progress | None) -> list[FloatArray]:
         """Return the points of which the hulls are pieces, at most so many: cut until none is more concave than a
-        fraction of the extent, or there are enough."""
+        fraction of the extent, or there are enough. The most concave comes first."""
         room = self._room
         outside, solid = np.arange(len(room.points)), np.flatnonzero(room.grid.distances == 0.0)
         none, no_planes = np.empty((0, 3)), (np.empty((0, 4)),)
@@ -89,7 +89,7 @@ class ApproximateCuts:
             if max(one.concavity for one in merging.parts.values()) > _GAIN * part.concavity:
                 merging.parts = before
                 break
-        return [part.corners for part in merging.parts.values()]
+        return [part.corners for part in sorted(merging.parts.values(), key=lambda part: -part.concavity)]
 
     def _loose_solids(self, most: int) -> list[SurfacePart]:
         """Return the loose parts of the surface, with their cavities; near ones together where there are too many."""

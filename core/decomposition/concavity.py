@@ -94,18 +94,6 @@ def max_concavity(
     return Concavity(depth if depth > floor else 0.0, point + hull.center, closed, missing, open_fraction)
 
 
-def depth_inside(
-    hull: Polytope, triangles: FloatArray, known: float = 0.0, *, progress: Progress | None = None
-) -> float:
-    """Return how deep triangles (m, 3, 3) reach under the surface of a hull of rank 3, found to CONCAVITY_RELATIVE of
-    itself from below; `known` where they are no deeper than that. Raise Cancelled."""
-    low, high = hull.bounds
-    near = ((triangles.min(axis=1) <= high) & (triangles.max(axis=1) >= low)).all(axis=1)
-    local = triangles[near] - hull.center
-    bounds = np.full(len(local), np.inf)
-    return _deepest(hull.normals, hull.offsets, local, bounds, hull.extent, progress, known)[0]
-
-
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
     """Return outward unit normals and offsets, within the plane, of the sides of a flat hull."""
     if hull.dim == 2:
@@ -153,15 +141,13 @@ def _deepest(
     bound: FloatArray,
     extent: float,
     progress: Progress | None,
-    known_depth: float = 0.0,
 ) -> tuple[float, FloatArray]:
-    """Return depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`;
-    `known_depth`, and no place, where none is deeper than that.
+    """Return depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
 
     The depth under some planes bounds the depth under all of them from above: most pieces never meet most planes.
     """
     k = pieces.shape[1]
-    best, place, done = known_depth, np.zeros(normals.shape[1]), 0.0
+    best, place, done = 0.0, np.zeros(normals.shape[1]), 0.0
     report_progress(progress, done)
     least = CONCAVITY_RELATIVE * CONCAVITY_RELATIVE * CONCAVITY_RELATIVE * extent
     pieces, bound = pieces[bound > least], bound[bound > least]

@@ -18,9 +18,10 @@ from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from .approximate_cuts import ApproximateCuts
-from .concavity import depth_inside, max_concavity
+from .concavity import max_concavity
 from .decompose_mesh import decompose_mesh
 from .mesh_convexity import reflex_edges
+from .piece_distance import depth_inside
 
 _SINGLE = 1e-6
 """Times the bounding box's diagonal: concavities of meshes that were stored in single precision, which do not count."""
@@ -94,10 +95,11 @@ def _cut(
     pieces = tuple(ConvexHull(points) for points in corners)
     distance = 0.0
     triangles = mesh.points[mesh.triangles]
+    rounding = _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
     for piece, part in equal_parts(pieces, subrange(progress, 0.8, 1.0)):
         if piece.rank == 3:
-            distance = depth_inside(piece, triangles, distance, progress=part)
-    distance = distance * (1.0 + CONCAVITY_RELATIVE) + _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
+            distance = max(distance, depth_inside(piece, triangles, distance, rounding, part))
+    distance += rounding
     fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
     report_progress(progress, 1.0)
     words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} that contain the surface"

@@ -11,7 +11,7 @@ import numpy as np
 from ..curved.convex_contact import convex_contact
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
-from ..progress import Progress, tracked
+from ..progress import Progress, report_progress, tracked
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
@@ -22,6 +22,9 @@ _BOUND = 1e-2
 """Times the distance of the pieces from the mesh: how nearly it is found where they are not exact."""
 _AMPLIFIED = 16.0
 """Times the spare width: how far from a piece a part of the surface may be that its planes leave under it."""
+_GOLDEN = 0.6180339887498949
+_PLANES = 16  # of a piece, that triangles are measured by at a time
+_AT_ONCE = 1000  # triangles that are cut at a time
 _MOST_SPLIT = 50_000
 """Triangles, in the search for the depth of a mesh inside a piece."""
 
@@ -134,6 +137,67 @@ class _Surface:
                 rings = self._subtract(piece, rings, spare, 2.0 * spare)
         for ring in rings:
             self.missing = max(self.missing, min(_farthest(ring, piece, self.rounding) for piece in pieces))
+
+
+def depth_inside(
+    piece: ConvexHull, triangles: FloatArray, known: float, rounding: float, progress: Progress | None = None
+) -> float:
+    """Return a bound of how deep triangles (k, 3, 3) are inside a piece, found to _BOUND of itself where
+    _MOST_SPLIT triangles are enough for that; `known` or about that where they are no deeper. Raise Cancelled."""
+    low, high = piece.bounds
+    near = ((triangles.min(axis=1) <= high) & (triangles.max(axis=1) >= low)).all(axis=1)
+    triangles = triangles[near] - piece.center
+    bounds, depths = _depths(piece, triangles, max(known, rounding))
+    least = max(rounding, 1e-4 * _BOUND * piece.extent)
+    deepest = max(known, float(depths.max(initial=0.0)))
+    cut = 0
+    while True:
+        allowed = max(deepest * (1.0 + _BOUND), deepest + least)
+        open_ones = bounds > allowed
+        triangles, bounds = triangles[open_ones], bounds[open_ones]
+        if not len(triangles):
+            return allowed
+        if cut > _MOST_SPLIT:
+            return float(bounds.max())
+        report_progress(progress, deepest, float(bounds.max()))
+        # The deepest first: their corners show how deep the others have to be.
+        first = bounds >= np.partition(bounds, -_AT_ONCE)[-_AT_ONCE] if len(bounds) > _AT_ONCE else bounds > 0.0
+        halves = _halves(triangles[first])
+        of_halves, depths = _depths(piece, halves, deepest)
+        deepest = max(deepest, float(depths.max()))
+        cut += len(halves)
+        triangles = np.concatenate([triangles[~first], halves])
+        bounds = np.concatenate([bounds[~first], of_halves])
+
+
+def _depths(piece: ConvexHull, triangles: FloatArray, known: float) -> tuple[FloatArray, FloatArray]:
+    """Return how deep under a piece's planes no point of triangles, from its center, is and how deep a corner of each
+    is; about 0.0 where it is no deeper than what is known."""
+    bounds, depths = np.zeros(len(triangles)), np.zeros(len(triangles))
+    # Planes in all directions come first: most triangles are no deeper than what is known under one of few.
+    order = np.argsort(np.arange(len(piece.normals)) * _GOLDEN % 1.0, kind="stable")
+    for chunk in chunks(len(triangles), PRODUCTS // (3 * _PLANES)):
+        rows = np.arange(chunk.start, chunk.stop)
+        under = np.full((len(rows), 3), np.inf)
+        bound = np.full(len(rows), np.inf)
+        for planes in np.array_split(order, -(-len(order) // _PLANES)):
+            heights = piece.offsets[planes] - triangles[rows] @ piece.normals[planes].T
+            np.minimum(under, heights.min(axis=2), out=under)
+            np.minimum(bound, heights.max(axis=1).min(axis=1), out=bound)
+            deep = bound > known
+            rows, under, bound = rows[deep], under[deep], bound[deep]
+        bounds[rows], depths[rows] = bound, under.max(axis=1)
+    return bounds, depths
+
+
+def _halves(triangles: FloatArray) -> FloatArray:
+    """Return triangles cut in the middles of their longest sides."""
+    sides = triangles[:, [1, 2, 0]] - triangles
+    first = (sides * sides).sum(axis=2).argmax(axis=1)
+    rows = np.arange(len(triangles))
+    a, b, c = (triangles[rows, (first + k) % 3] for k in range(3))
+    middle = 0.5 * (a + b)
+    return np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
 
 
 def _deepest_in(piece: ConvexHull, inner: FloatArray, known: float, rounding: float, extent: float) -> float:

@@ -83,7 +83,7 @@ def test_the_solid_is_in_the_pieces(name):
 
 
 def test_a_torus_is_cut_across():
-    """As many sectors as pieces; half as concave where there are twice as many: a quarter turn is as deep as the tube."""
+    """In as many sectors as there are pieces: half as concave with twice as many."""
     mesh = Mesh(*torus(48, 16, 1.0, 0.25))
     distances = [mesh_pieces(mesh, most_reflex=0, most_pieces=n, concavity=0.0).distance for n in (4, 8)]
     assert distances[0] < 0.3
