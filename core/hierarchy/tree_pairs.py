@@ -24,6 +24,13 @@ _BVH_WIDER = 64.0
 """Times EPS and the largest coordinate of two trees: the nodes of one are inflated by this where tests of volumes are
 rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""
 
+_FIRST_LEVEL = 4
+"""Of k-DOPs: all pairs of nodes on this level are tested first, which is faster than level by level from the roots."""
+_FEW = 64
+"""Nodes up to which the roots are tested first."""
+_AT_ONCE = 4_000
+"""Pairs up to which all slabs are compared at once."""
+
 _CHUNK = 1 << 16
 """Pairs tested at once: memory is this times the depth of the trees, besides the result."""
 
@@ -58,6 +65,10 @@ def _meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[floa
     """
     if not (isinstance(a, KDops) and isinstance(b, KDops)):
         return np.flatnonzero(a.take(i).overlaps(b.take(j)))
+    if len(i) <= _AT_ONCE and widths is None:
+        above = a.low.T.take(i, axis=1) > b.high.T.take(j, axis=1)
+        above |= b.low.T.take(j, axis=1) > a.high.T.take(i, axis=1)
+        return np.flatnonzero(~above.any(axis=0))
     left: IntArray | None = None
     for row in range(len(a.directions)):
         # Most pairs that do not meet are separated by one of the first slabs: the others are not loaded for them.
@@ -133,8 +144,9 @@ class _Descent:
         if not len(self.a) or not len(self.b):
             return []
         if not self.itself:
-            root = np.zeros(1, dtype=np.intp)
-            return [(root, root, 1.0)]
+            level = _FIRST_LEVEL if isinstance(self.a.volumes, KDops) and min(len(self.a), len(self.b)) > _FEW else 0
+            first, second = (tree.nodes_down_to(level) for tree in (self.a, self.b))
+            return [(np.repeat(first, len(second)), np.tile(second, len(first)), 1.0)]
         # Two items separate below one node, or are in one leaf.
         leaf = self.a.is_leaf
         many = np.flatnonzero(leaf & (self.a.count > 1))

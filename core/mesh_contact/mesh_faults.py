@@ -13,7 +13,26 @@ from ..progress import Progress
 
 
 def mesh_faults(given: Mesh, body: Body, crossings: bool, progress: Progress | None) -> list[str]:
-    """Return a description of each fault of a mesh; that it crosses itself only where it is asked for."""
+    """Return a description of each fault of a mesh; that it crosses itself only where it is asked for.
+
+    They are those of the original, found once for all meshes transformed from it.
+    """
+    original, known = given.original, given.known
+    if original is not given and not {"faults", "own crossings"} <= known.keys():
+        body = Body.of(original)
+    if "faults" not in known:
+        known["faults"] = tuple(_faults(original, body))
+    words = list(known["faults"])
+    if crossings:
+        if "own crossings" not in known:
+            known["own crossings"] = _own_crossings(body.mesh, progress)
+        if count := known["own crossings"]:
+            words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
+    return words
+
+
+def _faults(given: Mesh, body: Body) -> list[str]:
+    """Return the faults of a mesh but that it crosses itself."""
     words = []
     mesh = body.mesh
     if mesh is not given and body.mesh.is_closed:
@@ -41,9 +60,6 @@ def mesh_faults(given: Mesh, body: Body, crossings: bool, progress: Progress | N
     ):
         if len(faces):
             words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
-    count = _own_crossings(mesh, progress) if crossings else 0
-    if count:
-        words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
     return words
 
 

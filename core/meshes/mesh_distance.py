@@ -24,6 +24,8 @@ from .surface import Surface, node_bounds, validate_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
 from .vectors import scale_exponent, scale_points
 
+_FIRST_LEVEL = 4
+"""All pairs of nodes on this level are the first to be compared."""
 _BATCH = 12_000
 """Pairs of nodes opened, or of triangles sieved, in one go."""
 _CHUNK = 4_000
@@ -139,8 +141,8 @@ class _Search:
     def run(self) -> None:
         """Find the nearest pair of triangles."""
         report_progress(self.progress, 0.0)
-        root = np.zeros(1, dtype=np.intp)
-        waiting = [(self.gaps(root, root), root, root, 1.0)]
+        first, second = (mesh.tree.nodes_down_to(_FIRST_LEVEL) for mesh in (self.a, self.b))
+        waiting = [(*self._near(np.repeat(first, len(second)), np.tile(second, len(first))), 1.0)]
         while waiting and self.best > 0.0:
             gap, i, j, fraction = waiting.pop()
             if len(i) > _BATCH:

@@ -28,6 +28,8 @@ from .vectors import corner_rows, scale_exponent, scale_points
 
 _BATCH = 1 << 14
 _ROW = 64  # points
+_FLAT = 1e-9
+"""Relative: a matrix of no larger determinant presses what it transforms flat."""
 
 _S = TypeVar("_S", bound="Surface")
 
@@ -237,8 +239,12 @@ class Surface(Shape):
 
     def _transformed(self: _S, linear: FloatArray, offset: FloatArray) -> _S:
         # A reflection turns the triangles over, so that their normals stay outward.
-        triangles = self.triangles[:, ::-1] if np.linalg.det(linear) < 0.0 else self.triangles
-        return self._posed(self.points @ linear.T + offset, triangles)
+        content = np.linalg.det(linear)
+        triangles = self.triangles[:, ::-1] if content < 0.0 else self.triangles
+        points = self.points @ linear.T + offset
+        if abs(content) <= _FLAT * np.abs(linear).max() ** 3:
+            return type(self)(points, triangles)  # pressed flat: no longer the same but for its place
+        return self._posed(points, triangles)
 
     def _posed(self: _S, points: FloatArray, triangles: IntArray) -> _S:
         """Return the surface with its points elsewhere, which are checked."""

@@ -24,6 +24,8 @@ from ..runs import chunks
 from ..shapes.orientation import signs_of_volumes
 from ..types import BoolArray, FloatArray, IntArray
 
+_FIRST_LEVEL = 4
+"""All pairs of nodes on this level are the first to be compared."""
 _CHUNK = 4_000
 """Pairs of nodes compared in one go."""
 _MEASURED = 1 << 13
@@ -62,8 +64,8 @@ def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray,
     farther apart than `reach`."""
     trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
     disks: list[NodeDisks] = []
-    root = np.zeros(1, dtype=np.intp)
-    waiting, compared = [(root, root)], 0
+    first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
+    waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
     found: list[list[IntArray]] = []
     while waiting:
         i, j = waiting.pop()

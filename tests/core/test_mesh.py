@@ -217,3 +217,11 @@ def test_points_and_triangles_are_kept_row_by_row() -> None:
     for mesh in (Mesh(np.asfortranarray(points), triangles[:, ::-1]), Mesh(points, triangles).scaled(2.0)):
         assert mesh.points.flags.c_contiguous
         assert mesh.triangles.flags.c_contiguous
+
+
+def test_a_mesh_pressed_flat_shares_nothing_with_the_solid_it_was() -> None:
+    solid = Mesh(*block())
+    assert solid.transformed(np.diag([1.0, 2.0, 1e-3, 1.0])).original is solid
+    flat = solid.transformed(np.diag([1.0, 1.0, 0.0, 1.0]))
+    assert flat.original is flat
+    assert len(flat.degenerate_faces) == 8
