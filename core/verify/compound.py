@@ -24,12 +24,14 @@ from ..note import NOTCH
 from ..region.merged_region import MergedRegion, Patch
 from ..region.region import Region, RegionKind
 from ..result import CompoundCertificate, Contact, Relation, Status
+from ..runs import chunks
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
-from ..types import FloatArray
+from ..types import FloatArray, IntArray
+from ..vectors import spiral_directions, unit_rows
 from .bounds import Proven, overlap_along, proven_bounds
 from .check import Check, Verification
 from .escape import covered, difference, many_differences
@@ -58,6 +60,10 @@ _SHORTER = 1.0 - 1e-6
 """Times a length that no translation is to be below: a translation that would show that it is not so."""
 _TIES = 8
 """Ties that are tried as translations."""
+_DIRECTIONS = 64
+"""Directions across which planes may show that two pieces are too far apart to matter to a depth."""
+_CHUNK = 1 << 14
+"""Pairs of pieces in one go."""
 _ARCS = 1e-4
 """Of the area and the length: how far an outline of short straight sides may be from one with arcs."""
 
@@ -278,13 +284,22 @@ class _Pair:
     def _bodies(self, reach: float) -> tuple[list[Planes], int]:
         bodies: list[Planes] = []
         same = 0
-        for i, j in np.argwhere(_box_gaps(self.a, self.b) <= reach).tolist():
+        for i, j in self._within(reach).tolist():
             a, b = self.a.pieces[i], self.b.pieces[j]
             body = difference(a, b, self.proof.directions, self.tolerance)
             if body is not None:
                 same += many_differences(a, b)
                 bodies.append(body)
         return bodies, same
+
+    def _within(self, reach: float) -> IntArray:
+        """Return the pairs (k, 2) of pieces that neither boxes nor planes in many directions part by more than this."""
+        pairs = np.argwhere(_box_gaps(self.a, self.b) <= reach)
+        directions = unit_rows(spiral_directions(_DIRECTIONS)[:, : self.a.dim])
+        most = np.array([(piece.supports(directions) * directions).sum(axis=1) for piece in self.a.pieces])
+        least = -np.array([(piece.supports(-directions) * -directions).sum(axis=1) for piece in self.b.pieces])
+        near = [(least[pairs[part, 1]] - most[pairs[part, 0]]).max(axis=1) for part in chunks(len(pairs), _CHUNK)]
+        return pairs[np.concatenate([np.zeros(0), *near]) <= reach + self.tolerance]
 
     def _separates(self, translation: FloatArray) -> bool:
         moved = self.b.translated(translation[: self.a.dim])
