@@ -46,9 +46,10 @@ class OrientedBoxes:
         return int(self.frames.shape[1])
 
     @classmethod
-    def of(cls, boxes: Sequence[Box]) -> OrientedBoxes:
-        """Return boxes, which must not be sheared, as columns; flat ones too."""
-        low, high = corners_of(boxes, 3)
+    def of(cls, boxes: Sequence[Box], corners: tuple[FloatArray, FloatArray] | None = None) -> OrientedBoxes:
+        """Return boxes, which must not be sheared, as columns; flat ones too. `corners` (3, n) are those of their
+        bounding boxes, if they are known."""
+        low, high = corners_of(boxes, 3) if corners is None else corners
         axes = np.concatenate([np.empty((0, 3)), *(box.axes for box in boxes)]).reshape(-1, 3, 3)
         half = np.concatenate([np.empty(0), *(box.half for box in boxes)]).reshape(-1, 3)
         return cls.from_poses((0.5 * low + 0.5 * high).T, axes, half)

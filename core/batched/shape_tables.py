@@ -64,8 +64,10 @@ class ShapeTables:
     @cached_property
     def boxes(self) -> OrientedBoxes:
         """The boxes."""
-        chosen = (self.shapes[k] for k in np.flatnonzero(self.is_box).tolist())
-        return OrientedBoxes.of([shape for shape in chosen if isinstance(shape, Box)])
+        numbers = np.flatnonzero(self.is_box)
+        chosen = (self.shapes[k] for k in numbers.tolist())
+        sizes = self.sizes.take(numbers)
+        return OrientedBoxes.of([shape for shape in chosen if isinstance(shape, Box)], (sizes.low, sizes.high))
 
     def hulls(self, wanted: IntArray, progress: Progress | None = None) -> tuple[HullTable, IntArray]:
         """Return a table with the polytopes `wanted` (m,) and perhaps others, and the place (n,) of each shape in it.
