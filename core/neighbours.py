@@ -16,7 +16,7 @@ import numpy as np
 from .broad_phase.candidate_pairs import candidate_pairs
 from .contacts import Contacts, contacts
 from .progress import Progress, report_progress, subrange
-from .shape_set import validate_shapes
+from .shape_set import ShapeSet, validate_shapes
 from .shapes.shape import Shape
 from .tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
 from .types import FloatArray, IntArray
@@ -50,16 +50,18 @@ def nearest_neighbours(
     """
     first = validate_shapes("shapes", shapes)
     second = None if others is None else validate_shapes("others", others, first)
+    # Tables of shapes are made once for all rounds.
+    known = shapes if second is None and isinstance(shapes, ShapeSet) else ShapeSet((*first, *(second or ())))
     report_progress(progress, 0.0)
     count = len(first)
     if count and len(first if second is None else second) > (second is None):
         pairs = _may_be_nearest(first, second, subrange(progress, 0.0, 0.1))
-        nearest = _nearest(first, second, *pairs, subrange(progress, 0.1, 0.9))
+        nearest = _nearest(known, count, second is None, *pairs, subrange(progress, 0.1, 0.9))
         chosen = np.stack([np.arange(count), nearest], axis=1)
     else:
         chosen = np.zeros((0, 2), dtype=np.intp)
     return contacts(
-        first,
+        known if second is None else first,
         chosen,
         others=second,
         clearance=clearance,
@@ -132,14 +134,15 @@ def _farthest_near(
 
 
 def _nearest(
-    shapes: tuple[Shape, ...],
-    others: tuple[Shape, ...] | None,
+    shapes: ShapeSet,
+    count: int,
+    itself: bool,
     pairs: IntArray,
     least: FloatArray,
     progress: Progress | None,
 ) -> IntArray:
-    """Return (n,) which is nearest to each shape, of candidates with what their signed distances are at least."""
-    count = len(shapes)
+    """Return (count,) which is nearest to each of the first `count` shapes, among these or those after them, of
+    candidates with what their signed distances are at least."""
     order = np.lexsort((least, pairs[:, 0]))
     pairs, least = pairs[order], least[order]
     at = np.searchsorted(pairs[:, 0], np.arange(count))
@@ -154,7 +157,7 @@ def _nearest(
         rows = at[active, None] + np.arange(width)
         asked = (rows < ends[active, None]) & (least[np.minimum(rows, len(least) - 1)] <= best[active, None])
         chosen = rows[asked]
-        distance = _distances(shapes, others, pairs[chosen], known)
+        distance = _distances(shapes, 0 if itself else count, pairs[chosen], known)
         i = pairs[chosen, 0]
         # The first of the least of each shape.
         by = np.lexsort((pairs[chosen, 1], distance, i))
@@ -169,15 +172,11 @@ def _nearest(
     return nearest
 
 
-def _distances(
-    shapes: tuple[Shape, ...],
-    others: tuple[Shape, ...] | None,
-    pairs: IntArray,
-    known: dict[int, float],
-) -> FloatArray:
-    """Return the signed distances (p,) of pairs, those of one set asked for once whichever comes first."""
-    if others is not None:
-        return contacts(shapes, pairs, others=others, regions=False, certificates=False).signed_distance
+def _distances(shapes: ShapeSet, offset: int, pairs: IntArray, known: dict[int, float]) -> FloatArray:
+    """Return the signed distances (p,) of pairs, B of which are among the shapes from `offset` on; of one set, where
+    that is 0, those asked for once whichever comes first."""
+    if offset:
+        return contacts(shapes, pairs + [0, offset], regions=False, certificates=False).signed_distance
     ordered = np.sort(pairs, axis=1)
     codes = (ordered[:, 0] * len(shapes) + ordered[:, 1]).tolist()
     new = sorted(set(codes) - known.keys())
