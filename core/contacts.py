@@ -39,8 +39,12 @@ if TYPE_CHECKING:
     from .batched.pair_regions import Regions
     from .batched.sizes import Sizes
     from .broad_phase import candidate_pairs as broad_phase
+    from .meshes import body as mesh_bodies
+    from .meshes import mesh as surfaces
 else:
     broad_phase = LateModule(".broad_phase.candidate_pairs", __package__)
+    mesh_bodies = LateModule(".meshes.body", __package__)
+    surfaces = LateModule(".meshes.mesh", __package__)
     convex_pairs = LateModule(".batched.convex_pairs", __package__)
     last_contacts = LateModule(".last_contacts", __package__)
     posed_shapes = LateModule(".posed_shapes", __package__)
@@ -288,10 +292,17 @@ def pairs_intersect(
     bodies, numbers = scene.bodies_of(indices[rows])
     result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(numbers)), 1.0)
+    of_mesh: dict[int, mesh_bodies.Body] = {}
     for k in tracked(left.tolist(), singly):
-        a, b = (bodies.vertices(n) for n in numbers[k].tolist())
-        both = isinstance(a, Polytope) and isinstance(b, Polytope)
-        result[rows[k]] = gjk_intersects(a, b) if both else contact(a, b).intersects  # type: ignore[arg-type]
+        pair = numbers[k].tolist()
+        a, b = (bodies.vertices(n) for n in pair)
+        if isinstance(a, Polytope) and isinstance(b, Polytope):
+            result[rows[k]] = gjk_intersects(a, b)
+        elif not isinstance(a, ConvexShape) and isinstance(a, surfaces.Mesh) and isinstance(b, surfaces.Mesh):
+            of_mesh |= {n: mesh_bodies.Body.of(mesh) for n, mesh in zip(pair, (a, b), strict=True) if n not in of_mesh}
+            result[rows[k]] = not mesh_bodies.are_disjoint(of_mesh[pair[0]], of_mesh[pair[1]])
+        else:
+            result[rows[k]] = contact(a, b).intersects
     report_progress(progress, 1.0)
     return result
 

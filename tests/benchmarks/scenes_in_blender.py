@@ -82,7 +82,7 @@ def dented(collection: bpy.types.Collection) -> None:
 def meshes(collection: bpy.types.Collection) -> None:
     """Two hundred dented balls of 2,000 triangles, close together."""
     add = bpy.ops.mesh.primitive_uv_sphere_add
-    _scatter_dented(collection, 200, 6.4, lambda: _mesh_of(add, segments=50, ring_count=21, radius=1.0))
+    _scatter_dented(collection, 200, 8.3, lambda: _mesh_of(add, segments=50, ring_count=21, radius=1.0))
 
 
 def _scatter_dented(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -34,8 +35,26 @@ from contact_lens.core import (
 from .assertions import assert_progress
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, sphere_points
 from .many_shapes import BOX_KINDS, gap_across, make_boxes, outside, promised, random_pairs
+from .mesh_shapes import bumpy, flipped, joined, sheet, sphere, torus
 
 FRONT_DOOR = sys.modules["contact_lens.core.contacts"]
+
+
+def test_meshes_intersect_where_their_contacts_say_so() -> None:
+    """Crossing, one in the other, in the hollow of the other, apart, and bare surfaces; no depth is searched."""
+    rng = np.random.default_rng(29)
+    shapes = [Mesh(*bumpy(rng)).translated(rng.uniform(-1.0, 1.0, 3)) for _ in range(6)]
+    inner, hollow = Mesh(*sphere(6)).scaled(0.2), joined([sphere(9), flipped(sphere(8))])
+    shapes += [
+        inner,
+        Mesh(hollow[0], hollow[1]).scaled(0.9),
+        Mesh(*sheet(4)),
+        Mesh(*torus(12, 8)).translated([5.0, 0.0, 0.0]),
+    ]
+    pairs = np.array(list(combinations(range(len(shapes)), 2)))
+    wanted = [contact(shapes[i], shapes[j], budget=0.0).intersects for i, j in pairs.tolist()]
+    assert 10 < sum(wanted) < len(pairs)
+    assert pairs_intersect(shapes, pairs).tolist() == wanted
 
 
 def check_row(found: Contacts, k: int, a, b, single: Contact) -> None:
