@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Approximate convex pieces of meshes against CoACD: `python -m tests.benchmarks --only decomposition`.
+
+Meshes that the pybullet package ships, bunny and duck among them. CoACD cuts with its own settings, and we cut into as
+many pieces. One measure for both, of the union of the pieces: the Hausdorff distance between its surface and that of the
+mesh, by samples, over the diagonal of its box; and how much larger its volume is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from contact_lens.core import Mesh, mesh_pieces
+
+from .table import duration, print_table
+
+SHIPPED = (
+    "bunny.obj",
+    "torus/torus_textured.obj",
+    "laikago/lower_leg3.obj",
+    "duck.obj",
+    "aliengo/meshes/calf.obj",
+    "toys/concave_box.obj",
+    "franka_panda/meshes/visual/link1.obj",
+    "bicycle/files/frame_scaled.stl",
+    "bicycle/files/handlebar_scaled.stl",
+    "differential/diff_carrier.stl",
+    "differential/diff_stand.stl",
+    "laikago/chassis.stl",
+    "xarm/xarm_description/meshes/xarm6/visual/base.stl",
+)
+GOAL = 1.2
+"""Our concavity over CoACD's, at most."""
+MOST = 32
+"""Pieces at most, for both."""
+SAMPLES = 60_000
+GROWN = 5e-4
+"""Times the diagonal: what pieces are grown by, so that no slits between them count as their surface."""
+
+
+def read_mesh(path: Path) -> Any:
+    """A trimesh of a file, points of equal coordinates merged, wound outward."""
+    import trimesh
+
+    mesh = trimesh.load(path, force="mesh", process=False)
+    mesh.merge_vertices(merge_tex=True, merge_norm=True)
+    if mesh.volume < 0.0:
+        mesh.invert()
+    return mesh
+
+
+def concavity(mesh: Any, pieces: Sequence[np.ndarray]) -> tuple[float, float]:
+    """The Hausdorff distance between the surfaces of a mesh and of the union of the hulls of points, over the diagonal
+    of its box, and the fraction by which that union is larger."""
+    import manifold3d
+    import trimesh
+    from scipy.spatial import cKDTree
+
+    diagonal = float(np.linalg.norm(mesh.extents))
+    grow = GROWN * diagonal * np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
+    hulls = [manifold3d.Manifold.hull_points((points[:, None] + grow).reshape(-1, 3)) for points in pieces]
+    union = manifold3d.Manifold.batch_boolean(hulls, manifold3d.OpType.Add)
+    surface = union.to_mesh64()
+    found = trimesh.Trimesh(surface.vert_properties[:, :3], surface.tri_verts, process=False)
+    one, two = found.sample(SAMPLES, seed=1), np.concatenate([mesh.sample(SAMPLES, seed=2), mesh.vertices])
+    farthest = max(cKDTree(one).query(two)[0].max(), cKDTree(two).query(one)[0].max())
+    return float(farthest) / diagonal, union.volume() / mesh.volume - 1.0
+
+
+def main(quick: bool = False) -> None:
+    """Print the table."""
+    found = find_spec("pybullet_data")
+    missing = [name for name in ("coacd", "manifold3d", "pybullet_data") if find_spec(name) is None]
+    if missing or found is None or found.origin is None:
+        print(f"Left out: not installed are {', '.join(missing)}.")
+        return
+    import coacd
+
+    coacd.set_log_level("error")
+    lines = [["", "triangles", "pieces", "ours", "coacd", "ratio", "volume", "coacd", "ours", "coacd", "certified"]]
+    ratios = []
+    for name in SHIPPED[: 3 if quick else None]:
+        mesh = read_mesh(Path(found.origin).parent / name)
+        start = perf_counter()
+        parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), max_convex_hull=MOST)
+        their_time = perf_counter() - start
+        start = perf_counter()
+        pieces = mesh_pieces(
+            Mesh(mesh.vertices, mesh.faces), most_reflex=0, most_pieces=max(1, len(parts)), concavity=0.0
+        )
+        our_time = perf_counter() - start
+        assert len(pieces.pieces) <= len(parts)
+        theirs = concavity(mesh, [np.asarray(points) for points, _ in parts])
+        ours = concavity(mesh, [piece.vertices for piece in pieces.pieces])
+        ratios.append(ours[0] / theirs[0])
+        depths = [f"{100.0 * value[0]:.2f} %" for value in (ours, theirs)]
+        volumes = [f"{100.0 * value[1]:+.0f} %" for value in (ours, theirs)]
+        certified = f"{100.0 * pieces.distance / float(np.linalg.norm(mesh.extents)):.2f} %"
+        times = [duration(our_time), duration(their_time)]
+        count = [f"{len(mesh.faces):,}", str(len(parts))]
+        lines.append([Path(name).name, *count, *depths, f"{ratios[-1]:.2f}", *volumes, *times, certified])
+    print("Concavity and certified distance over the diagonal, volume over that of the mesh, wall time.")
+    print_table(lines)
+    met = sum(ratio <= GOAL for ratio in ratios)
+    print(f"At most {GOAL}x CoACD's concavity: {met} of {len(ratios)}; median {np.median(ratios):.2f}")
