@@ -26,6 +26,10 @@ ALIKE = 1e-7
 """Relative: by less two lengths do not differ."""
 SAME = 1e-5
 """Times the size of the smaller solid: nearer minima are one."""
+MINIMA = 24
+"""The shortest minima, around which rays are tried."""
+BEYOND = 1.12
+"""Times the shortest length: from what separates within it, translations slide too."""
 STEPS = 200
 """Of one slide."""
 
@@ -76,7 +80,10 @@ class Search:
 
     def is_known(self, translation: np.ndarray) -> bool:
         """Whether a translation is a minimum that was found before."""
-        return any(length_of(translation - known) < SAME * self.size for known in self.minima)
+        if not self.minima:
+            return False
+        away = np.array(self.minima) - translation
+        return bool((away * away).sum(axis=1).min() < (SAME * self.size) ** 2)
 
     def _slide_once(self, translation: np.ndarray) -> np.ndarray:
         normals, offsets = np.empty((0, 3)), np.empty(0)
@@ -120,7 +127,6 @@ class Search:
         if not self.is_known(end):
             self.minima.append(end)
             self.minima.sort(key=length_of)
-            del self.minima[24:]
         if length_of(end) < self.length * (1.0 - ALIKE):
             self.best, self.length = end, length_of(end)
             return True
@@ -156,7 +162,7 @@ class Search:
         """Along rays from zero, through chords of the ball of shorter ones, and around the best."""
         for k in range(rays):
             kind = k % 5
-            wide = 1.25 if k % 3 == 0 else 1.0
+            wide = BEYOND if k % 3 == 0 else 1.0
             reach = wide * self.length * (1.0 - ALIKE)
             if kind < 2:
                 start, ray = np.zeros(3), unit(self.rng)
@@ -166,7 +172,7 @@ class Search:
                 ray /= length_of(ray)
                 reach = -2.0 * float(start @ ray)
             else:
-                near = self.minima[int(len(self.minima) * self.rng.uniform() ** 2)] if self.minima else self.best
+                near = self.minima[int(min(MINIMA, len(self.minima)) * self.rng.uniform() ** 2)]
                 start = np.zeros(3)
                 ray = near / length_of(near) + 10.0 ** self.rng.uniform(-3.0, -0.3) * unit(self.rng)
                 ray /= length_of(ray)
