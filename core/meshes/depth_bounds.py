@@ -45,8 +45,10 @@ _BALLS = 64
 """Crossings inward of which a ball is looked for."""
 _LARGEST = 6
 """Points from which balls grow."""
-_GROWN = 12
-"""Times that the ball's middle is moved."""
+_SETTLED = 1.001
+"""Times the radius: a step that leaves it below is a miss."""
+_MISSES = 3
+"""Misses that end the search."""
 _STEPS = 24
 """Steps of each move."""
 _STEP = 0.5
@@ -194,10 +196,13 @@ def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None
         return None
     best, middles = np.zeros(len(points)), points
     near = np.empty((len(points), 0, 3))
-    for _ in range(_GROWN):
+    misses = 0
+    while misses < _MISSES:
         found = [points_to_mesh(points, body.mesh) for body in (a, b)]
         radius = np.minimum(*(of.distance for of in found))
         better = np.flatnonzero(radius > best)
+        if radius.max() <= best.max() * _SETTLED:
+            misses += 1
         middles, best = middles.copy(), np.maximum(best, radius)
         middles[better] = points[better]
         near = np.concatenate([near, np.stack([of.point for of in found], axis=1)], axis=1)
