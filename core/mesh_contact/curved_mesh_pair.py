@@ -35,7 +35,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS, promised
 from ..types import FloatArray
-from .mesh_pair import NO_DEPTH, MeshPair
+from .mesh_pair import MeshPair
 from .mesh_result import MeshDraft
 
 _MOST_CURVED = 64
@@ -152,8 +152,6 @@ class CurvedPair:
         )
         start = self._signed(-found.mtv) if found.depth > 0.0 else np.zeros(3)
         out = find_separation(self.pieces, self.mesh, start, self.tolerance, subrange(self.pair.progress, 1.0, 1.0))
-        if not self.mesh.solid:
-            return self._of_surface(found, near, None if out is None else out.translation)
         whole = self.solid.hull if isinstance(self.solid, Compound) else self.solid
         over = convex_contact(whole, ConvexHull(self.mesh.mesh.points))
         translation, touch = -over.mtv, None
@@ -169,6 +167,8 @@ class CurvedPair:
         a, b = found.points
         if touch is not None:
             a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
+        elif not self.mesh.solid:
+            a = b = near.on_mesh if near.signed_distance > -inf else a
         elif found.depth > 0.0 or not np.array_equal(a, b):
             a = b = near.on_piece if near.signed_distance > -inf else self._inside()
         direction = self._signed(-translation) / length if length > 0.0 else None
@@ -195,16 +195,6 @@ class CurvedPair:
             >= -self.tolerance
             for fraction in BEYOND
         )
-
-    def _of_surface(self, found: MeshDraft, near: Nearest, translation: FloatArray | None) -> MeshDraft:
-        """Return the results for a mesh that is a bare surface."""
-        point = near.on_mesh if near.signed_distance > -inf else found.points[0]
-        draft = replace(found, signed_distance=0.0, lower=0.0, upper=0.0, points=(point, point), regions=())
-        if translation is not None and 0.0 < length_of(translation) <= self.band:
-            direction = self._signed(-translation) / length_of(translation)
-            return replace(draft, relation=Relation.TOUCHING, normal=direction)
-        notes = (*(note for note in found.notes if note != NO_DEPTH), NO_DEPTH)
-        return replace(draft, relation=self._relation(found.relation, near, inf, inf), normal=None, notes=notes)
 
     def _relation(self, of_facets: Relation, near: Nearest, length: float, least: float) -> Relation:
         """Return the relation of a solid separated by a translation of `length`, and by none shorter than `least`."""

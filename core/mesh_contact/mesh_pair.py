@@ -20,7 +20,7 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import Samples, common_ball, crossing_pair, sample_surface
+from ..meshes.depth_bounds import Samples, common_ball, crossing_pair, point_inside, sample_surface
 from ..meshes.depth_proof import DepthProof
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
@@ -41,7 +41,7 @@ from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 
 Pieces = Decomposition | Callable[[], Decomposition]
 """Convex pieces of a mesh, or a function that computes them when they are needed."""
-NO_DEPTH = Note("an open surface has no inside, so there is no depth")
+NO_DEPTH = Note("open surfaces have no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
@@ -130,7 +130,7 @@ class MeshPair:
         near = subrange(self.progress, 0.3, 1.0)
         if not self.intersects and self.surface > self.band:
             draft = self._apart(self.apart_relation(self.surface, self.band), proved, normal)
-        elif not (a.solid and b.solid):
+        elif not (a.solid or b.solid):
             draft = self._surfaces(proved, normal, near)
         elif not self.intersects:
             draft = self._beside(proved, normal, near)
@@ -236,32 +236,22 @@ class MeshPair:
         )
 
     def _surfaces(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
-        """Return the results for two meshes that meet, at least one of them a bare surface."""
+        """Return the results for two bare surfaces that meet."""
         a, b, crossings = self.a, self.b, self.crossings
-        if self.nested:
-            self.notes.append(NO_DEPTH)
-            return self._draft(self._nested_relation(Relation.PENETRATING))
-        # A surface that reaches beyond the other's box is neither coincident nor inside: skip the slow samples.
-        a_within, b_within = self._within(a, b), self._within(b, a)
-        of_a = sample_surface(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
-        of_b = sample_surface(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
-        if of_a is not None and of_b is not None and self._coincide(of_a, of_b):
-            return self._apart(Relation.COINCIDENT, proved, normal)
+        # A surface that reaches beyond the other's box does not coincide with it: skip the slow samples.
+        if self._within(a, b) and self._within(b, a):
+            of_a, of_b = sample_surface(a, b, crossings, 0, self.band), sample_surface(b, a, crossings, 1, self.band)
+            if self._coincide(of_a, of_b):
+                return self._apart(Relation.COINCIDENT, proved, normal)
         if not len(crossings):
             return self._apart(Relation.TOUCHING, proved, normal)
-        if b.solid and of_a is not None and of_a.farthest <= self.band < of_a.deepest:
-            relation = Relation.A_INSIDE_B
-        elif a.solid and of_b is not None and of_b.farthest <= self.band < of_b.deepest:
-            relation = Relation.B_INSIDE_A
-        else:
-            relation = Relation.PENETRATING
-            if _least([crossing_pair(a.mesh, b.mesh, crossings)]) <= self.band:
-                leaving = self._leaving(progress)
-                if leaving is not None:
-                    return self._draft(Relation.TOUCHING, normal=leaving)
-                self.notes.append(Note("no separating translation as short as the contact tolerance was found"))
+        if _least([crossing_pair(a.mesh, b.mesh, crossings)]) <= self.band:
+            leaving = self._leaving(progress)
+            if leaving is not None:
+                return self._draft(Relation.TOUCHING, normal=leaving)
+            self.notes.append(Note("no separating translation as short as the contact tolerance was found"))
         self.notes.append(NO_DEPTH)
-        return self._draft(relation)
+        return self._draft(Relation.PENETRATING)
 
     def _within(self, inner: Body, outer: Body) -> bool:
         """Return whether `inner` is inside the box of `outer` within the contact tolerance."""
@@ -292,12 +282,12 @@ class MeshPair:
         """Return the pieces of A and of B; None where those of one are not the solid itself within the contact
         tolerance."""
         found: list[Decomposition] = []
-        for k in (0, 1):
+        for k in (0, 1) if self.a.solid and self.b.solid else ():
             pieces = self.pieces_of(k, subrange(progress, 0.5 * k, 0.5 * k + 0.5))
             if pieces is None or not self._fit(pieces):
                 return None
             found.append(pieces)
-        return found[0], found[1]
+        return (found[0], found[1]) if found else None
 
     def pieces_of(self, k: int, progress: Progress | None) -> Decomposition | None:
         """Return the pieces of A (0) or B (1): those given, else exact ones; None where there are none, and for a first
@@ -470,7 +460,7 @@ class MeshPair:
         if best is not None and best.least > _least(proofs):
             proofs.append(best.proof())
         if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:
-            proofs.append(common_ball(a, b, crossings, deepest))
+            proofs += [common_ball(a, b, crossings, deepest), point_inside(a, b, crossings)]
         least = _least(proofs)
         self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
         return least

@@ -19,7 +19,7 @@ from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
 from .body import Body, length_of
 from .crossings import Crossings, Meeting
-from .depth_proof import CommonBall, CrossingPair
+from .depth_proof import CommonBall, CrossingPair, PointInside
 from .mesh import Mesh
 from .point_distance import points_to_mesh
 
@@ -47,6 +47,8 @@ _LARGEST = 6
 """Points from which balls grow."""
 _SETTLED = 1.001
 """Times the radius: a step that leaves it below is a miss."""
+_INSIDE = 500
+"""Triangles of a surface whose corners may be deep inside of a solid."""
 _MISSES = 3
 """Misses that end the search."""
 _STEPS = 24
@@ -223,6 +225,31 @@ def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None
     largest = int(best.argmax())
     rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
     return CommonBall(middles[largest].copy(), max(0.0, float(best[largest]) * (1.0 - 1e-9) - rounding))
+
+
+def point_inside(a: Body, b: Body, crossings: Crossings) -> PointInside | None:
+    """Return a point of a bare surface deep inside of a solid, of those beside where they cross; None when none is
+    found, or both are solids."""
+    if a.solid == b.solid:
+        return None
+    surface, solid, side = (b, a, 1) if a.solid else (a, b, 0)
+    mesh = surface.mesh
+    # Where they do not cross, the surface is all inside.
+    triangles = np.unique(crossings.pairs[:, side]) if len(crossings) else np.arange(len(mesh.triangles))
+    corners = mesh.triangles.take(triangles, axis=0).ravel()
+    near = np.flatnonzero(np.isin(mesh.triangles, corners).any(axis=1))
+    chosen = near.take(np.unique(np.linspace(0, len(near) - 1, _INSIDE).astype(np.intp)))
+    p, q, r = (mesh.points.take(mesh.triangles[chosen, k], axis=0) for k in range(3))
+    points, owners = np.concatenate([p, q, r, (p + q + r) / 3.0]), np.tile(chosen, 4)
+    inside = np.flatnonzero(solid.contains(points))
+    if not len(inside):
+        return None
+    distance = points_to_mesh(points.take(inside, axis=0), solid.mesh).distance
+    deepest = int(distance.argmax())
+    k = int(inside[deepest])
+    rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+    least = max(0.0, float(distance[deepest]) * (1.0 - 1e-9) - rounding)
+    return PointInside(surface is a, points[k].copy(), int(owners[k]), least)
 
 
 def _points_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs that no short translation separates two solids, as records that can be checked without a search."""
+"""Proofs that no short translation separates two meshes, as records that can be checked without a search."""
 
 from __future__ import annotations
 
@@ -49,6 +49,44 @@ class CommonCells(ReadOnlyArrays):
 
 
 @dataclass(frozen=True, eq=False)
+class CommonPoints(ReadOnlyArrays):
+    """Points of a bare surface, and cells inside of a solid. A point and a cell of a pair prevent a separation for all
+    translations of B that differ along each axis by less than a cell from the one that brings the cell and that of the
+    point together, for the 26 cells around it are inside of the solid, too.
+
+    No translation shorter than `least` is outside of all these.
+    """
+
+    lattice: Lattice
+    """The cells."""
+    of_a: bool
+    """Whether A is the surface; else B is."""
+    points: FloatArray
+    """(k, 3) points of the surface, before B is moved."""
+    triangles: IntArray
+    """(k,) the triangles that they are on."""
+    cells: IntArray
+    """(k, 3) cells of the solid, before B is moved."""
+    least: float
+    """Certified: no shorter translation separates."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointInside(ReadOnlyArrays):
+    """A point of a bare surface inside of a solid, which no translation shorter than its distance from the surface of
+    the solid separates."""
+
+    of_a: bool
+    """Whether the point is of A; else of B."""
+    point: FloatArray
+    """(3,) the point."""
+    triangle: int
+    """The triangle that it is on."""
+    least: float
+    """Certified: how far it is from the surface of the solid."""
+
+
+@dataclass(frozen=True, eq=False)
 class CommonBall(ReadOnlyArrays):
     """A ball inside both solids, which no translation shorter than its diameter separates."""
 
@@ -75,5 +113,5 @@ class CrossingPair:
     """Certified: no shorter translation separates."""
 
 
-DepthProof = CommonCells | CommonBall | CrossingPair
-"""What proves a lower bound of the depth of two meshes."""
+DepthProof = CommonCells | CommonPoints | CommonBall | PointInside | CrossingPair
+"""Proves a lower bound of the depth of two meshes."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
-from .depth_proof import CommonCells, Lattice
-from .voxels import Voxels, voxelize
+from .depth_proof import CommonCells, CommonPoints, Lattice
+from .voxels import Voxels, surface_points, voxelize
 
 _ASIDE = np.array([0.3719, 0.2357, 0.4143])
 """Cells that the lattice is moved by from the middle of A: no plane of simple shapes is a plane of cells."""
@@ -55,10 +55,24 @@ class TranslationGrid:
             ends.append(np.floor((high - origin) / self.size).astype(np.intp) + 1)
             x, y, z = (ends[-1] - first).tolist()
             voxels.append(voxelize(body, lattice, first, (x, y, z)))
-        self._a, self._b = voxels
+        self._firsts = voxels[0].first, voxels[1].first
+        # Cells of both that overlap wherever they coincide, and near that: of a bare surface those with a point of it.
+        self._points: tuple[FloatArray, IntArray] | None = None
+        self._of_a = not a.solid
+        if a.solid and b.solid:
+            self._cells = voxels[0].inside, voxels[1].inside
+        else:
+            surface, box = (a, voxels[0]) if self._of_a else (b, voxels[1])
+            x, y, z = box.touched.shape
+            places, points, triangles = surface_points(surface, lattice, box.first, (x, y, z))
+            self._points = points, triangles
+            self._hits = np.full((x, y, z), -1)
+            self._hits[tuple(places.T)] = np.arange(len(places))
+            hit = self._hits >= 0
+            self._cells = (hit, voxels[1].deep) if self._of_a else (voxels[0].deep, hit)
         self._correlate(voxels[0], voxels[1])
-        self.is_resolved = all(of.inside.any() for of in voxels)
-        """Whether cells are inside of each of both solids."""
+        self.is_resolved = all(of.inside.any() or not body.solid for of, body in zip(voxels, (a, b), strict=True))
+        """Whether cells are inside of each solid."""
         self.deepest = _deepest(lattice, voxels[0], voxels[1])
         """(3,) a point deep inside both solids; None where no cell is inside both."""
 
@@ -71,10 +85,11 @@ class TranslationGrid:
         )
         steps = np.arange(-self._steps, self._steps + 1)
         rows = np.ix_(*((steps - apart[k]) % shape[k] for k in range(3)))
-        in_a, in_b, at_a, at_b = (
-            np.fft.rfftn(cells.astype(np.float64), shape, axes=(0, 1, 2))
-            for cells in (a.inside, b.inside, a.inside | a.touched, b.inside | b.touched)
-        )
+
+        def transform(cells: BoolArray) -> np.ndarray:
+            return np.fft.rfftn(cells.astype(np.float64), shape, axes=(0, 1, 2))
+
+        in_a, in_b, at_a, at_b = map(transform, (a.inside, b.inside, a.inside | a.touched, b.inside | b.touched))
         np.conj(in_b, out=in_b)
         np.conj(at_b, out=at_b)
 
@@ -83,7 +98,9 @@ class TranslationGrid:
             found: BoolArray = counts > _COUNTED
             return found
 
-        self._overlapping, self._near = overlaps(in_a * in_b), overlaps(in_a * at_b + at_a * in_b)
+        both_solid = self._points is None
+        of_a, of_b = (in_a, in_b) if both_solid else (transform(self._cells[0]), transform(self._cells[1]).conj())
+        self._overlapping, self._near = overlaps(of_a * of_b), overlaps(in_a * at_b + at_a * in_b)
         self._touching = overlaps(at_a * at_b)
 
     @property
@@ -100,7 +117,7 @@ class TranslationGrid:
         near = np.maximum(np.maximum(near, -1.0 - near), 0.0) ** 2
         return near[:, None, None] + near[:, None] + near
 
-    def proof(self) -> CommonCells:
+    def proof(self) -> CommonCells | CommonPoints:
         """Return the proof of `least`."""
         least = self.least
         needed = self._nearness * self.size**2 < least**2
@@ -117,24 +134,29 @@ class TranslationGrid:
         of_corners = uses[corners[..., 0], corners[..., 1], corners[..., 2]]
         chosen = corners[np.arange(len(boxes)), of_corners.argmax(axis=1)]
         of_a, of_b = self._common_cells(np.unique(chosen, axis=0) - self._steps)
-        return CommonCells(self._lattice, of_a, of_b, least)
+        if self._points is None:
+            return CommonCells(self._lattice, of_a, of_b, least)
+        of_surface, of_solid, first = (of_a, of_b, self._firsts[0]) if self._of_a else (of_b, of_a, self._firsts[1])
+        numbers = self._hits[tuple((of_surface - first).T)]
+        points, triangles = (of.take(numbers, axis=0) for of in self._points)
+        return CommonPoints(self._lattice, self._of_a, points, triangles, of_solid, least)
 
     def _common_cells(self, steps: IntArray) -> tuple[IntArray, IntArray]:
         """Return a cell inside A and one inside B that B moved by each (k, 3) of these brings there."""
         found = np.zeros_like(steps)
-        cells = np.argwhere(self._a.inside) + self._a.first
+        cells = np.argwhere(self._cells[0]) + self._firsts[0]
         # In an order in which neighbours are far from each other.
         cells = cells[np.argsort((np.arange(len(cells)) * _GOLDEN) % 1.0, kind="stable")]
         left, begin = np.arange(len(steps)), 0
-        shape = np.array(self._b.inside.shape)
+        shape = np.array(self._cells[1].shape)
         while len(left):
             count = max(_TESTED // len(left), 1)
             some = cells[begin : begin + count]
             begin += count
-            there = some[:, None] - steps.take(left, axis=0) - self._b.first
+            there = some[:, None] - steps.take(left, axis=0) - self._firsts[1]
             within = np.asarray(((there >= 0) & (there < shape)).all(axis=2))
             x, y, z = np.where(within[..., None], there, 0).transpose(2, 0, 1)
-            within &= self._b.inside[x, y, z]
+            within &= self._cells[1][x, y, z]
             first = within.argmax(axis=0)
             done = within[first, np.arange(len(left))]
             found[left[done]] = some[first[done]]

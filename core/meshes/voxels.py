@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from .vectors import corner_rows
 
 _ROUNDING = 64.0
 """Times EPS and the largest coordinate, over the size of a cell: how much triangles are widened, in cells."""
+_MARGIN = 1e-3
+"""Cells: points of a surface are so far from the sides of their cell and from the edges of their triangle."""
 _WIDEST = 0.25
 """Cells: where triangles have to be widened by more, all cells count as touched."""
 
@@ -37,6 +41,16 @@ class Voxels:
     inside: BoolArray
     """(x, y, z) whether the whole cell is inside the solid: True is certain."""
 
+    @property
+    def deep(self) -> BoolArray:
+        """(x, y, z) whether a cell and all around it are inside the solid."""
+        deep = np.pad(self.inside, 1)
+        for axis in range(3):
+            count = deep.shape[axis] - 2
+            parts = [np.take(deep, range(k, k + count), axis) for k in range(3)]
+            deep = parts[0] & parts[1] & parts[2]
+        return deep
+
 
 def voxelize(body: Body, lattice: Lattice, first: IntArray, shape: tuple[int, int, int]) -> Voxels:
     """Return the voxels of a body in a box of `shape` cells of a lattice, from cell `first` (3,) on."""
@@ -49,37 +63,104 @@ def voxelize(body: Body, lattice: Lattice, first: IntArray, shape: tuple[int, in
     return Voxels(first, touched, _inside_cells(body, lattice, first, touched))
 
 
+def surface_points(
+    body: Body, lattice: Lattice, first: IntArray, shape: tuple[int, int, int]
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return points of the surface of a body, one in each of many of the cells that it enters: the cells (k, 3), the
+    points (k, 3), world frame, and the triangles (k,) that they are on."""
+    mesh = body.mesh
+    corners = corner_rows(lattice.cells_from(mesh.points) - first, mesh.triangles)
+    spots, owners = [corners[k].T for k in range(3)], [np.arange(corners.shape[2])] * 3
+    for columns in _columns_of(corners, shape, 0.0, -_MARGIN):
+        middles = np.stack([columns.x + 0.5, columns.y + 0.5, columns.height], axis=1)
+        planes = np.flatnonzero(np.isfinite(columns.reach))
+        spots.append(middles[:, np.argsort(columns.axes)].take(planes, axis=0))
+        owners.append(columns.triangles.take(planes))
+    points, triangles = np.concatenate(spots), np.concatenate(owners)
+    cells = np.floor(points)
+    # Not so near to the side of a cell that rounding could put it into the next one.
+    sure = (np.abs(points - cells - 0.5) <= 0.5 - _MARGIN).all(axis=1)
+    sure &= ((cells >= 0) & (cells < shape)).all(axis=1)
+    indices = np.flatnonzero(sure)
+    whole: IntArray = cells.take(indices, axis=0).astype(np.intp)
+    _, one = np.unique(np.ravel_multi_index(tuple(whole.T), shape), return_index=True)
+    indices = indices.take(one)
+    return whole.take(one, axis=0), lattice.points_at(points.take(indices, axis=0) + first), triangles.take(indices)
+
+
 def _touched_cells(corners: FloatArray, shape: tuple[int, int, int], rounding: float) -> BoolArray:
     """Return the cells that triangles (corner, axis, m), in cells and widened by `rounding` cells, may enter."""
+    touched = np.zeros(shape, dtype=np.bool_)
+    for columns in _columns_of(corners, shape, rounding, 0.5 + rounding):
+        first, last = columns.range
+        begin = np.maximum(np.floor(columns.height - columns.reach), first).astype(np.intp)
+        end = np.minimum(np.floor(columns.height + columns.reach), last).astype(np.intp)
+        entered = np.flatnonzero(begin <= end)
+        # Runs of cells: how many begin, less how many have ended.
+        x, y, z = (shape[axis] for axis in columns.axes)
+        base = (columns.x.take(entered) * y + columns.y.take(entered)) * (z + 1)
+        change = np.bincount(base + begin.take(entered), minlength=x * y * (z + 1))
+        change -= np.bincount(base + end.take(entered) + 1, minlength=x * y * (z + 1))
+        found = change.cumsum().reshape(x, y, z + 1)[:, :, :-1] > 0
+        touched |= found.transpose(np.argsort(columns.axes))
+    return touched
+
+
+class _Columns(NamedTuple):
+    """Columns of cells and triangles above or below them; in cells."""
+
+    axes: list[int]
+    """The axes that `x`, `y` and the height are along."""
+    triangles: IntArray
+    """(k,) the triangle."""
+    x: IntArray
+    """(k,) number of the column along the first of the axes."""
+    y: IntArray
+    """(k,) the same along the second."""
+    height: FloatArray
+    """(k,) of the plane of the triangle over the middle of the column."""
+    reach: FloatArray
+    """(k,) how far the plane is from there in the column, at most."""
+    range: tuple[IntArray, IntArray]
+    """(k,) the first and the last cell of the triangle along the last axis."""
+
+
+def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: float, margin: float) -> Iterator[_Columns]:
+    """Yield the columns along the axis nearest to the normals of triangles (corner, axis, m), whose middles, with a
+    square of `margin` around them, are not beyond an edge; a negative margin: that are inside by so much."""
     counts = np.array(shape)[:, None]
     low, high = corners.min(axis=0), corners.max(axis=0)
     near = np.flatnonzero(((low <= counts + rounding) & (high >= -rounding)).all(axis=0))
-    corners, low, high = corners.take(near, axis=2), low.take(near, axis=1), high.take(near, axis=1)
+    inside, low, high = corners.take(near, axis=2), low.take(near, axis=1), high.take(near, axis=1)
     first = np.maximum(np.floor(low - rounding), 0.0).astype(np.intp)
     last = np.minimum(np.floor(high + rounding), counts - 1.0).astype(np.intp)
-    p, q, r = corners
+    p, q, r = inside
     u, v = q - p, r - p
     normals = u[[1, 2, 0]] * v[[2, 0, 1]] - u[[2, 0, 1]] * v[[1, 2, 0]]
     steepest = np.abs(normals).argmax(axis=0)
-    touched = np.zeros(shape, dtype=np.bool_)
     for up in range(3):
         axes = [(up + 1) % 3, (up + 2) % 3, up]
         indices = np.flatnonzero(steepest == up)
         rows = np.ix_(np.array(axes), indices)
-        dimensions = [shape[axis] for axis in axes]
-        found = _touched_columns(
-            corners[:, axes].take(indices, axis=2), normals[rows], first[rows], last[rows], dimensions, rounding
-        )
-        touched |= found.transpose(np.argsort(axes))
-    return touched
+        found = _columns_over(inside[:, axes].take(indices, axis=2), normals[rows], first[rows], last[rows], margin)
+        triangles, x, y = found
+        of = indices.take(triangles)
+        (a, b, c), bases = (normals[axis].take(of) for axis in axes), inside[0]
+        # Where there is no area the plane is anywhere.
+        flat = c != 0.0
+        c = np.where(flat, c, 1.0)
+        slope_x, slope_y = np.where(flat, -a / c, 0.0), np.where(flat, -b / c, 0.0)
+        height = bases[up].take(of) + slope_x * (x + 0.5 - bases[axes[0]].take(of))
+        height += slope_y * (y + 0.5 - bases[axes[1]].take(of))
+        reach = np.where(flat, 0.5 * (np.abs(slope_x) + np.abs(slope_y)), np.inf) + 4.0 * rounding
+        ends = first[up].take(of), last[up].take(of)
+        yield _Columns(axes, near.take(of), x, y, height, reach, ends)
 
 
-def _touched_columns(
-    corners: FloatArray, normals: FloatArray, first: IntArray, last: IntArray, shape: list[int], rounding: float
-) -> BoolArray:
-    """Return the cells that triangles (corner, axis, m) may enter whose normals (axis, m) are steepest along the last
-    axis; the cells of their boxes are `first` to `last` (axis, m)."""
-    # The columns of cells along the last axis, in the box of each triangle.
+def _columns_over(
+    corners: FloatArray, normals: FloatArray, first: IntArray, last: IntArray, margin: float
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the triangles (corner, axis, m) and the columns, x and y, over which they are."""
     sides = np.maximum(last - first + 1, 0)
     triangles = np.repeat(np.arange(len(sides[0])), sides[0] * sides[1])
     number = ranges(np.zeros(len(sides[0]), dtype=np.intp), sides[0] * sides[1])
@@ -88,35 +169,16 @@ def _touched_columns(
     y = number - x * across
     x += first[0].take(triangles)
     y += first[1].take(triangles)
-    # Those that are on the inner side of the three edges, or on both sides of one.
     turn = np.sign(normals[2])
-    crossed = np.ones(len(triangles), dtype=np.bool_)
+    over = np.ones(len(triangles), dtype=np.bool_)
     for k in range(3):
         start, end = corners[k], corners[(k + 1) % 3]
         over_x, over_y = turn * (start[1] - end[1]), turn * (end[0] - start[0])
-        offset = (0.5 + rounding) * (np.abs(over_x) + np.abs(over_y))
+        offset = margin * (np.abs(over_x) + np.abs(over_y))
         offset -= over_x * (start[0] - 0.5) + over_y * (start[1] - 0.5)
-        crossed &= over_x.take(triangles) * x + over_y.take(triangles) * y + offset.take(triangles) >= 0.0
-    columns = np.flatnonzero(crossed)
-    triangles, x, y = triangles.take(columns), x.take(columns), y.take(columns)
-    # How high the plane is in the column; where there is no area, anywhere.
-    flat = normals[2] != 0.0
-    height = np.where(flat, normals[2], 1.0)
-    slope_x, slope_y = np.where(flat, -normals[0] / height, 0.0), np.where(flat, -normals[1] / height, 0.0)
-    reach = np.where(flat, 0.5 * (np.abs(slope_x) + np.abs(slope_y)), np.inf) + 4.0 * rounding
-    level = corners[0, 2] - slope_x * (corners[0, 0] - 0.5) - slope_y * (corners[0, 1] - 0.5)
-    middle = level.take(triangles) + slope_x.take(triangles) * x + slope_y.take(triangles) * y
-    reach = reach.take(triangles)
-    begin = np.maximum(np.floor(middle - reach), first[2].take(triangles)).astype(np.intp)
-    end = np.minimum(np.floor(middle + reach), last[2].take(triangles)).astype(np.intp)
-    columns = np.flatnonzero(begin <= end)
-    # Runs of cells: how many begin, less how many have ended.
-    base = (x.take(columns) * shape[1] + y.take(columns)) * (shape[2] + 1)
-    size = shape[0] * shape[1] * (shape[2] + 1)
-    change = np.bincount(base + begin.take(columns), minlength=size)
-    change -= np.bincount(base + end.take(columns) + 1, minlength=size)
-    touched: BoolArray = change.cumsum().reshape(shape[0], shape[1], shape[2] + 1)[:, :, :-1] > 0
-    return touched
+        over &= over_x.take(triangles) * x + over_y.take(triangles) * y + offset.take(triangles) >= 0.0
+    columns = np.flatnonzero(over)
+    return triangles.take(columns), x.take(columns), y.take(columns)
 
 
 def _inside_cells(body: Body, lattice: Lattice, first: IntArray, touched: BoolArray) -> BoolArray:

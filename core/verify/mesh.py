@@ -413,7 +413,8 @@ class _Pair:
             checks += self._translation()
             if self.curved:
                 checks.append(self._curved_apart())
-            checks.append(check_depth_proof(self.proof.depth_proof, self.a, self.b, contact.least_depth, self.promise))
+            proved = check_depth_proof(self.proof.depth_proof, self.a, self.b, contact.least_depth, self.promise)
+            checks.append(proved if proved.ok or not self.curved else self._curved_depth())
             over = contact.least_depth * (1.0 - 1e-6) - self.promise
             if over > 0.0 and contact.normal.any() and not self.curved:
                 shorter = are_separated(self.a, self.b.translated(over * contact.normal))
@@ -451,6 +452,15 @@ class _Pair:
         if not self.curved:
             checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}"))
         return checks
+
+    def _curved_depth(self) -> Check:
+        """No translation shorter than that of a curved piece and one triangle separates."""
+        found = self._gap(np.zeros(3), 0.0)
+        if found is None:
+            words = f"more than {_MOST_CURVED} triangles are near the pieces"
+            return Check("not checked: that no shorter translation separates", True, words)
+        ok = -found[1] >= self.contact.least_depth - self.promise
+        return Check("no shorter translation separates", ok, f"a piece and a triangle prove {-found[1]:.9g}")
 
     def _curved_apart(self) -> Check:
         """The translation must separate the curved surface itself, not only its facets."""

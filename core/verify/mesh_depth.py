@@ -10,7 +10,15 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..connected import connected_parts
 from ..meshes.body import Body
-from ..meshes.depth_proof import CommonBall, CommonCells, CrossingPair, DepthProof, Lattice
+from ..meshes.depth_proof import (
+    CommonBall,
+    CommonCells,
+    CommonPoints,
+    CrossingPair,
+    DepthProof,
+    Lattice,
+    PointInside,
+)
 from ..narrow_phase.sat import sat
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
@@ -18,7 +26,7 @@ from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
 from .check import Check
 from .form import is_array, is_length
-from .inside import turns
+from .inside import distances, turns
 from .surfaces import off_surface
 
 _ORTHOGONAL = 1e-12
@@ -33,7 +41,7 @@ _MOST_CELLS = 1 << 22
 
 def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
     """Yield what is wrong with the form of a proof of a depth, of meshes with so many triangles."""
-    if isinstance(proof, CommonCells):
+    if isinstance(proof, CommonCells | CommonPoints):
         lattice = proof.lattice
         if not (
             isinstance(lattice, Lattice)
@@ -44,20 +52,39 @@ def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
             and np.abs(lattice.frame @ lattice.frame.T - np.eye(3)).max() <= _ORTHOGONAL
         ):
             yield f"the cells of the proof of the depth are {lattice!r}"
-        for cells in (proof.of_a, proof.of_b):
-            if not (isinstance(cells, np.ndarray) and cells.dtype.kind == "i" and cells.shape == (len(proof.of_a), 3)):
+        both = (proof.of_a, proof.of_b) if isinstance(proof, CommonCells) else (proof.cells,)
+        for cells in both:
+            if not (isinstance(cells, np.ndarray) and cells.dtype.kind == "i" and cells.shape == (len(both[0]), 3)):
                 yield f"the cells of the proof of the depth are {cells!r}"
+        if isinstance(proof, CommonPoints):
+            of_surface = triangles[0 if proof.of_a else 1]
+            yield from _points_faults(proof.points, proof.triangles, of_surface, len(proof.cells))
     elif isinstance(proof, CommonBall):
         if not (is_array(proof.middle, (3,)) and is_length(proof.radius)):
             yield f"the ball inside both is {proof!r}"
+    elif isinstance(proof, PointInside):
+        yield from _points_faults(proof.point, np.array([proof.triangle]), triangles[0 if proof.of_a else 1], None)
     elif isinstance(proof, CrossingPair):
         for number, count in zip((proof.triangle_a, proof.triangle_b), triangles, strict=True):
             if not (isinstance(number, int) and 0 <= number < count):
                 yield f"the crossing triangles are {proof!r}"
     elif proof is not None:
         yield f"the proof of the depth is {proof!r}"
-    if isinstance(proof, CommonCells | CrossingPair) and not is_length(proof.least):
+    if not isinstance(proof, CommonBall | None) and hasattr(proof, "least") and not is_length(proof.least):
         yield f"the depth that is proved is {proof.least!r}"
+
+
+def _points_faults(points: object, triangles: object, most: int, count: int | None) -> Iterator[str]:
+    """Yield what is wrong with the form of points on some of so many triangles; `count` is None for one point."""
+    if not is_array(points, (3,) if count is None else (count, 3)):
+        yield f"the points of the proof of the depth are {points!r}"
+    if not (
+        isinstance(triangles, np.ndarray)
+        and triangles.dtype.kind == "i"
+        and triangles.shape == (count or 1,)
+        and bool(((triangles >= 0) & (triangles < most)).all())
+    ):
+        yield f"the triangles of the proof of the depth are {triangles!r}"
 
 
 def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, room: float) -> Check:
@@ -80,18 +107,40 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         )
         depth = -sat(p, q).signed_distance
         return Check(name, depth >= wanted, f"two triangles are {depth:.9g} deep in each other")
-    for body, cells in ((a, proof.of_a), (b, proof.of_b)):
-        fault = _cells_fault(body, proof.lattice, np.unique(cells, axis=0))
-        if fault:
-            return Check(name, False, fault)
-    covered = _covered_length(proof)
-    return Check(name, covered >= wanted, f"{len(proof.of_a)} pairs of cells inside both prove {covered:.9g}")
+    if isinstance(proof, PointInside):
+        surface, solid = (a, b) if proof.of_a else (b, a)
+        if _off_triangles(surface, proof.point[None], np.array([proof.triangle])) > room:
+            return Check(name, False, "the point is not on its triangle")
+        inside = solid.solid and abs(turns(proof.point, solid.mesh)) > 0.5
+        depth = off_surface(proof.point, solid.mesh)
+        return Check(name, inside and depth >= wanted, f"a point is {depth:.9g} deep inside, inside: {inside}")
+    lattice = proof.lattice
+    if isinstance(proof, CommonCells):
+        of_a, of_b = proof.of_a, proof.of_b
+        fault = _cells_fault(a, lattice, np.unique(of_a, axis=0)) or _cells_fault(b, lattice, np.unique(of_b, axis=0))
+    else:
+        surface, solid = (a, b) if proof.of_a else (b, a)
+        around = proof.cells[:, None] + (np.array(list(np.ndindex(3, 3, 3))) - 1)
+        fault = _cells_fault(solid, lattice, np.unique(around.reshape(-1, 3), axis=0))
+        if not fault and _off_triangles(surface, proof.points, proof.triangles) > room:
+            fault = "a point is not on its triangle"
+        spots = np.floor(lattice.cells_from(proof.points)).astype(np.intp)
+        of_a, of_b = (spots, proof.cells) if proof.of_a else (proof.cells, spots)
+    if fault:
+        return Check(name, False, fault)
+    covered = _covered_length(of_a - of_b, lattice.size, proof.least)
+    return Check(name, covered >= wanted, f"{len(of_a)} pairs of cells prove {covered:.9g}")
 
 
-def _covered_length(proof: CommonCells) -> float:
-    """Return how long all translations may be that pairs of cells prevent from separating."""
-    steps = proof.of_a - proof.of_b
-    most = int(proof.least / proof.lattice.size) + 2
+def _off_triangles(body: Body, points: FloatArray, triangles: IntArray) -> float:
+    """Return how far the farthest of points (k, 3) is from its triangle (k,)."""
+    return float(distances(points, body.mesh.points[body.mesh.triangles[triangles]]).max(initial=0.0))
+
+
+def _covered_length(steps: IntArray, size: float, least: float) -> float:
+    """Return how long all translations may be that are less than a cell along each axis from one of steps (k, 3) in
+    cells, as far as needed to prove `least`."""
+    most = int(least / size) + 2
     if (2 * most) ** 3 > _MOST_CELLS:
         return 0.0
     steps = steps[(np.abs(steps) <= most).all(axis=1)] + most
@@ -102,7 +151,7 @@ def _covered_length(proof: CommonCells) -> float:
     near = np.arange(-most - 1, most + 1, dtype=np.float64)
     near = np.maximum(np.maximum(near, -1.0 - near), 0.0) ** 2
     squares = near[:, None, None] + near[:, None] + near
-    return float(squares.min(where=~covered, initial=float(most**2))) ** 0.5 * proof.lattice.size
+    return float(squares.min(where=~covered, initial=float(most**2))) ** 0.5 * size
 
 
 def _cells_fault(body: Body, lattice: Lattice, cells: IntArray) -> str:
