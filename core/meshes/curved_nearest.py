@@ -119,8 +119,8 @@ class Separation(NamedTuple):
 
     translation: FloatArray
     """(3,)"""
-    touch: FloatArray
-    """(3,) where a piece then touches the mesh, or is nearest to it."""
+    touch: FloatArray | None
+    """(3,) where a piece then touches the mesh; None where it is farther away."""
 
 
 def find_separation(
@@ -143,7 +143,8 @@ def find_separation(
         moved = [piece.translated(translation) for piece in pieces]
         near = nearest_to_mesh(moved, mesh, tolerance, None if along is None else -along)
         if near.signed_distance >= -tolerance:
-            return None if has_entered(moved, mesh) else Separation(translation, near.on_mesh)
+            touch = near.on_mesh if near.signed_distance <= tolerance else None
+            return None if has_entered(moved, mesh) else Separation(translation, touch)
         if near.signed_distance == -inf:
             if along is None or nudges == _NUDGES:
                 return None
