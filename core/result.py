@@ -66,10 +66,7 @@ class Status(StrEnum):
     """After the translation, pieces of compounds are still deeper inside each other than rounding: only the upper bound
     is proved."""
     NO_DEPTH = "no_depth"
-    """Surfaces meet and there is no depth: an open mesh has no inside. `normal` is zero and both bounds are 0."""
-    OF_PIECES = "of_pieces"
-    """An open mesh has no depth: signed distance, normal and bounds are those of the convex pieces that approximate
-    it."""
+    """Two bare surfaces meet: they have no inside, and so no depth. `normal` is zero and both bounds are 0."""
 
     @property
     def reason(self) -> str:
@@ -87,8 +84,7 @@ _REASONS = {
     Status.STALLED: "rounding ended the search before the bounds met",
     Status.BRACKET: "the smallest translation that separates was not found, only bounds of it",
     Status.UNVERIFIED: "pieces still overlap after the translation, by more than rounding",
-    Status.NO_DEPTH: "an open surface has no inside, so there is no depth",
-    Status.OF_PIECES: "an open surface has no inside: the depth is that of the convex hulls of its loose parts",
+    Status.NO_DEPTH: "open surfaces have no inside, so there is no depth",
 }
 
 
@@ -227,9 +223,10 @@ class Contact(ReadOnlyArrays):
     World frame, the unit of the input's coordinates, float64. The shapes are convex, compounds or meshes; a field that
     does not apply to a kind of shape is None or ().
 
-    A closed mesh represents the solid inside it; an open one is a bare surface and has no depth. Where such a surface
-    meets the other shape, `intersects` is True, `status` is `Status.NO_DEPTH`, `has_depth` is False, signed distance,
-    depth and both bounds are 0.0, and `normal` and `mtv` are zero.
+    A closed mesh represents the solid inside it; an open one is a bare surface, which has a depth in a solid: that of
+    the smallest translation that frees the solid from it. Where two bare surfaces meet, `intersects` is True, `status`
+    is `Status.NO_DEPTH`, `has_depth` is False, signed distance, depth and both bounds are 0.0, and `normal` and `mtv`
+    are zero.
 
     Compounds: "separated" means that no piece of A and piece of B do more than touch. Pieces that overlap by at
     most the certificate's `tolerance`, which is the rounding of their coordinates, count as touching. A flat piece, a
@@ -304,8 +301,7 @@ class Contact(ReadOnlyArrays):
     """As given: relative to the smaller shape's extent."""
     certificate: Proof
     """The proof that `verify` checks: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
-    `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`; `PiecesCertificate` where
-    the status is OF_PIECES."""
+    `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`."""
 
     @property
     def intersects(self) -> bool:
@@ -315,7 +311,7 @@ class Contact(ReadOnlyArrays):
 
     @property
     def has_depth(self) -> bool:
-        """False where surfaces meet and one of them is open, see `Status.NO_DEPTH`."""
+        """False where two open surfaces meet, see `Status.NO_DEPTH`."""
         return self.status is not Status.NO_DEPTH
 
     @property
@@ -401,18 +397,6 @@ class Contact(ReadOnlyArrays):
         if not self.has_depth:
             result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))
         return result
-
-
-@dataclass(frozen=True, eq=False)
-class PiecesCertificate(Proof):
-    """Proof of a contact with `Status.OF_PIECES`: two contacts with their own proofs."""
-
-    surfaces: Contact
-    """The contact of the meshes, which has no depth."""
-    pieces: Contact
-    """The contact of the compounds of convex pieces that approximate them."""
-    solids: tuple[Any, Any]
-    """The pieces of A and of B: a Compound, or the convex shape itself."""
 
 
 def plain(value: Any) -> Any:

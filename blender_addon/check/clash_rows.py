@@ -51,7 +51,6 @@ def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]
         "relation": str(clash.relation),
         "intersects": clash.intersects,
         "has_depth": clash.has_depth,
-        "of_pieces": clash.of_pieces,
         "signed_distance": clash.signed_distance,
         "depth": clash.depth,
         "normal": clash.normal.tolist(),

@@ -86,9 +86,7 @@ class Clash:
     """Smaller differences of the signed distance are not known."""
     notes: tuple[Note, ...] = ()
     has_depth: bool = True
-    """False where surfaces meet of which one is open."""
-    of_pieces: bool = False
-    """Whether the depth is that of convex pieces, because a surface is open."""
+    """False where two open surfaces meet."""
     checks: tuple[tuple[str, bool], ...] | None = None
     """Name and outcome of each check of `verify`; None where it was not verified."""
     approval: Approval | None = None
@@ -132,7 +130,6 @@ def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
         resolution=result.resolution,
         notes=contact.notes,
         has_depth=contact.has_depth,
-        of_pieces=contact.status is Status.OF_PIECES,
         checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
     )
 

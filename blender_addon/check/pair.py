@@ -12,7 +12,6 @@ from ...core.progress import Progress, subrange
 from ...core.result import Contact
 from ...core.verify.check import Verification
 from ...core.verify.verify import verify
-from ..data.collision_kinds import AUTOMATIC
 from ..data.records import Settings
 from ..read.collision_shape import RESOLUTION_STEPS, tolerance_for
 from ..read.plane import Plane, common_plane, to_2d, to_3d
@@ -86,7 +85,6 @@ def check_pair(
         settings.method,
         settings.clearance,
         tolerance,
-        (a.object.choice.kind == AUTOMATIC, b.object.choice.kind == AUTOMATIC),
         subrange(progress, PREPARED, 1.0),
         settings.budget,
     )

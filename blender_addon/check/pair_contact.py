@@ -5,21 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import numpy as np
 
-from ...core.compounds.compound import Compound, as_compound
+from ...core.compounds.compound import Compound
 from ...core.contact import contact
-from ...core.decomposition.mesh_pieces import mesh_pieces, note_of_pieces
-from ...core.mesh_contact.mesh_pair import NO_DEPTH
 from ...core.mesh_contact.mesh_result import MeshCertificate
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.progress import Progress
-from ...core.result import Contact, PiecesCertificate, Status
+from ...core.result import Contact
 from ...core.types import FloatArray
 
 
@@ -50,11 +47,10 @@ def is_convex(contact: Contact) -> bool:
 
 def pieces_of(contact: Contact) -> tuple[Decomposition | None, Decomposition | None]:
     """Return the convex pieces that stand for the meshes of a contact; None for other shapes and where none did."""
-    proof = contact.certificate.surfaces.certificate if isinstance(contact.certificate, PiecesCertificate) else None
-    proof = proof or contact.certificate
-    return (
-        (proof.pieces_a, proof.pieces_b) if isinstance(proof, MeshCertificate) and contact.intersects else (None, None)
-    )
+    proof = contact.certificate
+    if isinstance(proof, MeshCertificate) and contact.intersects:
+        return proof.pieces_a, proof.pieces_b
+    return None, None
 
 
 def center_of(contact: Contact) -> FloatArray | None:
@@ -81,19 +77,19 @@ def find(
     method: str,
     clearance: float,
     contact_tolerance: float,
-    fill_open: tuple[bool, bool] = (False, False),
     progress: Progress | None = None,
     budget: float | None = None,
 ) -> Contact:
     """Return the contact of two things.
 
-    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose
-    mesh, where it is open and so has no depth, gets that of its pieces. budget: see `contact`, for meshes.
-    progress: called with the fraction done; False cancels. Raises ValueError when core does, and Cancelled.
+    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. budget: see
+    `contact`, for meshes. progress: called with the fraction done; False cancels.
+
+    Raise ValueError when core does, and Cancelled.
     """
     makers = [make if isinstance(solid, Mesh) else None for solid, make in zip((a, b), pieces, strict=True)]
     convex = not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh)
-    found = contact(
+    return contact(
         a,
         b,
         method=method if convex else "auto",  # type: ignore[arg-type]
@@ -103,56 +99,6 @@ def find(
         pieces_b=makers[1],
         budget=budget if isinstance(a, Mesh) or isinstance(b, Mesh) else None,
         progress=progress,
-    )
-    proof = found.certificate
-    if isinstance(proof, MeshCertificate) and not found.has_depth:
-        filled_in = [closed or fill for closed, fill in zip((proof.a_solid, proof.b_solid), fill_open, strict=True)]
-        if all(filled_in):
-            return _filled(found, proof, a, b, makers, progress) or found
-    return found
-
-
-def _filled(
-    of_mesh: Contact,
-    proof: MeshCertificate,
-    a: Solid,
-    b: Solid,
-    makers: list[Callable[[], Decomposition] | None],
-    progress: Progress | None,
-) -> Contact | None:
-    """Return the contact of meshes of which one is open, with the depth of the convex pieces that stand for them.
-
-    The relation and the curves stay those of the meshes. None when the pieces do not overlap.
-    """
-    pieces = [
-        (make() if make is not None else mesh_pieces(solid, concavity=inf)) if isinstance(solid, Mesh) else None
-        for make, solid in zip(makers, (a, b), strict=True)
-    ]
-    solid_a, solid_b = (
-        as_compound(solid) if not isinstance(solid, Mesh) else Compound(found.pieces if found is not None else ())
-        for solid, found in zip((a, b), pieces, strict=True)
-    )
-    of_pieces = contact(solid_a, solid_b, contact_tolerance=of_mesh.contact_tolerance, progress=progress)
-    if of_pieces.depth <= 0.0:
-        return None
-    proof = replace(proof, pieces_a=pieces[0] or proof.pieces_a, pieces_b=pieces[1] or proof.pieces_b)
-    of_mesh = replace(of_mesh, certificate=proof)
-    notes = [
-        note_of_pieces(about, found)
-        for about, found in zip("AB", pieces, strict=True)
-        if found is not None and not found.exact
-    ]
-    return replace(
-        of_mesh,
-        signed_distance=of_pieces.signed_distance,
-        normal=of_pieces.normal,
-        lower_bound=of_pieces.lower_bound,
-        upper_bound=of_pieces.upper_bound,
-        ties=of_pieces.ties,
-        iterations=of_pieces.iterations,
-        status=Status.OF_PIECES,
-        notes=(*(note for note in of_mesh.notes if note != NO_DEPTH), *notes, *of_pieces.notes),
-        certificate=PiecesCertificate(of_mesh, of_pieces, (solid_a, solid_b)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.result import Relation, Status
+from ...core.result import Relation
 from ...core.types import BoolArray, FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color
@@ -131,12 +131,8 @@ def vector_label(inspection: Inspection, length: Callable[[float], str]) -> str:
     if contact.intersects and contact.depth == 0.0 and contact.region is None:
         return str(contact.relation).replace("_", " ")
     if contact.signed_distance < 0.0:
-        kind = "depth"
-        if contact.status is Status.OF_PIECES:
-            kind = "depth of pieces"
-        elif contact.region is None and contact.reason:
-            kind = "depth at most"
-        return f"{kind} {length(contact.depth)}"
+        most = " at most" if contact.region is None and contact.reason else ""
+        return f"depth{most} {length(contact.depth)}"
     return f"gap {length(contact.signed_distance)}"
 
 

@@ -63,7 +63,7 @@ INSPECTION_CANCELLED = "inspection cancelled"
 CHANGED_MEANWHILE = "objects changed during the inspection"
 UNDONE = "a step was undone or redone"
 SETTINGS_CHANGED = "the settings have changed"
-NO_DEPTH = "a surface is open"
+NO_DEPTH = "both surfaces are open"
 """Why surfaces that intersect have no depth."""
 
 
@@ -515,17 +515,15 @@ def is_between(status: str, depth: float | None, lower: float | None) -> bool:
 
 def is_at_most(row: Mapping[str, Any]) -> bool:
     """Return whether the depth of a clash is an upper bound: a shorter translation may separate as well."""
-    return not row.get("of_pieces") and is_between(row["exactness"], row["depth"], row["lower_bound"])
+    return is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
 def bounds_apart(contact: Any, units: Lengths) -> str:
     """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
     reason, upper = contact.reason, contact.upper_bound
     lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
-    if not reason or not contact.has_depth:  # that a surface is open is in the notes of the contact
+    if not reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
         return ""
-    if contact.status == "of_pieces":
-        return f"{capitalized(reason)}. It separates the meshes, but a shorter translation may do so too"
     if is_between(contact.status, contact.depth, lower):
         return (
             f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} separates them, moving "

@@ -15,7 +15,7 @@ from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.region.region import Region, RegionKind
-from ...core.result import Contact, Relation, Status
+from ...core.result import Contact, Relation
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
@@ -137,7 +137,7 @@ def _build(inspection: Inspection, stale: str) -> Report:
                 "ties": contact.ties,
                 "feature_a": _feature(contact.feature_a, inspection.shape_a),
                 "feature_b": _feature(contact.feature_b, inspection.shape_b),
-                **_of_pieces(contact, inspection.units),
+                **_of_compounds(contact, inspection.units),
                 "method": contact.method,
                 "iterations": contact.iterations,
                 "status": contact.status,
@@ -164,10 +164,10 @@ def _plane(inspection: Inspection) -> Report | None:
     return {"point": plane.point, "axes": plane.axes, "normal": plane.normal}
 
 
-def _of_pieces(found: Contact, units: UnitFormat) -> Report:
+def _of_compounds(found: Contact, units: UnitFormat) -> Report:
     """What only compounds and meshes have."""
     if is_convex(found):
-        return {"regions": None, "curves": None, "of_pieces": False, "notes": []}
+        return {"regions": None, "curves": None, "notes": []}
     return {
         "regions": [
             {
@@ -186,7 +186,6 @@ def _of_pieces(found: Contact, units: UnitFormat) -> Report:
         "regions_centroid": center_of(found),
         "curves": curves(found),
         "curves_length": curve_length(found),
-        "of_pieces": found.status is Status.OF_PIECES,
         "notes": [note.words(units.length) for note in found.notes],
     }
 
@@ -290,8 +289,6 @@ def distance_line(inspection: Inspection) -> tuple[str, str]:
     contact, units = inspection.contact, inspection.units
     if not contact.has_depth:
         return "Depth", f"none: {messages.NO_DEPTH}"
-    if contact.status is Status.OF_PIECES:
-        return "Depth of Pieces", units.length(contact.depth)
     if _is_between(contact):
         least, most = units.length(contact.least_depth), units.length(contact.depth)
         return "Depth", most if least == most else f"{least} to {most}"
@@ -334,7 +331,7 @@ def main_lines(inspection: Inspection) -> Lines:
     lines = []
     if contact.has_depth:
         distance = "Signed Distance", units.length(contact.signed_distance)
-        if contact.status is Status.OF_PIECES or _is_between(contact):
+        if _is_between(contact):
             distance = distance_line(inspection)
         lines = [distance, ("Normal", direction(contact.normal)), ("MTV", units.vector(contact.mtv))]
     region = contact.region

@@ -235,12 +235,11 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
-    """Return the one number of a clash, with its name. In files saved earlier its kind of depth is missing."""
+    """Return the one number of a clash, with its name."""
     if row["signed_distance"] is None:
         return "Depth", f"none: {messages.NO_DEPTH}"
-    name = "Depth of Pieces" if row.get("of_pieces") else "Depth"
     most = "at most " if messages.is_at_most(row) else ""
-    return name if row["intersects"] else "Gap", most + units.length(abs(row["signed_distance"]))
+    return "Depth" if row["intersects"] else "Gap", most + units.length(abs(row["signed_distance"]))
 
 
 CLASSES = (

@@ -165,8 +165,7 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     if row["signed_distance"] is None:
         return f"no depth: {messages.NO_DEPTH}"
     most = "at most " if messages.is_at_most(row) else ""
-    text = f"{'depth' if row['intersects'] else 'gap'} {most}{units.length(abs(row['signed_distance']))}"
-    return f"{text} of pieces" if row.get("of_pieces") and row["intersects"] else text
+    return f"{'depth' if row['intersects'] else 'gap'} {most}{units.length(abs(row['signed_distance']))}"
 
 
 def _cut(name: str) -> str:

@@ -13,7 +13,6 @@ from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
-from ..note import Note
 from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
@@ -149,15 +148,6 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
     return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled)
-
-
-def note_of_pieces(about: str, pieces: Decomposition) -> Note:
-    """Return what to know about pieces that are not exact; `about` is "A" or "B"."""
-    count = len(pieces.pieces)
-    many = f"{count} convex pieces" if count != 1 else "1 convex piece"
-    why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
-    words = f"approximated by {many} ({why}): its surface is within {{}} of them, but filled hollows may be deeper"
-    return Note(words, (pieces.distance,), about)
 
 
 def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:

@@ -76,6 +76,9 @@ class CurvedPair:
             pair.notes.append(
                 Note("very many triangles are almost equally near, so only bounds of the distance are known")
             )
+        points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
+        if gap > 0.0:
+            pair.note_side(points)
         beside = self._compound() if gap <= self.band and self.mesh.solid else None
         return MeshDraft(
             relation=pair.apart_relation(gap, self.band),
@@ -84,7 +87,7 @@ class CurvedPair:
             lower=near.lower_bound,
             upper=near.upper_bound,
             normal=self._signed(near.normal),
-            points=(near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece),
+            points=points,
             surface=gap,
             crossings=Crossings.none(),
             regions=() if beside is None else beside.regions,

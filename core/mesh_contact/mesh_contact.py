@@ -2,8 +2,8 @@
 """The contact of a mesh and another solid: whether, where and how deep they collide, or their distance.
 
 A closed mesh represents the solid inside it, any other a bare surface. Whether triangles meet is decided exactly,
-whether one solid is inside the other by winding numbers, and the depth of two solids by convex pieces that approximate
-them.
+whether one is inside the other by winding numbers. The depth of two solids, or of a solid and a bare surface, is the
+length of a translation that separates their triangles; where the pieces of both are exact, the shortest one of them.
 
 A polytope, or a compound of polytopes, is treated as the mesh of its facets, and its pieces are itself. Curved shapes
 are measured exactly; see `curved_mesh_pair`.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact of two meshes: bare surfaces, or solids approximated by convex pieces.
+"""Contact of two meshes: of solids, of a solid and a bare surface, or of two bare surfaces, which have no depth.
 
-Unless the pieces are exact, both bounds of the depth are proved on the meshes themselves.
+Unless both are solids with exact pieces, both bounds of the depth are proved on the meshes themselves.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
 from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
+from .surface_side import side_of_surface
 
 Pieces = Decomposition | Callable[[], Decomposition]
 """Convex pieces of a mesh, or a function that computes them when they are needed."""
@@ -127,6 +128,8 @@ class MeshPair:
                     normal = apart / largest / length_of(apart / largest)
         self.points = on_a, on_b
         self.intersects = self.nested or bool(len(crossings))
+        if not self.intersects:
+            self.note_side(self.points)
         near = subrange(self.progress, 0.3, 1.0)
         if not self.intersects and self.surface > self.band:
             draft = self._apart(self.apart_relation(self.surface, self.band), proved, normal)
@@ -203,6 +206,17 @@ class MeshPair:
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
 
     # Bare surfaces
+
+    def note_side(self, nearest: tuple[FloatArray, FloatArray]) -> None:
+        """Add a note on which side of an open mesh a solid is, from the points on A and B nearest to each other."""
+        bodies = self.a, self.b
+        for k, surface in enumerate(bodies):
+            solid = bodies[1 - k]
+            if self.facets[k].pieces is None and not surface.solid and solid.solid:
+                side = side_of_surface(surface, solid, nearest[1 - k], self.promise)
+                if side:
+                    words = "in front of" if side > 0 else "behind"
+                    self.notes.append(Note(f"{'BA'[k]} is {words} the faces of {'AB'[k]}"))
 
     def _apart(self, relation: Relation, proved: float, normal: FloatArray | None) -> MeshDraft:
         """Return the results for separated surfaces; `proved` is a lower bound of their distance."""

@@ -55,7 +55,7 @@ class MeshCertificate(Proof):
     pieces_b: Decomposition | None
     """The pieces of B in `compound`."""
     depth_proof: DepthProof | None
-    """Proves that no translation shorter than `least_depth` separates two solids; None where that is 0.0, and where
+    """Proves that no translation shorter than `least_depth` separates them; None where that is 0.0, and where
     `compound` proves it."""
 
 

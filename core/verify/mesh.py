@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..compounds.compound import Compound, as_compound
+from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import support_points
@@ -30,9 +30,8 @@ from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
-from ..result import Contact, PiecesCertificate, Relation, Status
+from ..result import Contact, Relation, Status
 from ..runs import chunks
-from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
 from ..types import FloatArray
@@ -60,10 +59,6 @@ _MOST_CURVED = 400
 """Triangles that curved pieces are measured against one by one."""
 _CHUNK = 1 << 14
 """Pairs of a point and a segment measured in one go."""
-_OF_PIECES = ("signed_distance", "normal", "lower_bound", "upper_bound", "ties", "iterations")
-"""Fields of a contact with the depth of pieces that are those of the pieces' contact."""
-_OWN = ("status", "notes", "certificate")
-"""Fields of it that are its own; all others are those of the contact of the surfaces."""
 
 
 def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
@@ -535,41 +530,3 @@ def _off_segments(points: FloatArray, segments: FloatArray, reach: float) -> Flo
     for part in chunks(len(i), _CHUNK):
         np.minimum.at(result, i[part], segment_distances(points.take(i[part], axis=0), segments.take(j[part], axis=0)))
     return result
-
-
-def check_pieces_depth(contact: Contact, a: Solid, b: Solid) -> Check:
-    """Return the check that a contact with `Status.OF_PIECES` has the fields of the two contacts of its certificate."""
-    return first("the contact is that of its surfaces with the depth of its pieces", _pieces_faults(contact, a, b))
-
-
-def _pieces_faults(contact: Contact, a: Solid, b: Solid) -> Iterator[str]:
-    """Yield the fields of a contact with the depth of pieces that are not those of the two contacts it is made of."""
-    proof = contact.certificate
-    assert isinstance(proof, PiecesCertificate)
-    of_surfaces, of_pieces = proof.surfaces, proof.pieces
-    surfaces = of_surfaces.certificate if isinstance(of_surfaces, Contact) else None
-    if not (isinstance(surfaces, MeshCertificate) and isinstance(of_pieces, Contact)):
-        yield "its certificate is not a contact of meshes and one of their pieces"
-        return
-    if isinstance(of_pieces.certificate, PiecesCertificate):
-        yield "its certificate contains another of its kind"
-    if not (isinstance(proof.solids, tuple) and len(proof.solids) == 2):
-        yield f"solids are {proof.solids!r}"
-    for shape, solid, pieces in zip((a, b), proof.solids, (surfaces.pieces_a, surfaces.pieces_b), strict=True):
-        known: tuple[ConvexShape, ...] = ()
-        if not isinstance(shape, Mesh):
-            known = as_compound(shape).pieces
-        elif isinstance(pieces, Decomposition):
-            known = pieces.pieces
-        if not (isinstance(solid, Compound) and len(solid.pieces) == len(known)):
-            yield f"solids are {proof.solids!r}"
-        for piece, expected in zip(solid.pieces, known, strict=True):
-            if piece is not expected and not np.array_equal(piece.bounds, expected.bounds):
-                yield f"a piece is {piece!r}"
-    if contact.status is not Status.OF_PIECES or of_surfaces.status is not Status.NO_DEPTH:
-        yield f"status is {contact.status!r}"
-    for field in fields(Contact):
-        source = of_pieces if field.name in _OF_PIECES else of_surfaces
-        value, expected = getattr(contact, field.name), getattr(source, field.name)
-        if field.name not in _OWN and value is not expected and not np.array_equal(value, expected):
-            yield f"{field.name} is {value!r}"

@@ -16,7 +16,7 @@ from ..compounds.compound import Compound, ConvexPieces, as_compound
 from ..late import LateModule
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
-from ..result import Certificate, Contact, PiecesCertificate, Relation, Status
+from ..result import Certificate, Contact, Relation, Status
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope, intervals
 from ..shapes.shape import validate_solids
@@ -78,13 +78,6 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
     validate_solids(a, b)
-    proof = contact.certificate
-    if isinstance(proof, PiecesCertificate):
-        made_of = meshes.check_pieces_depth(contact, a, b)
-        if not made_of.ok:
-            return Verification((made_of,), float("nan"))
-        of_both = verify(proof.surfaces, a, b).checks + verify(proof.pieces, *proof.solids).checks
-        return Verification((made_of, *of_both), contact.upper_bound - contact.lower_bound)
     if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
         return meshes.check_mesh(contact, a, b)
     if isinstance(a, Compound) or isinstance(b, Compound):

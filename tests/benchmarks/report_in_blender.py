@@ -42,7 +42,6 @@ def document(count: int) -> dict[str, Any]:
             "area": area,
             "intersects": distance <= 0.0,
             "has_depth": True,
-            "of_pieces": False,
             "exactness": "certified",
             "status": "new",
             "frame": 1,

@@ -70,6 +70,12 @@ def sheet(
     return mesh_object(name, [(*corner, 0.0) for corner in corners], [range(len(corners))], location, kind)
 
 
+def pane(name: str, x: float = 0.5) -> bpy.types.Object:
+    """A square face upright in a plane of equal x, a bare surface."""
+    corners = [(x, y, z) for y, z in ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))]
+    return mesh_object(name, corners, [(0, 1, 2, 3)], kind="MESH")
+
+
 def torus(name: str, location: object = (0.0, 0.0, 0.0), kind: str = "AUTOMATIC", **more: object) -> bpy.types.Object:
     bpy.ops.mesh.primitive_torus_add(location=location, **more)
     bpy.context.object.name, bpy.context.object.contact_lens_shape = name, kind

@@ -26,6 +26,7 @@ from .scenes import (
     link,
     mesh_object,
     one_line,
+    pane,
     part,
     refresh,
     reopen,
@@ -362,20 +363,34 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
 # --- automatic --------------------------------------------------------------------------------------------------------
 
 
-def test_an_open_mesh_that_nobody_chose_has_the_depth_of_its_pieces() -> None:
+def test_an_open_mesh_has_the_depth_of_its_surface() -> None:
     bpy.ops.mesh.primitive_monkey_add()
     suzanne, b = bpy.context.object, cube("B", (1.5, 0.3, 0.8))
     contact, units = verified(suzanne, b), inspection().units
-    assert (contact.status, contact.depth > 0.0, bool(contact.curves)) == ("of_pieces", True, True)
-    assert lines()["Depth of Pieces"] == units.length(contact.depth)
+    assert (contact.relation, contact.has_depth, bool(contact.curves)) == ("penetrating", True, True)
+    assert 0.0 < contact.least_depth <= contact.depth < 0.8
+    assert lines()["Depth"].endswith(units.length(contact.depth))
     label = part("blender_addon.draw.overlay_labels").vector_label(inspection(), units.length)
-    assert label.startswith("depth of pieces ")
+    assert label in (f"depth {units.length(contact.depth)}", f"depth at most {units.length(contact.depth)}")
+    suzanne.contact_lens_shape = "MESH"  # chosen or not, it is the same surface
+    assert inspect(suzanne, b).contact.depth == pytest.approx(contact.depth)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}  # the meshes share nothing then
     assert inspection().contact.relation in ("separated", "touching")
-    bpy.ops.contact_lens.clear()
-    b.location = (1.5, 0.3, 0.8)
-    suzanne.contact_lens_shape = "MESH"  # chosen, an open mesh is a bare surface
-    assert not inspect(suzanne, b).contact.has_depth
+
+
+def test_a_solid_beside_an_open_mesh_is_in_front_of_its_faces_or_behind_them() -> None:
+    bpy.ops.mesh.primitive_grid_add(size=8.0)
+    floor, b = bpy.context.object, cube("B", (0.2, 0.3, 1.5))
+    floor.contact_lens_shape = "MESH"
+    for z, side in ((1.5, "in front of"), (-1.5, "behind")):
+        b.location.z = z
+        assert inspect(floor, b).contact.relation == "separated"
+        assert f"B is {side} the faces of A" in warnings()
+    b.location.z = 0.8
+    contact = verified(floor, b)
+    assert contact.depth == pytest.approx(0.2, abs=1e-5)
+    assert contact.normal == pytest.approx([0.0, 0.0, 1.0], abs=1e-5)
+    assert not any("faces of A" in text for text in warnings())
 
 
 # --- compounds and meshes ---------------------------------------------------------------------------------------------
@@ -502,7 +517,7 @@ def test_a_smooth_mesh_is_drawn_too() -> None:
 def test_an_open_mesh_is_a_surface() -> None:
     a = sheet("Sheet", [(-2, -2), (2, -2), (2, 2), (-2, 2)], kind="MESH")
     found = inspect(a, cube("B", (0.0, 0.0, 0.3)))
-    assert (found.contact.relation, found.contact.depth) == ("penetrating", 0.0)
+    assert (found.contact.relation, found.contact.depth) == ("penetrating", pytest.approx(0.7, abs=1e-6))
     assert any("bare surface" in text for text in warnings())
     assert lines()["A as"] == "mesh, surface"
     assert document()
@@ -521,20 +536,20 @@ def test_compounds_and_meshes_meet_every_shape(kind_a: str, kind_b: str) -> None
     assert layers()
 
 
-def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros() -> None:
+def test_where_both_surfaces_are_open_there_is_no_depth_and_nothing_says_so_in_zeros() -> None:
     bpy.ops.mesh.primitive_uv_sphere_add()
     ball = bpy.context.object
     lower = [tuple(f.vertices) for f in ball.data.polygons if f.center.z < 0.0]
     bowl = mesh_object("Bowl", [tuple(v.co) for v in ball.data.vertices], lower, kind="MESH")
-    inspect(bowl, block("B", (0.5, 0.5, 0.5), (0.9, 0.0, -0.4), "MESH"))
+    inspect(bowl, pane("B"))
     data = document()["contact"]
     none = dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound"))
     assert data == data | none | {"has_depth": False, "intersects": True}
     shown = lines()
     assert shown["Status"] == "No depth"
     assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(shown)
-    assert "no depth: a surface is open" in one_line()
-    assert warnings().count("An open surface has no inside, so there is no depth") == 1
+    assert "no depth: both surfaces are open" in one_line()
+    assert warnings().count("Open surfaces have no inside, so there is no depth") == 1
     assert not any("has no inside" in line.lower() for line in warnings()[:-1])
     assert not bpy.ops.contact_lens.separate.poll()
 

@@ -13,7 +13,7 @@ import pytest
 
 from .browser import MISSING, Page, browser, find_browser
 from .reports import save_report
-from .scenes import cube, fresh, part, sheet
+from .scenes import cube, fresh, pane, part, sheet
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -41,8 +41,8 @@ def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         x += 1.9 - 0.2 * k
     cube("Far", (40.0, 0.0, 0.0))
     cube("Near Far", (42.015, 0.0, 0.0))
-    cube("Held", (60.0, 0.0, 0.0))
-    sheet("Sheet", [(59, -1), (60, -1), (60, 1)], kind="MESH")  # an open surface has no depth
+    pane("Held", 59.5)
+    sheet("Sheet", [(59, -1), (60, -1), (60, 1)], kind="MESH")  # open surfaces have no depth
     bpy.context.scene.contact_lens_check.clearance = 0.02
     bpy.ops.contact_lens.check_scene()
     bpy.context.scene.contact_lens_check.findings[1].status = "APPROVED"

@@ -186,12 +186,12 @@ def test_what_it_finds_is_what_inspect_finds(
         assert {
             "kinds": [row[side]["checked_as"] for side in "ab"],
             "notes": [note.replace("is checked", "is inspected") for note in row["notes"]],
-            **{name: row[name] for name in ("relation", "has_depth", "of_pieces", "exactness", "verified")},
+            **{name: row[name] for name in ("relation", "has_depth", "exactness", "verified")},
             **{name: row[name] for name in ("depth", "signed_distance")},
         } == {
             "kinds": [data["objects"][side]["inspected_as"] for side in "ab"],
             "notes": warnings(),
-            **{name: single[name] for name in ("relation", "has_depth", "of_pieces")},
+            **{name: single[name] for name in ("relation", "has_depth")},
             "exactness": single["status"],
             "verified": None,
             **{name: pytest.approx(single[name], abs=1e-6) for name in ("depth", "signed_distance")},
@@ -199,7 +199,6 @@ def test_what_it_finds_is_what_inspect_finds(
     assert seen == set(rows)
     assert len(seen) >= at_least
     if scene is concave_scene:
-        assert any(row["of_pieces"] for row in rows.values())
         assert any(" cm" in note for row in rows.values() for note in row["notes"])
 
 

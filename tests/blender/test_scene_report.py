@@ -22,7 +22,7 @@ import pytest
 
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import KINDS, load_report, outputs, run, run_json, save_report
-from .scenes import animate, cube, mesh_object, open_scene, part, save_scene, sheet
+from .scenes import animate, cube, mesh_object, open_scene, pane, part, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -247,8 +247,9 @@ def test_no_room_for_pictures_costs_no_report(
 
 
 def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, x in ("A", 0.0), ("B", 10.0), ("C", 11.5):
+    for name, x in ("B", 10.0), ("C", 11.5):
         cube(name, (x, 0.0, 0.0))
+    pane("A")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
     paths, options = outputs(tmp_path)
     run(save_scene(tmp_path / "scene.blend"), *options)
@@ -263,19 +264,9 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
     assert [table[1][name] for name in empty] == [""] * 7
     assert (table[1]["point_on_b_z"] != "", table[1]["b_checked_as"]) == (True, "mesh")
     assert "no inside" in table[1]["notes"]
-    assert [row[3] for row in page.rows[1:]] == ["-0.50000", "\N{EN DASH}no depth: a surface is open"]
+    assert [row[3] for row in page.rows[1:]] == ["-0.50000", "\N{EN DASH}no depth: both surfaces are open"]
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "Sheet" in line)
-    assert "no depth: a surface is open" in said
-
-
-def test_the_depth_of_pieces_is_called_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for k in range(2):
-        bpy.ops.mesh.primitive_monkey_add(location=(0.6 * k, 0.0, 0.2 * k))
-    file, page = save_scene(tmp_path / "monkeys.blend"), tmp_path / "out.html"
-    assert run(file, "--html", page, "--pictures", 0) == 1
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  penetrating"))
-    assert re.search(r"depth 1\.\d+ m of pieces$", line)
-    assert load_report(page).rows[1][3].endswith("depth of pieces")
+    assert "no depth: both surfaces are open" in said
 
 
 def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
@@ -291,7 +282,7 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
 
 
 def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
-    cube("A")
+    pane("A")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
     bpy.ops.contact_lens.check_scene()
     check, panel = bpy.context.scene.contact_lens_check, part("blender_addon.ui.scene_panel")
@@ -301,7 +292,7 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
     assert panel._number(check, finding, units) == "no depth"
     check.sort = "AREA"
     assert panel._number(check, finding, units) == "0 m²"
-    told = ("Depth", "none: a surface is open")
+    told = ("Depth", "none: both surfaces are open")
     assert panel._distance(finding.row(), units) == told
     # Files saved earlier have zeros.
     finding.data = json.dumps({**finding.row(), "signed_distance": 0.0, "depth": 0.0, "normal": [0.0, 0.0, 0.0]})

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Compound, Mesh, Relation, Status, contact, mesh_pieces, verify
-from contact_lens.core.meshes.depth_proof import CommonBall, CommonCells, CrossingPair
-from contact_lens.core.result import PiecesCertificate
+from contact_lens.core import Mesh, Relation, contact, verify
+from contact_lens.core.meshes.depth_proof import CommonBall, CommonCells, CommonPoints, CrossingPair, PointInside
 
 from .assertions import assert_lies_found, assert_verified, changed
 from .generators import rotation
@@ -58,6 +57,30 @@ def wrong_proofs(proof):
         yield "well-formed", replace(proof, of_a=proof.of_a[1:])
         yield "well-formed", replace(proof, of_a=proof.of_a + 0.5)
         yield "well-formed", replace(proof, lattice=replace(proof.lattice, frame=2.0 * proof.lattice.frame))
+        yield "well-formed", replace(proof, least=np.nan)
+    elif isinstance(proof, CommonPoints):
+        off_surface = proof.points + 3.0 * proof.lattice.size
+        yield "no shorter translation", replace(proof, points=off_surface)
+        yield "no shorter translation", replace(proof, triangles=np.roll(proof.triangles, len(proof.triangles) // 2))
+        yield "no shorter translation", replace(proof, of_a=not proof.of_a)
+        for shift in (4, 1000):  # across the surface of the solid, and outside
+            yield "no shorter translation", replace(proof, cells=proof.cells + shift)
+        half = {name: getattr(proof, name)[::2] for name in ("points", "triangles", "cells")}
+        yield "no shorter translation", replace(proof, **half)
+        yield "well-formed", replace(proof, points=proof.points[1:])
+        yield "well-formed", replace(proof, triangles=proof.triangles + 10**6)
+        yield "well-formed", replace(proof, triangles=proof.triangles + 0.5)
+        yield "well-formed", replace(proof, cells=proof.cells + 0.5)
+        yield "well-formed", replace(proof, lattice=replace(proof.lattice, size=0.0))
+        yield "well-formed", replace(proof, least=np.nan)
+    elif isinstance(proof, PointInside):
+        yield "no shorter translation", replace(proof, point=proof.point + [0.0, 0.0, 10.0 * proof.least])
+        yield "no shorter translation", replace(proof, point=proof.point + 0.1 * proof.least)  # off the surface
+        yield "no shorter translation", replace(proof, of_a=not proof.of_a)
+        yield "well-formed", replace(proof, point=np.zeros(2))
+        yield "well-formed", replace(proof, triangle=10**6)
+        yield "well-formed", replace(proof, triangle=-1)
+        yield "well-formed", replace(proof, triangle="x")
         yield "well-formed", replace(proof, least=np.nan)
     elif isinstance(proof, CommonBall):
         yield "no shorter translation", replace(proof, middle=proof.middle + proof.radius)
@@ -126,6 +149,12 @@ def lies(c):
     [
         (CommonCells, (mesh(torus(16, 8)), mesh(sphere(6), [1.0, 0.3, 0.4], 3)), None),
         (CommonBall, (mesh(torus(24, 12)), mesh(torus(24, 12), [2.3, 0.1, 0.0], 3)), None),
+        (
+            CommonPoints,
+            (mesh(sheet(6, 6.0, (-3.0, -3.0, 0.0)), [0, 0, 0], 4), mesh(sphere(7, [0.3, 0.2, 0.6]), [0, 0, 0], 4)),
+            None,
+        ),
+        (PointInside, (mesh(sheet(4)), mesh(block([3, 3, 3], [-1, -1, -0.8]))), None),
         (CrossingPair, (mesh(sphere(7)), mesh(sphere(7), [1.9, 0.1, 0.0], 3)), 0),
     ],
 )
@@ -219,34 +248,3 @@ def test_a_slit_narrower_than_the_band_is_a_way_out():
     assert told.certificate.pieces_a is None
     assert abs(told.depth - 0.3) <= 1e-5
     assert_verified(told, *pair)
-
-
-def test_a_contact_with_the_depth_of_pieces_is_that_of_both_contacts_it_is_made_of():
-    points, triangles = block([2, 2, 2])
-    a, b = Mesh(points, triangles[:-1]), Box([2, 0, 0], [2, 2, 2])
-    surfaces, pieces = contact(a, b), mesh_pieces(a)
-    assert surfaces.status is Status.NO_DEPTH
-    surfaces = changed(surfaces, pieces_a=pieces)
-    solids = Compound(pieces.pieces), Compound([b])
-    of_pieces = contact(*solids)
-    names = ("signed_distance", "normal", "lower_bound", "upper_bound", "ties", "iterations")
-    proof = PiecesCertificate(surfaces, of_pieces, solids)
-    fields = {name: getattr(of_pieces, name) for name in names} | {"status": Status.OF_PIECES, "certificate": proof}
-    c = replace(surfaces, **fields)
-    assert_verified(c, a, b)
-    far = Compound([b.translated([0.5, 0, 0])])
-    lies = [
-        {"signed_distance": 2.0 * c.signed_distance},
-        {"normal": -c.normal},
-        {"upper_bound": c.lower_bound},
-        {"relation": Relation.SEPARATED},
-        {"point_on_a": c.point_on_a + 1.0},
-        {"curves": ()},
-        {"status": Status.CERTIFIED},
-        {"certificate": PiecesCertificate(None, of_pieces, solids)},
-        {"certificate": PiecesCertificate(surfaces, c, solids)},
-        {"certificate": PiecesCertificate(surfaces, of_pieces, None)},
-        {"certificate": PiecesCertificate(surfaces, contact(solids[0], far), (solids[0], far))},
-    ]
-    for lie in lies:
-        assert not verify(replace(c, **lie), a, b).ok, lie

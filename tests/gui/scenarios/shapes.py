@@ -25,7 +25,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.widen_sidebar(140)
     yield from window.search("Inspect Contact")
     yield from window.until(window.inspection, "F3 ran Inspect Contact")
-    yield from window.until(lambda: "Depth of Pieces" in texts, "the panel shows the result")
+    yield from window.until(lambda: "Depth" in texts or "Signed Distance" in texts, "the panel shows the result")
     numbers["panel"] = list(texts)
     yield from window.rest()
     yield from window.screenshot("automatic")
