@@ -2,8 +2,8 @@
 """Approximate convex pieces of meshes against CoACD: `python -m tests.benchmarks --only decomposition`.
 
 Meshes that the pybullet package ships, bunny and duck among them. CoACD cuts with its own settings, and we cut into as
-many pieces. One measure for both, of the union of the pieces: the Hausdorff distance between its surface and that of the
-mesh, by samples, over the diagonal of its box; and how much larger its volume is.
+many pieces. One measure for both, of the union of the pieces: the Hausdorff distance between its surface and that of
+the mesh, by samples, over the diagonal of its box; and how much larger its volume is.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def test_findings_of_files_saved_earlier_have_one_too() -> None:
     *_, middle = pressed(3)
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
-    row = json.loads(finding.data)
+    row = finding.found()
     del row["center"]
     finding.data = json.dumps(row)
     assert finding.row()["center"] == pytest.approx(middle, abs=1e-4)

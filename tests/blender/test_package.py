@@ -94,8 +94,8 @@ def enabled_again() -> Iterator[None]:
 @pytest.mark.usefixtures("empty_scene", "enabled_again")
 def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     timers = counted_timers(monkeypatch)
-    session, inspection, viewport = (
-        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "ui.viewport")
+    session, inspection, geometry, viewport = (
+        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "read.geometry", "ui.viewport")
     )
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
@@ -109,7 +109,7 @@ def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypat
         assert not any(name.startswith("contact_lens") for names in off["properties"].values() for name in names)
         assert registered() == off
         assert not any(map(bpy.app.timers.is_registered, timers))
-        kept = session._inspections, inspection._geometries._recent._values, inspection._shapes._values
+        kept = session._inspections, geometry._recent._values, inspection._shapes._values
         assert not any((*kept, viewport._handles))
         gc.collect()
         counts.append(len(gc.get_objects()))
