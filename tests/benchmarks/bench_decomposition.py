@@ -87,8 +87,10 @@ def main(quick: bool = False) -> None:
     ratios = []
     for name in SHIPPED[: 3 if quick else None]:
         mesh = read_mesh(Path(found.origin).parent / name)
+        tidy = mesh.copy()  # CoACD ends the process where triangles have no area
+        tidy.update_faces(tidy.nondegenerate_faces())
         start = perf_counter()
-        parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), max_convex_hull=MOST)
+        parts = coacd.run_coacd(coacd.Mesh(tidy.vertices, tidy.faces), max_convex_hull=MOST)
         their_time = perf_counter() - start
         start = perf_counter()
         pieces = mesh_pieces(
