@@ -33,6 +33,7 @@ _ON_PLANE = 1e-9
 """Times the extent: points nearer to a cut than this are on it."""
 _SPARE_PARTS = 2.0
 """Times the number of pieces: parts that are cut before they are merged."""
+_MORE_PARTS = 8  # besides these
 _MOST_ROUNDS = 40
 """Times that the most concave part is cut again, and two others merged in its place."""
 _GAIN = 0.99
@@ -62,7 +63,7 @@ class ApproximateCuts:
         outside, solid = np.arange(len(room.points)), np.flatnonzero(room.grid.distances == 0.0)
         none, no_planes = np.empty((0, 3)), (np.empty((0, 4)),)
         parts = [SampledPart(room, surface, none, no_planes, solid, outside) for surface in self._loose_solids(most)]
-        limit = max(most, int(_SPARE_PARTS * most))
+        limit = int(_SPARE_PARTS * most) + _MORE_PARTS
         done: list[SampledPart] = []
         cutting, refining = subrange(progress, 0.0, 0.5), subrange(progress, 0.5, 1.0)
         while parts and len(parts) + len(done) < limit:
