@@ -56,6 +56,10 @@ _LEVELS = 2
 """Grids of a search without a limit in seconds."""
 _SHRUNK = 0.85
 """Times the longest translation of a grid: where the depth is less than this, another one has as many cells."""
+_VAGUE = 0.6
+"""Times the depth: lower bounds of less take a finer grid."""
+_UNSEEN = 0.3
+"""Times the depth: lower bounds of less let shorter translations be tried one by one."""
 _RESOLVED = 0.98
 """Times the depth: lower bounds of less are compared with that of a ball."""
 _ASKED = 16
@@ -460,21 +464,25 @@ class MeshPair:
                 if search.separates(direction * self.band):
                     break
         levels = 1 if self.budget.nodes == 0 else _LEVELS if self.budget.seconds == inf else len(_CELLS)
-        level, best, deepest = 0, None, None
+        level, best, deepest, cell = 0, None, None, None
         while level < levels and not self.budget.is_late and not self._is_enough(search, _least([*proofs, best])):
             length = search.length
             part = subrange(progress, 0.1 + 0.9 * level / levels, 0.1 + 0.9 * (level + 1) / levels)
-            grid = search.explore(directions, _CELLS[level], _TRIED[level], part)
-            deepest = deepest if grid.deepest is None else grid.deepest
+            grid = search.explore(_CELLS[level], _TRIED[level], part)
+            deepest, cell = deepest if grid.deepest is None else grid.deepest, grid.size
             if grid.least > _least([best]):
                 best = grid
             # A grid of much shorter translations has smaller cells.
             if level == 0 or search.length > _SHRUNK * length:
                 level += 1
+                if level == levels == _LEVELS and _least([*proofs, best]) < _VAGUE * search.length:
+                    levels += 1
         if best is not None and best.least > _least(proofs):
             proofs.append(best.proof())
         if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:
             proofs += [common_ball(a, b, crossings, deepest), point_inside(a, b, crossings)]
+        if self.budget.nodes > 0 and _least(proofs) < _UNSEEN * search.length and cell is not None:
+            search.leave(cell)
         least = _least(proofs)
         self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
         return least

@@ -12,12 +12,11 @@ tried: B is moved by it and no triangle of it meets one of A any more, exactly, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from ..budget import Budget
-from ..compounds.compound_depth import nearest_beyond
 from ..narrow_phase.epa import epa
 from ..narrow_phase.gjk import gjk
 from ..progress import Progress, report_progress, tracked
@@ -26,8 +25,10 @@ from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
 from ..types import FloatArray, IntArray
 from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
+from .half_spaces import HalfSpaces
 from .mesh_sweep import first_impact, gaps_between, near_pairs
 from .translation_grid import TranslationGrid
+from .uncross import uncross
 
 _SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""
@@ -49,10 +50,8 @@ _REACH = 1.5
 """Cells that a translation slides with the same pairs of triangles."""
 _USED = 0.7
 """Fraction of the reach after which the pairs of triangles are looked for again."""
-_MOST_NEAR = 20_000
-"""Pairs of triangles, above which it is not tried."""
-_ALONG = 4
-"""Directions along which B may leave A that are tried."""
+_SHORT = (0.5, 0.25)
+"""Cells: lengths of translations tried where the grid does not show where the solids overlap."""
 
 
 class SeparationSearch:
@@ -120,43 +119,46 @@ class SeparationSearch:
                     return found
         return None
 
-    def leave(self, directions: Sequence[FloatArray], least: float, most: float) -> None:
-        """Look for a translation along directions in which B may leave A: nearer and nearer ones from `least` on, the
-        lengths doubled, until one is found, or they are longer than `most`, or too many triangles are near."""
-        reach = least
-        while reach < 2.0 * most:
-            pairs = near_pairs(self.a.mesh, self.b.mesh, np.zeros(3), reach)
-            if len(pairs) > _MOST_NEAR:
-                return
-            found = []
-            for direction in directions:
-                gaps = self._gaps(np.zeros(3), direction * reach, pairs)
-                if len(gaps):
-                    found.append(float(gaps[0]) * reach * direction)
-            for translation in sorted(found, key=length_of):
-                if length_of(translation) < self.length and self.separates(translation):
-                    self.slide_to_minimum(translation, reach)
+    def leave(self, cell: float) -> None:
+        """Look for translations about as short as a cell of a grid that does not show where the solids overlap: from
+        none, and if that fails in many directions."""
+        before = self.length
+        self._try_near(np.zeros(3), cell)
+        if self.length < before:
+            return
+        grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3) @ self.a.frame
+        for part in _SHORT:
+            for direction in grid[grid.any(axis=1)]:
+                self._try_near(direction * (part * cell / length_of(direction)), cell)
+                if self.length < before or self.budget.is_late:
                     return
-            reach *= 2.0
+
+    def _try_near(self, translation: FloatArray, cell: float) -> None:
+        """Slide to a minimum from what separates near a translation; keep it when it is the best."""
+        start = self._uncrossed(translation, cell)
+        if start is not None:
+            self.slide_to_minimum(start, cell)
+
+    def _uncrossed(self, translation: FloatArray, cell: float) -> FloatArray | None:
+        """Return a translation near one that probably separates, which does; None where none is found."""
+        found = uncross(self.a, self.b, translation, _BESIDE * cell)
+        return None if found is None or not self.separates(found) else found
 
     def _gaps(self, start: FloatArray, path: FloatArray, pairs: IntArray | None = None) -> FloatArray:
         """Return the fractions of a path from which on the surfaces do not meet, a little farther than they touch."""
         room = self.clearance / length_of(path)
         return gaps_between(self.a.mesh, self.b.mesh, start, path, 4.0 * room, pairs) + 2.0 * room
 
-    def explore(
-        self, directions: Sequence[FloatArray], cells: int, most: int, progress: Progress | None = None
-    ) -> TranslationGrid:
+    def explore(self, cells: int, most: int, progress: Progress | None = None) -> TranslationGrid:
         """Look for shorter translations on a grid of them with about so many cells, and slide at most so many to a
-        minimum; return the grid. Where the solids overlap by less than the cells are wide,
-        look along directions in which B may leave A."""
+        minimum; return the grid."""
         grid = TranslationGrid(self.a, self.b, self.length, cells)
         report_progress(progress, 0.3)
         if most:
             self.slide_to_minimum(self.best, _REACH * grid.size)
         likely = grid.likely(self.length + grid.size)
-        if len(likely) and not likely[0].any() and (most > 0 or grid.is_resolved):
-            self.leave(directions[:_ALONG], grid.size / 8.0, 2.0 * grid.size)
+        if len(likely) and not likely[0].any() and grid.is_resolved:
+            self._try_near(np.zeros(3), grid.size)
         tried: list[FloatArray] = []
         for translation in [*likely[: 4 * most + 1], *grid.certain(self.length + grid.size)[:1]]:
             length = length_of(translation)
@@ -175,9 +177,10 @@ class SeparationSearch:
         return grid
 
     def _nearest_free(self, translation: FloatArray, cell: float) -> FloatArray | None:
-        """Return a translation that separates on the line through one that probably does, a few cells from it."""
-        if self.separates(translation):
-            return translation
+        """Return a translation that separates near one that probably does; None where none is found."""
+        found = self._uncrossed(translation, cell)
+        if found is not None:
+            return found
         unit = translation / length_of(translation)
         start, path = translation - _BEFORE * cell * unit, (_BEFORE + _BEHIND) * cell * unit
         for fraction in self._gaps(start, path).tolist():
@@ -203,7 +206,7 @@ class SeparationSearch:
 
     def _slide(self, translation: FloatArray, steps: int, reach: float) -> tuple[FloatArray, int]:
         """Return where a translation ends that slides towards zero along what stops it, and how many steps it took."""
-        stops, target = _HalfSpaces(), np.zeros(3)
+        stops, target = HalfSpaces(), np.zeros(3)
         middle, left, pairs = translation, 0.0, np.empty((0, 2), dtype=np.intp)
         for step in range(1, steps + 1):
             path = target - translation
@@ -257,7 +260,7 @@ class SeparationSearch:
         `beyond`; None where it would be longer than `most`."""
         meshes = self.a.mesh, self.b.mesh
         ahead = translation * (_FARTHER * beyond / length_of(translation))
-        stops, target, more = _HalfSpaces(), translation, 0.0
+        stops, target, more = HalfSpaces(), translation, 0.0
         impact = first_impact(*meshes, translation, -translation)
         for _ in range(_ASIDE):
             if impact is None:
@@ -274,26 +277,6 @@ class SeparationSearch:
         if impact is not None or target is translation:
             return None
         return target if self.separates(target) and self.stays_clear(target, beyond) else None
-
-
-class _HalfSpaces:
-    """Half-spaces that a translation has to be in: the newest, and those that the shortest one before touched."""
-
-    def __init__(self) -> None:
-        self._normals, self._offsets = np.empty((0, 3)), np.empty(0)
-
-    def shortest(self, normal: FloatArray, offset: float, most: float) -> FloatArray | None:
-        """Return the shortest translation with `normal @ t >= offset` too; None when it is longer than `most`."""
-        normals = np.concatenate([normal[None], self._normals])
-        offsets = np.concatenate([[offset], self._offsets])
-        chosen = np.full((1, 4), -1)
-        chosen[0, : len(offsets)] = np.arange(len(offsets))
-        bound, points, touched, beyond = nearest_beyond(normals, offsets, chosen)
-        if not np.isfinite(bound[0]) or beyond[0] > most:
-            return None
-        kept = touched[0][touched[0] >= 0]
-        self._normals, self._offsets = normals.take(kept, axis=0), offsets.take(kept)
-        return points[0]
 
 
 def _corner_set(points: FloatArray) -> Polytope:
