@@ -50,7 +50,7 @@ _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
 _CELLS = (32**3, 64**3, 96**3, 128**3, 160**3)
 """Cells of the grids of translations, one after the other."""
-_TRIED = (0, 8, 8, 8, 8)
+_TRIED = (0, 5, 8, 8, 8)
 """Translations of each grid that slide to a minimum; of the first one tried as it is."""
 _LEVELS = 2
 """Grids of a search without a limit in seconds."""

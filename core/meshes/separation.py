@@ -12,7 +12,7 @@ tried: B is moved by it and no triangle of it meets one of A any more, exactly, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -42,6 +42,8 @@ _FARTHER = 1.01
 """Times what must be free beyond a translation: its direction changes as it leaves a notch."""
 _BESIDE = 3.0
 """Cells between translations of a grid, above which both are tried."""
+_SHORTER = 1.0
+"""Cells that a minimum is shorter than the nearest translation of a grid, about at most."""
 _BEFORE = 1.0
 """Cells before a translation of a grid, from which on a gap is looked for."""
 _BEHIND = 4.0
@@ -160,12 +162,11 @@ class SeparationSearch:
         if len(likely) and not likely[0].any() and grid.is_resolved:
             self._try_near(np.zeros(3), grid.size)
         tried: list[FloatArray] = []
-        for translation in [*likely[: 4 * most + 1], *grid.certain(self.length + grid.size)[:1]]:
+        for translation in self._candidates(grid, likely[: 4 * most + 1]):
             length = length_of(translation)
             if len(tried) > most or self.budget.is_late:
                 break
-            # A minimum is no shorter than a translation of the grid by more than the cells are wide.
-            if length == 0.0 or length - 2.0 * grid.size > self.length:
+            if length == 0.0 or length - _SHORTER * grid.size > self.length:
                 continue
             if any(length_of(translation - other) < _BESIDE * grid.size for other in tried):
                 continue
@@ -175,6 +176,11 @@ class SeparationSearch:
             if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
         return grid
+
+    def _candidates(self, grid: TranslationGrid, likely: FloatArray) -> Iterator[FloatArray]:
+        """Yield translations that probably separate, then one that certainly does."""
+        yield from likely
+        yield from grid.certain(self.length + grid.size)[:1]
 
     def _nearest_free(self, translation: FloatArray, cell: float) -> FloatArray | None:
         """Return a translation that separates near one that probably does; None where none is found."""

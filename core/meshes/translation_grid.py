@@ -12,6 +12,9 @@ those that separate: the nearest ones of each region of them are where to search
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from ..types import BoolArray, FloatArray, IntArray
@@ -77,7 +80,7 @@ class TranslationGrid:
         """(3,) a point deep inside both solids; None where no cell is inside both."""
 
     def _correlate(self, a: Voxels, b: Voxels) -> None:
-        """Find the translations that overlap for certain, probably, and perhaps."""
+        """Find the translations that overlap for certain and probably, and how to find those that perhaps do."""
         apart = a.first - b.first
         shape = tuple(
             _transform_size(int(count) + self._steps)
@@ -101,7 +104,7 @@ class TranslationGrid:
         both_solid = self._points is None
         of_a, of_b = (in_a, in_b) if both_solid else (transform(self._cells[0]), transform(self._cells[1]).conj())
         self._overlapping, self._near = overlaps(of_a * of_b), overlaps(in_a * at_b + at_a * in_b)
-        self._touching = overlaps(at_a * at_b)
+        self._find_touching: Callable[[], BoolArray] = partial(overlaps, at_a * at_b)
 
     @property
     def least(self) -> float:
@@ -171,7 +174,7 @@ class TranslationGrid:
     def certain(self, length: float) -> FloatArray:
         """Return the translations (k, 3) no longer than `length` that certainly separate and are about the nearest of
         their region, in ascending order."""
-        return self._nearest(~self._touching, length)
+        return self._nearest(~self._find_touching(), length)
 
     def _nearest(self, free: BoolArray, length: float) -> FloatArray:
         """Return the translations (k, 3) at local minima of the length among those that are free."""
