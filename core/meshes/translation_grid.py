@@ -22,8 +22,10 @@ from .body import Body
 from .depth_proof import CommonCells, CommonPoints, Lattice
 from .voxels import Voxels, surface_points, voxelize
 
+_ALIKE = 1e-9
+"""Relative: sizes of meshes that differ by less count as equal."""
 _ASIDE = np.array([0.3719, 0.2357, 0.4143])
-"""Cells that the lattice is moved by from the middle of A: no plane of simple shapes is a plane of cells."""
+"""Cells that the lattice is moved by from the middle of the larger mesh: no plane of simple shapes is a plane of cells."""
 _COUNTED = 0.5
 """Cells: counts from transforms are whole numbers but for a rounding far below this."""
 _INWARD = 1e-9
@@ -39,9 +41,11 @@ class TranslationGrid:
 
     def __init__(self, a: Body, b: Body, length: float, cells: int) -> None:
         """Examine all translations no longer than `length`, with about so many cells."""
-        frame = (a if a.size >= b.size else b).frame
+        larger = a if a.size >= b.size * (1.0 - _ALIKE) else b
+        frame = larger.frame
         low_a, high_a = _bounds(a, frame)
         low_b, high_b = _bounds(b, frame)
+        low, high = (low_a, high_a) if larger is a else (low_b, high_b)
         # Only parts of A and B that such a translation can bring together matter.
         near_a = np.maximum(low_a, low_b - length), np.minimum(high_a, high_b + length)
         near_b = np.maximum(low_b, low_a - length), np.minimum(high_b, high_a + length)
@@ -49,7 +53,7 @@ class TranslationGrid:
         self.size = _cell_size(sides, cells)
         """Length of a cell."""
         self._steps = int(length / self.size) + 2
-        lattice = Lattice(frame, (0.5 * low_a + 0.5 * high_a + _ASIDE * self.size) @ frame, self.size)
+        lattice = Lattice(frame, (0.5 * low + 0.5 * high + _ASIDE * self.size) @ frame, self.size)
         self._lattice = lattice
         origin = lattice.origin @ frame.T
         voxels, ends = [], []
@@ -186,9 +190,11 @@ class TranslationGrid:
             parts = [np.take(least, range(k, k + count), axis) for k in range(3)]
             least = np.minimum(np.minimum(parts[0], parts[1]), parts[2])
         nearest = np.flatnonzero((lengths <= least) & (lengths * self.size**2 <= length**2))
-        order = np.argsort(lengths.ravel().take(nearest), kind="stable")
-        cells: IntArray = np.stack(np.unravel_index(nearest.take(order), lengths.shape), axis=1) - self._steps
-        translations: FloatArray = (cells * self.size) @ self._lattice.frame
+        cells: IntArray = np.stack(np.unravel_index(nearest, lengths.shape), axis=1) - self._steps
+        # Of equally long ones in an order that does not change when A and B change places.
+        x, y, z = cells.T
+        order = np.lexsort((y * z > 0, x * y > 0, np.abs(z), np.abs(y), lengths.ravel().take(nearest)))
+        translations: FloatArray = (cells.take(order, axis=0) * self.size) @ self._lattice.frame
         return translations
 
 

@@ -43,8 +43,7 @@ def test_depth_is_the_same_in_every_pose(name):
     a, b = PAIRS[name]
     first = contact(Mesh(*a), Mesh(*b))
     assert first.intersects
-    assert first.certificate.pieces_a is not None
-    assert not first.certificate.pieces_a.exact
+    assert first.certificate.compound is None
     rng = np.random.default_rng(22)
     for k in range(3):
         turn, shift, size = rotation(rng), rng.normal(size=3) * 4.0, float(10.0 ** rng.uniform(-3, 3))
@@ -83,12 +82,10 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
     (points, triangles), other = bumpy(rng, 10), bumpy(rng, 10)
     a, b = Mesh(points, triangles), Mesh(other[0] + [0.8, 0.2, 0.1], other[1])
     c = contact(a, b)
-    assert c.certificate.pieces_a is not None
-    assert c.certificate.pieces_b is not None
-    assert min(c.certificate.pieces_a.reflex_edges, c.certificate.pieces_b.reflex_edges) > 200
+    assert c.certificate.compound is None
     assert len(triangles) > 300
     stops = np.linspace(0.0, 1.0, 10)
-    assert len(assert_progress(lambda progress: contact(a, b, progress=progress), start=0.1, stops=stops)) > 100
+    assert len(assert_progress(lambda progress: contact(a, b, progress=progress), start=0.1, stops=stops)) > 30
 
 
 def test_rings_part_by_a_little_though_they_stay_linked():
@@ -186,4 +183,4 @@ def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
     c = touch()
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 0.7
-    assert len(assert_progress(touch, start=0.1, stops=(0.75, 0.95))) > 100
+    assert len(assert_progress(touch, start=0.1, stops=(0.75, 0.95))) > 60

@@ -62,8 +62,8 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     a, b = (Mesh(*surface) for surface in stored())
     found = contact(a, b)
-    search = SeparationSearch(Body.of(a), Body.of(b), Budget(0), None)
-    search.slide_to_minimum(found.mtv)
+    search = SeparationSearch(Body.of(a), Body.of(b), Budget(0))
+    search.slide_to_minimum(found.mtv, found.depth)
     into, length = search.best, float(np.linalg.norm(search.best))
     assert 0.0 < found.depth - length < 1e-5 * length
     normal = into / length
