@@ -144,12 +144,12 @@ def test_a_mesh_without_exact_pieces_brackets_the_depth(shape):
     assert after.signed_distance >= -1e-9
 
 
-def test_an_open_surface_has_no_depth():
+def test_the_depth_in_an_open_surface_is_how_far_a_ball_sank():
     pane = Mesh(*sheet(4, 2.0, [-1.0, -1.0, 0.0]))
     c = both_ways(Sphere([0.1, 0.1, 0.5], 1.0), pane)
     assert c.relation is Relation.PENETRATING
-    assert not c.normal.any()
-    assert c.signed_distance == 0.0
+    assert c.normal == pytest.approx([0.0, 0.0, -1.0], abs=1e-6)
+    assert c.signed_distance == pytest.approx(-0.5)
     assert both_ways(Sphere([0.1, 0.1, 1.5], 1.0), pane).signed_distance == pytest.approx(0.5)
     assert both_ways(Sphere([0.1, 0.1, 1.0], 1.0), pane).relation is Relation.TOUCHING
 
