@@ -170,10 +170,9 @@ class CurvedPair:
         a, b = found.points
         if touch is not None:
             a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
-        elif not self.mesh.solid:
-            a = b = near.on_mesh if near.signed_distance > -inf else a
-        elif found.depth > 0.0 or not np.array_equal(a, b):
-            a = b = near.on_piece if near.signed_distance > -inf else self._inside()
+        elif not len(found.crossings):
+            known = near.signed_distance > -inf
+            a = b = near.on_mesh if known and not self.mesh.solid else near.on_piece if known else self._inside()
         direction = self._signed(-translation) / length if length > 0.0 else None
         kept = direction is not None and found.normal is not None and float(direction @ found.normal) > 1.0 - EPS**0.5
         return replace(

@@ -25,7 +25,7 @@ from .voxels import Voxels, surface_points, voxelize
 _ALIKE = 1e-9
 """Relative: sizes of meshes that differ by less count as equal."""
 _ASIDE = np.array([0.3719, 0.2357, 0.4143])
-"""Cells that the lattice is moved by from the middle of the larger mesh: planes of simple shapes are not between cells."""
+"""Cells that the lattice is moved by from the middle of the larger mesh: no plane of simple shapes is between cells."""
 _COUNTED = 0.5
 """Cells: counts from transforms are whole numbers but for a rounding far below this."""
 _INWARD = 1e-9
