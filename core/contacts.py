@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from .batched.pair_regions import Regions
     from .batched.sizes import Sizes
     from .broad_phase import candidate_pairs as broad_phase
-    from .meshes import body as mesh_bodies
     from .meshes import mesh as surfaces
+    from .meshes import mesh_forest as mesh_forests
 else:
     broad_phase = LateModule(".broad_phase.candidate_pairs", __package__)
-    mesh_bodies = LateModule(".meshes.body", __package__)
+    mesh_forests = LateModule(".meshes.mesh_forest", __package__)
     surfaces = LateModule(".meshes.mesh", __package__)
     convex_pairs = LateModule(".batched.convex_pairs", __package__)
     last_contacts = LateModule(".last_contacts", __package__)
@@ -292,19 +292,25 @@ def pairs_intersect(
     bodies, numbers = scene.bodies_of(indices[rows])
     result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(numbers)), 1.0)
-    of_mesh: dict[int, mesh_bodies.Body] = {}
+    is_mesh = np.array([_is_mesh(shape) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
+    of_meshes = is_mesh[numbers[left]].all(axis=1)
+    chosen, left = left[of_meshes], left[~of_meshes]
+    if len(chosen):
+        used, places = np.unique(numbers[chosen], return_inverse=True)
+        meshes = [mesh for n in used.tolist() if isinstance(mesh := bodies.shape(n), surfaces.Mesh)]
+        result[rows[chosen]] = mesh_forests.meshes_intersect(meshes, places.reshape(-1, 2), singly)
     for k in tracked(left.tolist(), singly):
-        pair = numbers[k].tolist()
-        a, b = (bodies.vertices(n) for n in pair)
+        a, b = (bodies.vertices(n) for n in numbers[k].tolist())
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             result[rows[k]] = gjk_intersects(a, b)
-        elif not isinstance(a, ConvexShape) and isinstance(a, surfaces.Mesh) and isinstance(b, surfaces.Mesh):
-            of_mesh |= {n: mesh_bodies.Body.of(mesh) for n, mesh in zip(pair, (a, b), strict=True) if n not in of_mesh}
-            result[rows[k]] = not mesh_bodies.are_disjoint(of_mesh[pair[0]], of_mesh[pair[1]])
         else:
             result[rows[k]] = contact(a, b).intersects
     report_progress(progress, 1.0)
     return result
+
+
+def _is_mesh(shape: Shape) -> bool:
+    return not isinstance(shape, ConvexShape) and isinstance(shape, surfaces.Mesh)
 
 
 def validate_start(start: Contacts | None) -> None:

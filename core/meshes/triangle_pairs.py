@@ -86,8 +86,29 @@ def _strangers(mesh: Mesh, pairs: IntArray) -> IntArray:
     return np.concatenate(kept)
 
 
+def meetings(a: Mesh, b: Mesh, pairs: IntArray) -> IntArray:
+    """Return which of some pairs (2, p) of a triangle of A and one of B, whose boxes overlap, meet: indices, ascending
+    but for chunks."""
+    return _found(a, b, pairs, None)[0].chosen
+
+
 def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
-    """Test candidates (2, p), many at a time."""
+    """Return the crossings among candidates (2, p)."""
+    found, exponent = _found(a, b, pairs, progress)
+    report_progress(progress, 1.0)
+    return Crossings(
+        np.ascontiguousarray(pairs.take(found.chosen, axis=1).T),
+        found.kinds,
+        np.ascontiguousarray(scale_points(found.ends, -exponent).transpose(2, 0, 1)),
+        np.ascontiguousarray(found.features.transpose(2, 0, 1)),
+        pairs.shape[1],
+        found.unclear,
+    )
+
+
+def _found(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> tuple[Found, int]:
+    """Test candidates (2, p), many at a time; return which meet, and the power of two that lengths are multiplied
+    with."""
     reach = max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach)
     exponent = scale_exponent(reach)
     tables = [
@@ -103,16 +124,7 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
         chosen = unparted[part]
         sides = (t.triangles.take(t.place.take(row.take(chosen))) for t, row in zip(tables, pairs, strict=True))
         parts.append(_test(*sides).of(chosen))
-    found = Found.concatenate(parts)
-    report_progress(progress, 1.0)
-    return Crossings(
-        np.ascontiguousarray(pairs.take(found.chosen, axis=1).T),
-        found.kinds,
-        np.ascontiguousarray(scale_points(found.ends, -exponent).transpose(2, 0, 1)),
-        np.ascontiguousarray(found.features.transpose(2, 0, 1)),
-        total,
-        found.unclear,
-    )
+    return Found.concatenate(parts), exponent
 
 
 def _test(own: TriangleRows, other: TriangleRows) -> Found:

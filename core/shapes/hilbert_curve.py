@@ -37,7 +37,7 @@ def curve_order(rows: FloatArray) -> IntArray:
     points do not merge all others into one cell. Equal points keep their order.
     """
     # Code and index in one: equal codes are ordered alike on every machine, and values sort twice as fast as indices.
-    keys = _codes(rows)
+    keys = curve_codes(rows)
     count = len(keys)
     if count >> _NUMBER_BITS:
         order: IntArray = np.argsort(keys, kind="stable")
@@ -64,7 +64,7 @@ def curve_order(rows: FloatArray) -> IntArray:
         points = rows[:, order[place]]
         low, high = np.minimum.reduceat(points, starts, axis=1), np.maximum.reduceat(points, starts, axis=1)
         wide = (high - low).max(axis=0)
-        finer = _codes(points, low[:, run], np.where(wide > 0.0, wide, 1.0)[run])
+        finer = curve_codes(points, low[:, run], np.where(wide > 0.0, wide, 1.0)[run])
         within = np.lexsort((finer, run))
         order[place] = order[place[within]]
         finer = finer[within]
@@ -82,7 +82,7 @@ def curve_order(rows: FloatArray) -> IntArray:
         edges = np.flatnonzero(fresh[1:-1]) + 1
 
 
-def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | float | None = None) -> IntArray:
+def curve_codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | float | None = None) -> IntArray:
     """Return the codes (n,) of points (dim, n) in a cube: by default the one at the lowest corner of all of them."""
     dim, count = rows.shape
     codes = np.zeros(count, dtype=np.intp)
