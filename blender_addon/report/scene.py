@@ -8,7 +8,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..check import results as scene_results
 from ..check.clash_rows import rows
 from ..check.inspection import Work
 from ..check.results import ContactLensFinding
-from ..check.scene import Outcome
+from ..check.scene import FIRST_ANSWER, Outcome
 from ..data.lazy_rows import LazyRows
 from ..data.objects import frame_of
 from ..data.records import Pair, Settings
@@ -33,6 +33,8 @@ from .scene_units import unit_format
 
 SCHEMA_VERSION = 2
 PICTURE_SIZE = (640, 400)
+_SHORTER = 1e-6
+"""Relative: a row with a depth shorter than the first answer by more than this was refined."""
 
 Document = dict[str, Any]
 
@@ -174,7 +176,8 @@ def take_pictures(
     row, or in the check where it is the same for all. A clash of another frame has none: it would show another pose.
     """
     taken = 0
-    settings = Settings("auto", check["settings"]["clearance"], check["settings"]["contact_tolerance"])
+    given = check["settings"]
+    settings = Settings("auto", given["clearance"], given["contact_tolerance"], budget=FIRST_ANSWER)
     units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
     try:
         with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
@@ -197,6 +200,8 @@ def take_pictures(
                     continue
                 try:
                     inspection = Work(pair, settings, units)()
+                    if (row["depth"] or 0.0) < inspection.contact.depth * (1.0 - _SHORTER):
+                        inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
                     render_isolated(context, IsolatedPair(inspection), str(path), *PICTURE_SIZE)
                 except GpuUnavailable as error:
                     check["pictures"] = messages.no_pictures(str(error))

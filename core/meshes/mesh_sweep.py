@@ -96,11 +96,11 @@ def gaps_between(
 
 
 def _first_step(a: Mesh, b: Mesh, path: FloatArray) -> float:
-    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / hypot(*path.tolist()), 2.0**-20))
+    return min(1.0, max(_FIRST * max(grain(a), grain(b)) / hypot(*path.tolist()), 2.0**-20))
 
 
-def _grain(mesh: Mesh) -> float:
-    """Return about the mean side of the triangles, the same in every pose."""
+def grain(mesh: Mesh) -> float:
+    """Return about the mean length of the sides of the triangles, the same in every pose."""
     return sqrt(2.0 * float(mesh.local_areas.mean())) * mesh.unit
 
 

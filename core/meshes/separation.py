@@ -26,7 +26,7 @@ from ..types import FloatArray, IntArray
 from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
 from .half_spaces import HalfSpaces
-from .mesh_sweep import first_impact, gaps_between, near_pairs
+from .mesh_sweep import first_impact, gaps_between, grain, near_pairs
 from .translation_grid import TranslationGrid
 from .uncross import uncross
 
@@ -44,12 +44,12 @@ _BESIDE = 3.0
 """Cells between translations of a grid, above which both are tried."""
 _SHORTER = 1.0
 """Cells that a minimum is shorter than the nearest translation of a grid, about at most."""
-_BEFORE = 1.0
-"""Cells before a translation of a grid, from which on a gap is looked for."""
-_BEHIND = 4.0
-"""Cells behind it, up to which it is looked for."""
+_BEHIND = 4
+"""Cells behind a translation of a grid, up to which a gap is looked for, from a cell before it on."""
 _REACH = 1.5
 """Cells that a translation slides with the same pairs of triangles."""
+_GRAINS = 6.0
+"""Mean sides of triangles that it slides with the same pairs at most: farther away fine meshes have very many."""
 _USED = 0.7
 """Fraction of the reach after which the pairs of triangles are looked for again."""
 _SHORT = (0.5, 0.25)
@@ -187,11 +187,12 @@ class SeparationSearch:
         found = self._uncrossed(translation, cell)
         if found is not None:
             return found
-        unit = translation / length_of(translation)
-        start, path = translation - _BEFORE * cell * unit, (_BEFORE + _BEHIND) * cell * unit
-        for fraction in self._gaps(start, path).tolist():
-            if self.separates(start + fraction * path):
-                return start + fraction * path
+        step = translation * (cell / length_of(translation))
+        for k in range(_BEHIND + 1):
+            start = translation + (k - 1) * step
+            for fraction in self._gaps(start, step).tolist():
+                if self.separates(start + fraction * step):
+                    return start + fraction * step
         return None
 
     def slide_to_minimum(self, translation: FloatArray, reach: float) -> None:
@@ -213,6 +214,7 @@ class SeparationSearch:
     def _slide(self, translation: FloatArray, steps: int, reach: float) -> tuple[FloatArray, int]:
         """Return where a translation ends that slides towards zero along what stops it, and how many steps it took."""
         stops, target = HalfSpaces(), np.zeros(3)
+        reach = min(reach, _GRAINS * max(grain(self.a.mesh), grain(self.b.mesh)))
         middle, left, pairs = translation, 0.0, np.empty((0, 2), dtype=np.intp)
         for step in range(1, steps + 1):
             path = target - translation
