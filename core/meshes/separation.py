@@ -19,7 +19,7 @@ import numpy as np
 from ..budget import Budget
 from ..narrow_phase.epa import epa
 from ..narrow_phase.gjk import gjk
-from ..progress import Progress, report_progress, tracked
+from ..progress import Progress, report_progress, subrange, tracked
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
 from ..types import FloatArray, IntArray
@@ -68,6 +68,7 @@ class SeparationSearch:
     def __init__(self, a: Body, b: Body, budget: Budget) -> None:
         """Start with a translation that separates the convex hulls."""
         self.a, self.b, self.budget = a, b, budget
+        self._progress: Progress | None = None
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
         direction, width = self._across_hulls()
         self.length = width
@@ -99,6 +100,7 @@ class SeparationSearch:
 
     def separates(self, translation: FloatArray) -> bool:
         """Try a translation; keep it when it is the best."""
+        report_progress(self._progress, 1.0)
         if not are_disjoint(self.a, self.b.translated(translation)):
             return False
         length = length_of(translation)
@@ -154,8 +156,10 @@ class SeparationSearch:
     def explore(self, cells: int, most: int, progress: Progress | None = None) -> TranslationGrid:
         """Look for shorter translations on a grid of them with about so many cells, and slide at most so many to a
         minimum; return the grid."""
-        grid = TranslationGrid(self.a, self.b, self.length, cells)
+        self._progress = subrange(progress, 0.0, 0.0)
+        grid = TranslationGrid(self.a, self.b, self.length, cells, self._progress)
         report_progress(progress, 0.3)
+        self._progress = subrange(progress, 0.3, 0.3)
         if most:
             self.slide_to_minimum(self.best, _REACH * grid.size)
         likely = grid.likely(self.length + grid.size)
@@ -171,7 +175,8 @@ class SeparationSearch:
             if any(length_of(translation - other) < _BESIDE * grid.size for other in tried):
                 continue
             tried.append(translation)
-            report_progress(progress, 0.3 + 0.7 * len(tried) / (most + 1))
+            done = 0.3 + 0.7 * len(tried) / (most + 1)
+            self._progress = subrange(progress, done, done)
             start = self._nearest_free(translation, grid.size)
             if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
@@ -217,6 +222,7 @@ class SeparationSearch:
         reach = min(reach, _GRAINS * max(grain(self.a.mesh), grain(self.b.mesh)))
         middle, left, pairs = translation, 0.0, np.empty((0, 2), dtype=np.intp)
         for step in range(1, steps + 1):
+            report_progress(self._progress, 1.0)
             path = target - translation
             length = length_of(path)
             if length <= 2.0 * self.clearance:

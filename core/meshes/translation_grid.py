@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from ..progress import Progress, report_progress
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
 from .depth_proof import CommonCells, CommonPoints, Lattice
@@ -39,7 +40,7 @@ _TESTED = 1 << 15
 class TranslationGrid:
     """Translations of B by whole numbers of cells, up to a length."""
 
-    def __init__(self, a: Body, b: Body, length: float, cells: int) -> None:
+    def __init__(self, a: Body, b: Body, length: float, cells: int, progress: Progress | None = None) -> None:
         """Examine all translations no longer than `length`, with about so many cells."""
         larger = a if a.size >= b.size * (1.0 - _ALIKE) else b
         frame = larger.frame
@@ -61,6 +62,7 @@ class TranslationGrid:
             first = np.floor((low - origin) / self.size).astype(np.intp)
             ends.append(np.floor((high - origin) / self.size).astype(np.intp) + 1)
             x, y, z = (ends[-1] - first).tolist()
+            report_progress(progress, 1.0)
             voxels.append(voxelize(body, lattice, first, (x, y, z)))
         self._firsts = voxels[0].first, voxels[1].first
         # Cells of both that overlap wherever they coincide, and near that: of a bare surface those with a point of it.
@@ -77,6 +79,7 @@ class TranslationGrid:
             self._hits[tuple(places.T)] = np.arange(len(places))
             hit = self._hits >= 0
             self._cells = (hit, voxels[1].deep) if self._of_a else (voxels[0].deep, hit)
+        report_progress(progress, 1.0)
         self._correlate(voxels[0], voxels[1])
         self.is_resolved = all(of.inside.any() or not body.solid for of, body in zip(voxels, (a, b), strict=True))
         """Whether cells are inside of each solid."""

@@ -260,7 +260,7 @@ def test_faults_are_reported_and_not_refused():
         (doubled, corner, False, 0.5, ["A: 1 duplicate face"]),
         (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself: "]),
         (soup, corner, True, 0.5, ["A: closed after merging points in the same place"]),
-        (flat, BOX, False, None, []),
+        (flat, BOX, False, 0.0, []),
         (flipped(BOX), moved(BOX, [0.9, 0, 0]), True, 0.1, []),
     ):
         c = met(a, b)

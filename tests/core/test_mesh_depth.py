@@ -85,7 +85,7 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
     assert c.certificate.compound is None
     assert len(triangles) > 300
     stops = np.linspace(0.0, 1.0, 10)
-    assert len(assert_progress(lambda progress: contact(a, b, progress=progress), start=0.1, stops=stops)) > 10
+    assert len(assert_progress(lambda progress: contact(a, b, progress=progress), start=0.1, stops=stops)) > 50
 
 
 def test_rings_part_by_a_little_though_they_stay_linked():
@@ -183,4 +183,4 @@ def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
     c = touch()
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 0.7
-    assert len(assert_progress(touch, start=0.1, stops=(0.75, 0.95))) > 10
+    assert len(assert_progress(touch, start=0.1, stops=(0.75, 0.95))) > 100
