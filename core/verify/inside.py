@@ -80,7 +80,7 @@ def _coincident(a: Side, b: Side, limit: float) -> list[Check]:
 
 def _whole_inside(relation: Relation, inner: Body, outer: Body) -> list[Check]:
     """Return whether all parts of one begin inside the other, whose surface none of them meets."""
-    parts, meet = parts_inside(inner, outer), surfaces_meet(inner.mesh, outer.mesh)
+    parts, (meet,) = parts_inside(inner, outer), surfaces_meet(inner.mesh, outer.mesh)
     words = f"{relation}: {sum(parts)} of {len(parts)} parts begin inside, the surfaces meet: {meet}"
     return [Check(_FITS, all(parts) and not meet, words)]
 
@@ -120,7 +120,7 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
     """Return whether a bare surface leaves what it touches within the band."""
     if contact.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
-        apart = any(are_separated(a.body, b.body.translated(length * contact.normal)) for length in (band, limit))
+        apart = any(are_separated(a.body, *(b.body.translated(length * contact.normal) for length in (band, limit))))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
     for inner, outer in ((a, b), (b, a)):
         if not outer.body.solid or outer.curved:
@@ -142,9 +142,11 @@ def parts_inside(inner: Body, outer: Body) -> list[bool]:
     return result
 
 
-def are_separated(a: Body, b: Body) -> bool:
-    """Return whether the surfaces have no common point and no part of one is inside the other."""
-    return not (surfaces_meet(a.mesh, b.mesh) or any(parts_inside(a, b)) or any(parts_inside(b, a)))
+def are_separated(a: Body, *moved: Body) -> list[bool]:
+    """Return of some bodies, one at different places, whether its surface has no common point with that of `a` and no
+    part of one is inside the other."""
+    meet = surfaces_meet(a.mesh, *(b.mesh for b in moved))
+    return [not (met or any(parts_inside(a, b)) or any(parts_inside(b, a))) for met, b in zip(meet, moved, strict=True)]
 
 
 def off_solid(point: FloatArray, side: Side) -> float:

@@ -412,7 +412,7 @@ class _Pair:
             checks.append(proved if proved.ok or not self.curved else self._curved_depth())
             over = contact.least_depth * (1.0 - 1e-6) - self.promise
             if over > 0.0 and contact.normal.any() and not self.curved:
-                shorter = are_separated(self.a, self.b.translated(over * contact.normal))
+                (shorter,) = are_separated(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
@@ -438,14 +438,14 @@ class _Pair:
         """The translation must separate the meshes, and so must moving on in the same direction."""
         contact = self.contact
         # What it ends in may be narrower than rounding.
-        apart = any(
-            are_separated(self.a, self.b.translated(contact.mtv + more * contact.normal))
-            for more in (0.0, self.promise)
-        )
+        lengths = np.zeros(3), self.promise * contact.normal, *([] if self.curved else self._beyond())
+        moved = (self.b.translated(contact.mtv + more) for more in lengths)
+        exact, rounded, *beyond = are_separated(self.a, *moved)
+        apart = exact or rounded
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
-        free = all(are_separated(self.a, self.b.translated(contact.mtv + more)) for more in self._beyond())
         if not self.curved:
-            checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}"))
+            words = "moved farther by the contact tolerance they stay apart"
+            checks.append(Check(words, all(beyond), f"{contact.notes}"))
         return checks
 
     def _curved_depth(self) -> Check:

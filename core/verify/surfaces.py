@@ -101,46 +101,55 @@ def surface_distance(a: Surface, b: Surface, reach: float, enough: float = -np.i
     """Return how far apart two surfaces are at least, but no more than `reach`, and how far two of their triangles are
     apart, more than `reach` when all are. Ends once the first is below `enough`."""
     least, most = reach, np.inf
+    for p, q in _near_triangles(a, b, reach):
+        found = triangle_distances(a.points[a.triangles[p]], b.points[b.triangles[q]])
+        least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
+        if least < enough:
+            break
+    return least, most
+
+
+def surfaces_meet(a: Surface, b: Surface, *others: Surface) -> list[bool]:
+    """Return whether a surface has a common point with each of others, which are the first one a little moved. Exact:
+    planes part triangles by exact signs, and whole numbers decide where that fails and no edge certainly passes through
+    a triangle."""
+    moved = (b, *others)
+    # As points are rounded, and no more than the square root of three of it along each axis.
+    reach = 2.0 * max(float(np.abs(other.points - b.points).max()) for other in moved)
+    result = [False] * len(moved)
+    for p, q in _near_triangles(a, b, reach):
+        for k in (k for k, met in enumerate(result) if not met):
+            result[k] = _triangles_meet(a, moved[k], p, q)
+        if all(result):
+            break
+    return result
+
+
+def _near_triangles(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of triangles, at least one at a time: all but those that slabs prove to be farther apart than
+    `reach`."""
     for pairs in near_pairs(a, b, reach):
         for part in chunks(len(pairs[0]), _MEASURED):
             p, q = (indices[part] for indices in pairs)
             for across_faces in (False, True):
                 near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q), across_faces) <= reach)
                 p, q = p.take(near), q.take(near)
-            if not len(p):
-                continue
-            found = triangle_distances(a.points[a.triangles[p]], b.points[b.triangles[q]])
-            least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
-            if least < enough:
-                return least, most
-    return least, most
+            if len(p):
+                yield p, q
 
 
-def surfaces_meet(a: Surface, b: Surface) -> bool:
-    """Return whether two surfaces have a common point. Exact: planes part triangles by exact signs, and whole numbers
-    decide where that fails and no edge certainly passes through a triangle."""
-    (low, high), (other_low, other_high) = a.bounds, b.bounds
-    if (low > other_high).any() or (other_low > high).any():
-        return False
+def _triangles_meet(a: Surface, b: Surface, p: IntArray, q: IntArray) -> bool:
+    """Return whether one of some pairs of triangles has a common point."""
     exponent = scale_exponent(max(a.magnitude, b.magnitude))
-    for pairs in near_pairs(a, b, 0.0):
-        for part in chunks(len(pairs[0]), _MEASURED):
-            p, q = (indices[part] for indices in pairs)
-            near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q)) == 0.0)
-            p, q = p.take(near), q.take(near)
-            rows_a, rows_b = (scale_points(mesh.corner_rows(k), exponent) for mesh, k in ((a, p), (b, q)))
-            near = np.flatnonzero(~(_parted(rows_a, rows_b) | _parted(rows_b, rows_a)))
-            if not len(near):
-                continue
-            found = measured(rows_a.take(near, axis=2), rows_b.take(near, axis=2))
-            if ((found.distance == 0.0) & ~found.open).any():
-                return True
-            unsure = near.take(np.flatnonzero(found.open)).tolist()
-            if any(
-                distance_exactly(a.points[a.triangles[p[k]]], b.points[b.triangles[q[k]]])[0] == 0.0 for k in unsure
-            ):
-                return True
-    return False
+    rows_a, rows_b = (scale_points(mesh.corner_rows(k), exponent) for mesh, k in ((a, p), (b, q)))
+    near = np.flatnonzero(~(_parted(rows_a, rows_b) | _parted(rows_b, rows_a)))
+    if not len(near):
+        return False
+    found = measured(rows_a.take(near, axis=2), rows_b.take(near, axis=2))
+    if ((found.distance == 0.0) & ~found.open).any():
+        return True
+    unsure = near.take(np.flatnonzero(found.open)).tolist()
+    return any(distance_exactly(a.points[a.triangles[p[k]]], b.points[b.triangles[q[k]]])[0] == 0.0 for k in unsure)
 
 
 def _parted(a: FloatArray, b: FloatArray) -> BoolArray:

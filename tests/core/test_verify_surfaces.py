@@ -24,9 +24,22 @@ def test_surfaces_meet_where_triangles_cross_or_touch():
         pair = random_pair(rng)
         a, b = Mesh(*pair[0]), Mesh(*pair[1])
         expected = len(crossing_triangles(a, b)) > 0
-        assert surfaces_meet(a, b) == surfaces_meet(b, a) == expected
+        assert surfaces_meet(a, b) == surfaces_meet(b, a) == [expected]
         met += expected
     assert 10 < met < 70
+
+
+def test_surfaces_meet_where_they_are_moved_to():
+    rng = np.random.default_rng(16)
+    answers = set()
+    for k in range(40):
+        pair = random_pair(rng)
+        a, b = Mesh(*pair[0]), Mesh(*pair[1])
+        moved = [b, *(b.translated(vector) for vector in rng.normal(size=(4, 3)) * (1e-3, 0.3, 3.0)[k % 3])]
+        expected = [len(crossing_triangles(a, other)) > 0 for other in moved]
+        assert surfaces_meet(a, *moved) == expected
+        answers.add(tuple(expected))
+    assert len(answers) > 5
 
 
 def test_the_distance_of_surfaces_is_between_what_is_measured_within_reach():
