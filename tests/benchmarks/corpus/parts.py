@@ -2,7 +2,7 @@
 """Closed parts of the meshes that the packages pybullet (folder pybullet_data) and example-robot-data contain.
 
 `pip download --no-deps example-robot-data` and unpacking it is enough. Each is moved to the origin and scaled to 2
-across, since the units of the files differ.
+across, since the units of the files differ. tests/data/README.md names the licence of each: not all may be sold.
 """
 
 from __future__ import annotations
