@@ -15,17 +15,17 @@ import numpy as np
 
 import contact_lens
 
-from .scenes_in_blender import instances
+from .scenes_in_blender import dented_balls, instances
 
 SAMPLE = 20
 """Pairs of which the depth is timed too."""
 
 
-def measure(count: int) -> float:
-    """Make instances of a sphere, about one in three of which meets another; return the seconds of the operator."""
+def measure(scene: str, count: int) -> float:
+    """Make a scene of so many objects; return the seconds of the operator."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     contact_lens.register()
-    instances(bpy.context.scene.collection, count)
+    {"instances": instances, "meshes": dented_balls}[scene](bpy.context.scene.collection, count)
     bpy.context.view_layer.update()
     start = time.perf_counter()
     assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}

@@ -75,8 +75,14 @@ def primitives(collection: bpy.types.Collection) -> None:
 
 def dented(collection: bpy.types.Collection) -> None:
     """A hundred dented balls of 642 vertices, each another, about 50 pairs of which penetrate."""
+    dented_balls(collection, 100)
+
+
+def dented_balls(collection: bpy.types.Collection, count: int) -> None:
+    """Dented balls of 642 vertices, each another, about half as many pairs of which penetrate."""
     add = bpy.ops.mesh.primitive_ico_sphere_add
-    _scatter_dented(collection, 100, 16.3, lambda: _mesh_of(add, subdivisions=4, radius=1.0))
+    size = 16.3 * (count / 100) ** (1 / 3)
+    _scatter_dented(collection, count, size, lambda: _mesh_of(add, subdivisions=4, radius=1.0))
 
 
 def meshes(collection: bpy.types.Collection) -> None:
