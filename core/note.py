@@ -28,7 +28,6 @@ class Note:
 
 
 NOTCH = Note(
-    "the translation ends in a notch: moved farther in the same direction, even by less than the contact tolerance, "
-    "they intersect again"
+    "the translation ends in a notch: moved a little farther in the same direction, they intersect again"
 )
 """The note of contacts whose translation separates, but neither it nor one as short stays clear beyond."""

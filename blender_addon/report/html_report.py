@@ -165,7 +165,7 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     value: float | None = row["signed_distance"]
     if value is None:
         return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {messages.NO_DEPTH}</span></td>'
-    more = '<br><span class="dim">upper bound of the depth</span>' if messages.is_at_most(row) else ""
+    more = f'<br><span class="dim">{messages.AT_MOST}</span>' if messages.is_at_most(row) else ""
     return f'<td class="n" data-v="{float(value)!r}">{_shown(units.number(value))}{more}</td>'
 
 

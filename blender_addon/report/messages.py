@@ -224,7 +224,7 @@ def bad_part(name: str, reason: str) -> str:
 
 def bad_compound(reason: str, shapes: str) -> str:
     """A reason."""
-    return f"cannot collide as a compound: {reason}. Choose {shapes} as its collision shape, or simplify it"
+    return f"cannot collide as a compound ({reason}): choose {shapes} as its collision shape, or fill its holes"
 
 
 def no_height(shape: str) -> str:
@@ -436,8 +436,9 @@ def clash_gone(name: str) -> str:
 # --- the result of a pair -------------------------------------------------------------------------------------------
 
 CHECK_FAILED = "The result did not pass its own verification: see the details, and please report it"
-UNKNOWN = frozenset({"bracket", "budget", "stalled"})
+BOUNDS_APART = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer whose bounds are valid and do not meet."""
+AT_MOST = "the depth is at most this"
 
 
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:
@@ -510,7 +511,7 @@ def failed_verification(names: Sequence[str]) -> str:
 
 def is_between(status: str, depth: float | None, lower: float | None) -> bool:
     """Return whether a depth is known only to lie between two lengths."""
-    return bool(status in UNKNOWN and depth and lower is not None)
+    return bool(status in BOUNDS_APART and depth and lower is not None)
 
 
 def is_at_most(row: Mapping[str, Any]) -> bool:
@@ -525,10 +526,10 @@ def bounds_apart(contact: Any, units: Lengths) -> str:
     if not reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
         return ""
     if is_between(contact.status, contact.depth, lower):
-        return (
-            f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} separates them, moving "
-            f"by less than {units.length(max(0.0, -upper))} does not"
-        )
+        separates = f"The exact depth is not known: moving by {units.length(contact.depth)} separates them"
+        if upper >= 0.0:
+            return f"{separates}, and a shorter move may, too"
+        return f"{separates}, moving by less than {units.length(-upper)} does not"
     if lower is None:
         return f"Less exact than promised: {reason}"
     return f"Less exact than promised: {reason}; the signed distance is known to {units.rough(upper - lower)}"

@@ -291,6 +291,8 @@ def distance_line(inspection: Inspection) -> tuple[str, str]:
         return "Depth", f"none: {messages.NO_DEPTH}"
     if _is_between(contact):
         least, most = units.length(contact.least_depth), units.length(contact.depth)
+        if contact.least_depth <= 0.0:
+            return "Depth", f"at most {most}"
         return "Depth", most if least == most else f"{least} to {most}"
     if contact.intersects:
         return "Depth", units.length(contact.depth)

@@ -87,8 +87,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     what.add_argument(
         "--exact",
         action=argparse.BooleanOptionalAction,
-        help="refine the depth of each pair of meshes, which takes long; without it some are upper bounds, which are "
-        "called that",
+        help="find the depth of each pair of meshes, which takes several times as long; without it some depths are "
+        "upper bounds, reported as at most",
     )
     what.add_argument(
         "--ignore",

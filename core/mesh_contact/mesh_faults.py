@@ -51,9 +51,9 @@ def _faults(given: Mesh, body: Body) -> list[str]:
             )
             if len(edges)
         ]
-        words.append(f"not closed, taken as a bare surface: {', '.join(reasons) or 'no face has edges'}")
+        words.append(f"not closed ({', '.join(reasons) or 'no face has edges'}), so only its surface collides")
     elif not body.solid:
-        words.append("closed but encloses no volume, taken as a bare surface")
+        words.append("closed, but it encloses no volume, so only its surface collides")
     for faces, one, many in (
         (mesh.duplicate_faces, "duplicate face", "duplicate faces"),
         (mesh.degenerate_faces, "triangle has no area", "triangles have no area"),

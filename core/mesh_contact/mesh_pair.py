@@ -104,7 +104,7 @@ class MeshPair:
                     Note(words, about=name) for words in mesh_faults(given.mesh, body, budget.nodes > 0, part)
                 ]
             elif not body.solid and not given.curved:
-                self.notes.append(Note("it is flat, taken as a bare surface", about=name))
+                self.notes.append(Note("flat, so only its surface collides", about=name))
 
     def draft(self) -> MeshDraft:
         """Return the results for the meshes."""

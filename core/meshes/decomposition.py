@@ -28,5 +28,5 @@ class Decomposition(ReadOnlyArrays):
     reason: str = ""
     """Why the pieces are not exact, where there was a choice; empty otherwise."""
     fills_hollows: bool = False
-    """The pieces are hulls of loose parts, of which one at least is not convex or leaves its hull open: they fill room
-    that is not the mesh's."""
+    """A loose part of an open mesh, or one of which the piece is the hull, is not convex: the pieces fill room that is
+    not the mesh's."""

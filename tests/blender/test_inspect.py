@@ -142,7 +142,7 @@ def test_tilted_cube_over_suzanne() -> None:
     assert found.proxy_b.concavity.depth == 0.0
     assert found.contact.curves
     said = " ".join(warnings())
-    assert "'Suzanne': not closed, taken as a bare surface" in said
+    assert "'Suzanne': not closed (42 open edges), so only its surface collides" in said
     assert 0.0 < found.contact.least_depth <= found.contact.depth < 0.66, "no more than that of its hull"
     assert f"{inspection().units.length(found.contact.depth)} (as mesh and convex hull)" in one_line()
     b.location.z = 3.0  # apart, the distance is that of the mesh itself

@@ -277,7 +277,7 @@ def test_dent_is_told(draw: Callable[..., Layout]) -> None:
     bpy.ops.mesh.primitive_monkey_add()
     suzanne = bpy.context.object
     inspect(suzanne, cube("B", (1.5, 0.0, 0.0)))
-    assert "'Suzanne': not closed, taken as a bare surface" in sentence(draw())
+    assert "'Suzanne': not closed (42 open edges), so only its surface collides" in sentence(draw())
     suzanne.contact_lens_shape = "CONVEX_HULL"
     bpy.ops.contact_lens.refresh()
     assert "'Suzanne' is not convex: its convex hull is used, concavity" in sentence(draw())

@@ -233,7 +233,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     found = report.report(bpy.context)["contact"]
     least, most = f"{-found['upper_bound']:.5f} m", f"{found['depth']:.5f} m"
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
-    assert f"Moving by {most} separates them, moving by less than {least} does not" in depth
+    assert f"moving by {most} separates them, moving by less than {least} does not" in depth
     assert report.distance_line(report.inspected(bpy.context)) == ("Depth", f"{least} to {most}")
     ring.contact_lens_shape = "CONVEX_HULL"
     refresh()

@@ -274,8 +274,8 @@ def test_a_compound_of_an_open_mesh_is_not_checked_and_says_so() -> None:
     (entry,) = summary()["skipped"]
     assert (entry["name"], bool(entry["unchecked"])) == ("Cup", True)
     assert entry["reason"] == (
-        "'Cup' cannot collide as a compound: the mesh is not closed. "
-        "Choose Mesh or Convex Hull as its collision shape, or simplify it"
+        "'Cup' cannot collide as a compound (the mesh is not closed): "
+        "choose Mesh or Convex Hull as its collision shape, or fill its holes"
     )
     parent = rigid_body(cube("Parent", (0.0, 0.0, 50.0)), "COMPOUND")
     cup.contact_lens_shape = "AUTOMATIC"
