@@ -27,7 +27,5 @@ class Note:
         return self.words()
 
 
-NOTCH = Note(
-    "the translation ends in a notch: moved a little farther in the same direction, they intersect again"
-)
+NOTCH = Note("the translation ends in a notch: moved a little farther in the same direction, they intersect again")
 """The note of contacts whose translation separates, but neither it nor one as short stays clear beyond."""

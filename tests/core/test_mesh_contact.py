@@ -256,7 +256,13 @@ def test_faults_are_reported_and_not_refused():
     flat = PANE[0], np.concatenate([PANE[1], PANE[1][:, ::-1]])
     for a, b, solid, depth, words in (
         ((points, triangles[1:]), corner, False, 0.5, ["A: not closed (3 open edges), so only its surface collides"]),
-        (doubled, corner, False, 0.5, ["A: not closed (3 edges with more than two faces), so only its surface collides"]),
+        (
+            doubled,
+            corner,
+            False,
+            0.5,
+            ["A: not closed (3 edges with more than two faces), so only its surface collides"],
+        ),
         (doubled, corner, False, 0.5, ["A: 1 duplicate face"]),
         (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself: "]),
         (soup, corner, True, 0.5, ["A: closed after merging points in the same place"]),
