@@ -41,8 +41,7 @@ def bounds_of(
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
         report_progress(progress, done, total)
         plain = [k for k in members if objects[k].choice.kind not in PRIMITIVES and not objects[k].parts]
-        hull_is_known = "hull" in vars(geometry)  # asked without making it
-        corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
+        corners = (geometry.hull.vertices if geometry.has_hull or len(plain) >= MANY else geometry.points).T
         step = max(1, NUMBERS // max(corners.size, 1))
         for begin in range(0, len(plain), step):
             report_progress(progress, done + begin * len(geometry.points), total)

@@ -7,6 +7,7 @@ from frame to frame.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,9 +20,12 @@ from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
 from ..data.records import Key
 from ..read.collision_shape import RESOLUTION_STEPS, float32_steps
+from ..read.geometry import Geometry
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShapeCache
 
+WORTH_HULL = 8
+"""Candidate pairs of a mesh from which on its hull, which is only its bound, takes less time than it saves."""
 MOST_UNUSED = 2
 """Times the objects of a check: of more shapes, kept from earlier frames, none are kept."""
 
@@ -33,12 +37,18 @@ class ConvexBounds:
         self,
         objects: Sequence[SceneObject],
         corners: tuple[FloatArray, FloatArray],
-        used: IntArray,
+        pairs: IntArray,
         shapes: WorldShapeCache,
+        follows: bool,
         progress: Progress | None = None,
     ) -> None:
-        """corners: of the bounding boxes, low and high (n, 3); used: the objects in pairs. Raises Cancelled."""
+        """corners: of the bounding boxes, low and high (n, 3); pairs (m, 2): of objects that may collide; follows:
+        whether there will be another frame, with many of the same meshes. Raises Cancelled."""
         count = len(objects)
+        used, uses = np.unique(pairs, return_counts=True)
+        wanted = Counter[Geometry]()
+        for k, times in zip(used.tolist(), uses.tolist(), strict=True):
+            wanted[objects[k].geometry] += times
         self.has_bound: BoolArray = np.zeros(count, dtype=bool)
         """(n,) whether an object has a convex bound."""
         self.is_convex: BoolArray = np.zeros(count, dtype=bool)
@@ -61,9 +71,11 @@ class ConvexBounds:
                     continue
                 if obj.kind in PRIMITIVES:
                     self.shapes[k], self.step[k] = shapes.of(obj).convex_bound, shapes.of(obj).step
-                else:
+                elif obj.kind != MESH or follows or obj.geometry.has_hull or wanted[obj.geometry] >= WORTH_HULL:
                     self.shapes[k] = obj.geometry.convex_bound
                     local.append(k)
+                else:
+                    continue
             except ValueError:  # reported when the pair is checked by itself
                 continue
             self.has_bound[k], self.is_convex[k] = True, obj.kind != MESH

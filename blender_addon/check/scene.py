@@ -134,8 +134,8 @@ class _Check:
         left = np.ones(len(pairs), dtype=bool)
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
-        used, progress = np.unique(pairs), subrange(progress, PAIRS, 1.0)
-        self._bounds = ConvexBounds(objects, (low, high), used, self._shapes, progress)
+        follows, progress = self._known.follows, subrange(progress, PAIRS, 1.0)
+        self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, follows, progress)
         return pairs
 
     def _ignore(self, rule: str, pairs: IntArray) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.decomposition.concavity import Concavity, max_concavity
+from ...core.decomposition.concavity import Concavity, least_concavity, max_concavity
 from ...core.decomposition.mesh_pieces import mesh_pieces
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
@@ -29,6 +29,8 @@ MOST_RECENT = 20_000
 """Geometries that are kept for later checks at most."""
 MOST_NUMBERS = 1_500_000
 """Vertices and triangles of these together: with hulls and trees some 300 MB."""
+FEW = 100
+"""Points up to which a hull takes no longer than to find out that it is not needed."""
 STRETCHES = 16
 """Measurements kept of one geometry under several stretches."""
 
@@ -48,6 +50,11 @@ class Geometry:
     def hull(self) -> ConvexHull:
         return ConvexHull(self.points)
 
+    @property
+    def has_hull(self) -> bool:
+        """Whether its hull was made."""
+        return "hull" in vars(self)
+
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.points.min(axis=0), self.points.max(axis=0)
@@ -63,6 +70,11 @@ class Geometry:
     def concavity(self) -> Concavity:
         """How far the mesh is from its hull, in local space."""
         return max_concavity(self.hull, self.hull.vertex_ids, self.points, self.triangles)
+
+    @cached_property
+    def least_concavity(self) -> float:
+        """A lower bound of the depth of `concavity`, for which its hull is not made; 0.0 of few points."""
+        return least_concavity(self.points) if len(self.points) > FEW else 0.0
 
     @cached_property
     def magnitude(self) -> float:

@@ -107,21 +107,36 @@ class SceneObject:
     @cached_property
     def is_convex(self) -> bool:
         """Whether the mesh is its convex hull in world space, as exactly as float32 can say."""
-        geometry, local = self.geometry, self.geometry.concavity
+        geometry = self.geometry
+        if geometry.least_concavity > 0.0:  # most meshes that are concave are clearly so: no hull is needed for that
+            largest = geometry.magnitude * np.abs(self.linear).sum(axis=1) + np.abs(self.translation)
+            if self._is_visible(geometry.least_concavity, float(largest.max())):
+                return False
+        local = geometry.concavity
         if local.depth == 0.0 and local.open_fraction == 0.0:
             return True
         magnitude = float(np.abs(geometry.hull.vertices @ self.linear.T + self.translation).max())
-        # Lengths grow by the largest stretch at most, and by the least at least; areas by products of two stretches.
-        most, _, least = np.linalg.svd(self.linear, compute_uv=False).tolist()
+        most, least = self._stretches
         if least > 0.0:
             twist = (most / least) ** 2
-            largest = Concavity(local.depth * most, local.point, local.is_closed, None, local.open_fraction * twist)
-            if covers_hull(largest, magnitude):
+            widest = Concavity(local.depth * most, local.point, local.is_closed, None, local.open_fraction * twist)
+            if covers_hull(widest, magnitude):
                 return True
-            if local.depth * least > (1.0 + CONCAVITY_SLACK) * RESOLUTION_STEPS * float32_step(magnitude):
-                return False
+        if self._is_visible(local.depth, magnitude):
+            return False
         hull = geometry.hull.transformed(self.matrix)
         return covers_hull(geometry.world_concavity(hull, self.linear, self.translation), magnitude)
+
+    @cached_property
+    def _stretches(self) -> tuple[float, float]:
+        """The most and the least by which lengths grow; areas grow by products of two."""
+        most, _, least = np.linalg.svd(self.linear, compute_uv=False).tolist()
+        return most, least
+
+    def _is_visible(self, depth: float, magnitude: float) -> bool:
+        """Whether a concavity of this depth in local space is one in the world, where the largest coordinate is
+        `magnitude`, however the object is turned."""
+        return depth * self._stretches[1] > (1.0 + CONCAVITY_SLACK) * RESOLUTION_STEPS * float32_step(magnitude)
 
 
 def all_parts(obj: SceneObject) -> Iterator[SceneObject]:

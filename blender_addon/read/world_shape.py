@@ -194,14 +194,15 @@ class WorldShape:
     @cached_property
     def extent(self) -> float:
         """Diagonal of the bounding box."""
-        return (self.convex_bound or self.mesh or self.solid).extent
+        return (self.mesh or self.convex_bound or self.solid).extent
 
     @cached_property
     def step(self) -> float:
         """Blender units: spacing of float32 at the largest coordinate that took part."""
         if self._parts:
             return max(part.step for part in self._parts)
-        return step_at(float(np.abs(self._corners).max()), self.object.geometry.magnitude, self.object.linear)
+        corners = self.mesh.reach if self.mesh is not None else self._corners
+        return step_at(float(np.abs(corners).max()), self.object.geometry.magnitude, self.object.linear)
 
     @property
     def weight(self) -> int:

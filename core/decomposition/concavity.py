@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from ..meshes.surface import Surface, signed_volume
 from ..progress import Progress, report_progress
 from ..runs import chunks, ranges
-from ..shapes.polytope import Polytope
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import PRODUCTS, Polytope
+from ..shapes.quickhull import extreme_points
 from ..tolerance import CONCAVITY_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
+from ..vectors import spiral_directions
 
 _FLOOR = 64.0
 """Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
@@ -21,6 +24,7 @@ _FLOOR = 64.0
 _CHUNK = 2_000_000  # plane-by-point products at a time
 _DIRECTIONS = 256  # planes to start with
 _BATCH = 64  # pieces measured under all planes at a time
+_EXTREMES = 32  # directions whose extreme points are a first hull
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,23 @@ def max_concavity(
     area = 0.5 * float(np.linalg.norm(products, axis=1).sum())
     open_fraction = min(1.0, max(0.0, 1.0 - area / whole.area))
     return Concavity(depth if depth > floor else 0.0, point + hull.center, closed, missing, open_fraction)
+
+
+def least_concavity(points: FloatArray) -> float:
+    """Return a lower bound of the depth that `max_concavity` returns for a mesh with these points (n, 3), in the unit
+    of the coordinates: of the deepest point under the surface of a hull inside theirs, that of a few extreme points. It
+    takes a twentieth of the time; 0.0 says nothing."""
+    size = np.ptp(points, axis=0)
+    stretched = (points / np.where(size > 0.0, size, 1.0)).T  # else the extremes of a rod are all at its ends
+    hull = ConvexHull(points[extreme_points(stretched, spiral_directions(_EXTREMES))])
+    if hull.rank < 3:
+        return 0.0
+    depth = 0.0
+    for chunk in chunks(len(points), PRODUCTS // len(hull.normals)):
+        heights = hull.normals @ (points[chunk] - hull.center).T
+        depth = max(depth, float((hull.offsets[:, None] - heights).min(axis=0).max()))
+    floor = _FLOOR * EPS * max(hull.magnitude, hull.extent)
+    return depth - floor if depth > floor else 0.0
 
 
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.decomposition.concavity import Concavity, max_concavity
+from contact_lens.core.decomposition.concavity import Concavity, least_concavity, max_concavity
 from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import sphere_points
@@ -103,3 +103,26 @@ def test_a_cube_of_any_size_has_no_concavity(size):
     found = concavity(CUBE * size, fans(CUBE_QUADS))
     assert (found.depth, found.is_closed) == (0.0, True)
     assert [found.open_fraction, found.missing_fraction] == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def dented_ball(seed: int, depth: float, count: int = 400) -> np.ndarray:
+    """Points of a ball whose surface goes in and out by `depth` in waves."""
+    rng = np.random.default_rng(seed)
+    points = sphere_points(rng, count)
+    waves = np.sin(3.0 * points @ rng.normal(size=(3, 4)) + rng.uniform(0.0, 6.0, 4)).sum(axis=1)
+    return points * (1.0 - 0.25 * depth * waves)[:, None]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_few_extreme_points_show_that_a_ball_is_dented(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = dented_ball(seed, 0.8) @ rng.normal(size=(3, 3)) * [1.0, 50.0, 1.0] + rng.normal(size=3)
+    whole = concavity(points, np.zeros((0, 3), dtype=int)).depth
+    assert 0.1 * whole < least_concavity(points) <= whole
+
+
+def test_without_a_dent_nothing_is_shown() -> None:
+    rng = np.random.default_rng(3)
+    flat = np.column_stack([rng.uniform(size=(50, 2)), np.zeros(50)])
+    for points in (sphere_points(rng, 300), 1e6 + CUBE, flat, flat * [1, 0, 0], np.ones((4, 3))):
+        assert least_concavity(points) == 0.0
