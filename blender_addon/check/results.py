@@ -295,7 +295,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     exact: BoolProperty(  # type: ignore[valid-type]
         name="Exact Depths",
-        description="Find the depth of each pair of meshes, not an upper bound of it, which takes several times as long",
+        description="Find the depth of each pair of meshes, not only an upper bound: takes several times as long",
         default=False,
     )
     instances: BoolProperty(  # type: ignore[valid-type]
