@@ -4,11 +4,10 @@
 As in `box_sat`: r_ij = axis i of A . axis j of B, t the offset between the centres in the frame of A, h and g the half
 sizes. The 15 axes are the face normals of A and of B and the products of their edges.
 
-1. In single precision, twice as fast: skip pairs whose bounding spheres are disjoint, or that a face separates.
+1. In single precision, twice as fast: skip pairs that a face separates, where a bound of their distance is enough.
 2. Of the others compute the overlaps along all axes, those of edges times their sine. The decisive axis is that of the
-   least overlap, where no second one is within rounding of it.
-3. Where one is, decide in double precision: the first axis within BOX_PREFER_FACE of the least.
-4. Measure the decisive axis alone in double precision.
+   least overlap, where no second one is within rounding of it. Measure it alone in double precision (`box_contacts`).
+3. Where there is a second one, decide in double precision: the first axis within BOX_PREFER_FACE of the least.
 
 Source: S0.3, S0.4, S0.5; C. Ericson, Real-Time Collision Detection, 4.4.1.
 """
@@ -16,7 +15,7 @@ Source: S0.3, S0.4, S0.5; C. Ericson, Real-Time Collision Detection, 4.4.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,10 @@ from numpy.typing import NDArray
 from ..progress import Progress
 from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray
+from .box_contacts import BoxAxes, inverse, measure_axes
 from .boxes import SINGLE_ROUNDING, OrientedBoxes
-from .vectors import CHUNK, SingleArray, chunks
+from .vectors import CHUNK, SingleArray, chunks, dot
 
-AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
-AXIS_OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
-"""Of `BoxAxes.axis`, the axis of A and of B, if there is one."""
 _TIE = 8.0
 """Times the rounding of an overlap in single precision: by how much the second axis must be worse than the
 decisive one. Below 2, errors as large as they may be leave all pairs open; with much more, many tie."""
@@ -41,21 +38,17 @@ _RANKS = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
-class BoxAxes:
-    """The decisive axis of many pairs of boxes A and B: the fields of `BoxAxis`, one column per pair."""
+class BoxSlabs:
+    """Empty slabs between boxes A and B of many pairs; one column per pair. World frame."""
 
-    signed_distance: FloatArray
-    """(n,) minus the penetration depth; or, above 0, the widest gap across an axis, a lower bound of the distance."""
+    columns: IntArray
+    """(m,) which pairs these are."""
     normal: FloatArray
-    """(3, n) unit vectors from A to B, world frame: moving B by depth * normal separates the pair."""
-    axis: NDArray[np.int8]
-    """(n,) 0 to 2: face of A; 3 to 5: face of B; 6 + 3 i + j: product of axis i of A and axis j of B."""
-    rounding: FloatArray
-    """(n,) error bound of the signed distance."""
-
-    def take(self, columns: IntArray) -> BoxAxes:
-        """Return these columns."""
-        return BoxAxes(*(getattr(self, field.name).take(columns, axis=-1) for field in fields(self)))
+    """(3, m) unit vectors from A to B."""
+    lower_bound: FloatArray
+    """(m,) widths of the slabs, less rounding."""
+    upper_bound: FloatArray
+    """(m,) distances of the centres, and rounding."""
 
 
 class _Workspace:
@@ -179,7 +172,7 @@ class SingleChunks:
     """Workspaces in single precision, one for the pairs of a chunk and one for those that are left of it."""
 
     def __init__(self, boxes: OrientedBoxes, count: int) -> None:
-        self._boxes, self._memory = boxes, np.empty((2, _ROWS * min(count, CHUNK)), dtype=np.float32)
+        self._boxes, self._memory = boxes, np.empty((2, _ROWS * count), dtype=np.float32)
 
     def spheres(self, i: IntArray, j: IntArray) -> tuple[SingleArray, SingleArray, SingleArray]:
         """Return the offsets (3, n) between the centres, their squares (n,) and the sums (n,) of the bounding radii."""
@@ -216,63 +209,53 @@ def double_chunks(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tu
         yield part, work
 
 
-def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoxAxes:
+def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> BoxAxes:
     """Return the decisive axes of boxes i (n,) and j (n,): that of the least overlap, or of the widest gap.
 
     Axes that are equally good within BOX_PREFER_FACE are taken in the order of `BoxAxes.axis`, faces first. Source:
-    S0.3, S0.4, S0.5. Raise Cancelled.
+    S0.3, S0.4, S0.5.
     """
-    return _search_axes(boxes, i, j, False, progress)[1]
+    columns, axes, _ = near_box_axes(boxes, i, j, np.inf)
+    return axes.take(inverse(columns))
 
 
-def intersecting_boxes(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
-) -> tuple[IntArray, BoxAxes]:
-    """Return which pairs of boxes i (n,) and j (n,) have a signed distance of at most 0, and their decisive axes.
-
-    Faster than `box_axes` where many pairs are apart. Raise Cancelled.
-    """
-    columns, found = _search_axes(boxes, i, j, True, progress)
-    met = np.flatnonzero(found.signed_distance <= 0.0)
-    return columns.take(met), found.take(met)
-
-
-def _search_axes(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, cull: bool, progress: Progress | None
-) -> tuple[IntArray, BoxAxes]:
-    """Return columns and their decisive axes: all, or with `cull` those that may intersect."""
+def near_box_axes(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, limit: FloatArray | float
+) -> tuple[IntArray, BoxAxes, BoxSlabs]:
+    """Return which pairs of boxes i (n,) and j (n,) no face separates by more than `limit`, (n,) or one for all, in the
+    order of what decides; their decisive axes; and the slabs across that face of all others."""
     single = SingleChunks(boxes, len(i))
-    found: list[tuple[IntArray, NDArray[np.int8], SingleArray]] = []
-    for part in chunks(len(i), progress):
-        a, b = i[part], j[part]
-        with np.errstate(all="ignore"):  # what overflows is decided in double precision
-            offset, square, reach = single.spheres(a, b)
-            near = left = np.arange(len(a))
-            if cull:
-                near = np.flatnonzero(~(square > reach * reach))
-                a, b, offset = a.take(near), b.take(near), offset.take(near, axis=1)
-                square, reach = square.take(near), reach.take(near)
-            work = single.faces(a, b, offset, np.maximum(reach, np.sqrt(square)))
-            if cull:
-                left = np.flatnonzero(~(np.minimum.reduce(work.overlap[:6], axis=0) < -work.rounding))
-            if len(left):
-                found.append((part.start + near.take(left), *single.edges(work, left).only_axis()))
-    if not found:
-        found.append((np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.float32)))
-    columns, axis, limit = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    i, j = i.take(columns), j.take(columns)
+    with np.errstate(all="ignore"):  # what overflows is decided in double precision
+        offset, square, reach = single.spheres(i, j)
+        distance = np.sqrt(square, out=square)
+        work = single.faces(i, j, offset, np.maximum(reach, distance))
+        least = np.minimum.reduce(work.overlap[:6], axis=0)
+        gap = np.negative(least + work.rounding, dtype=np.float64) / boxes.scale
+        apart = gap > limit
+        far, left = np.flatnonzero(apart), np.flatnonzero(~apart)
+        upper = np.add(distance, work.rounding, dtype=np.float64).take(far) / boxes.scale
+        widest = np.equal(work.overlap[:6].take(far, axis=1), least.take(far)).view(np.int8)
+        widest *= _RANKS[:6]
+        axis, bound = single.edges(work, left).only_axis()
+    of = 15 - np.maximum.reduce(widest, axis=0).astype(np.intp)
+    (side,) = boxes.sides(of % 3, np.where(of < 3, i.take(far), j.take(far)), 0)
+    normal = side[:3]
+    normal *= np.copysign(1.0, dot(normal, offset.take(far, axis=1).astype(np.float64)))
+    slabs = BoxSlabs(far, normal, gap.take(far), upper)
+    i, j = i.take(left), j.take(left)
     with np.errstate(divide="ignore", invalid="ignore"):  # the axis may turn out to be that of parallel edges
-        result = _measure(boxes, i, j, axis)
-    left = np.flatnonzero(~(result.signed_distance * -boxes.scale <= limit))
-    if len(left):
-        i, j, axis = i.take(left), j.take(left), axis.take(left)
-        for part, work in double_chunks(boxes, i, j):
-            work.edges(careful=True)
-            axis[part] = work.decisive_axis()
-        better = _measure(boxes, i, j, axis)
-        for field in fields(BoxAxes):
-            getattr(result, field.name)[..., left] = getattr(better, field.name)
-    return columns, result
+        order, result = measure_axes(boxes, i, j, axis)
+    left = left.take(order)
+    tied = np.flatnonzero(~(result.signed_distance * -boxes.scale <= bound.take(order)))
+    if len(tied):
+        i, j = (of.take(order.take(tied)) for of in (i, j))
+        axis = np.empty(len(tied), dtype=np.int8)
+        for part, exact in double_chunks(boxes, i, j):
+            exact.edges(careful=True)
+            axis[part] = exact.decisive_axis()
+        order, better = measure_axes(boxes, i, j, axis)
+        result.replace(tied.take(order), better)
+    return left, result, slabs
 
 
 def boxes_intersect(
@@ -285,7 +268,7 @@ def boxes_intersect(
     both boxes, or an overlap along all axes say yes. Source: S0.4. Raise Cancelled.
     """
     result = np.zeros(len(i), dtype=bool)
-    single = SingleChunks(boxes, len(i))
+    single = SingleChunks(boxes, min(len(i), CHUNK))
     left, doubtful = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
     for part in chunks(len(i), progress):
         a, b = i[part], j[part]
@@ -319,82 +302,3 @@ def boxes_intersect(
         close &= work.square.reshape(9, -1) > BOX_PARALLEL**2
         doubtful.append(near[close.any(axis=0) & met & ~common])
     return result, np.concatenate(doubtful)
-
-
-def group_by_feature(axis: NDArray[np.int8]) -> tuple[IntArray, int, int]:
-    """Return an order of pairs in which those decided by a face of A come first, then a face of B, then edges; and
-    where those of B and those of edges start."""
-    face_a, edges = axis < 3, axis >= 6
-    columns = np.flatnonzero(face_a), np.flatnonzero(~(face_a | edges)), np.flatnonzero(edges)
-    return np.concatenate(columns), len(columns[0]), len(columns[0]) + len(columns[1])
-
-
-def inverse(order: IntArray) -> IntArray:
-    """Return the inverse permutation: taking results from where they are is several times faster than putting them."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
-
-
-def _measure(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> BoxAxes:
-    """Return what these axes (n,) show of boxes i (n,) and j (n,)."""
-    rows = np.empty((4, len(axis)))  # normal and signed distance
-    order, of_b, edges = group_by_feature(axis)
-    groups = (0, of_b, _along_faces, (i, j, axis)), (of_b, edges, _along_faces, (j, i, axis - 3))
-    for start, end, measure, arrays in (*groups, (edges, len(axis), _along_edges, (i, j, axis))):
-        columns = order[start:end]
-        for part in chunks(len(columns)):
-            chosen = columns[part]
-            reach = measure(boxes, *(array.take(chosen).astype(np.intp) for array in arrays))
-            offset = boxes.offsets(i.take(chosen), j.take(chosen))
-            along = _dot(reach[:3], offset)
-            along += 0.0  # turns -0.0 into 0.0
-            reach[:3] *= np.copysign(1.0, along)  # to the side on which B is
-            np.subtract(np.abs(along), reach[3], out=reach[3])
-            rows[:, start + part.start : start + part.stop] = reach
-    rows = rows.take(inverse(order), axis=1, mode="clip")
-    rounding = boxes.frames[17].take(i)
-    rounding += boxes.frames[17].take(j)
-    return BoxAxes(rows[3], rows[:3], axis, rounding)
-
-
-def _along_faces(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
-    """Return (4, n) axes 0 to 2 of boxes i, their face normals, and how far both boxes together reach along them."""
-    (side,) = boxes.sides(axis, i, 0)
-    frames = boxes.frames[3:15].take(j, axis=1, mode="clip")
-    reach = _dot(frames[:9].reshape(3, 3, -1), side[:3])
-    np.abs(reach, out=reach)
-    side[3] += _dot(reach, frames[9:])
-    return side
-
-
-def _along_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
-    """The same along the products of edges."""
-    a1, a2 = boxes.sides(AXIS_OF_A.take(axis), i, 1, 2)
-    b, b1, b2 = boxes.sides(AXIS_OF_B.take(axis), j, 0, 1, 2)
-    # Perpendicular to both but for rounding, however nearly parallel they are.
-    dot_1, dot_2 = _dot(a1[:3], b[:3]), _dot(a2[:3], b[:3])
-    sine = dot_1 * dot_1
-    sine += dot_2 * dot_2
-    np.sqrt(sine, out=sine)
-    dot_1 /= sine
-    dot_2 /= sine
-    reach = a1[3] * np.abs(dot_2)
-    reach += a2[3] * np.abs(dot_1)
-    a2 *= dot_1
-    a1 *= dot_2
-    a2 -= a1
-    for side in (b1, b2):
-        reach += side[3] * np.abs(_dot(side[:3], a2[:3]))
-    a2[3] = reach
-    return a2
-
-
-def _dot(vectors: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the dot products (..., n) of vectors (..., 3, n) and others (3, n), each added in the same order: `einsum`
-    takes another one when there is a single pair."""
-    terms = vectors * others
-    result: FloatArray = terms[..., 0, :]
-    result += terms[..., 1, :]
-    result += terms[..., 2, :]
-    return result

@@ -23,9 +23,9 @@ from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_MISS, BOX_PARALLEL, BOX_PREFER_FACE, EPS, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray, positive_zero
 from .bodies import Bodies
-from .box_axes import box_axes, boxes_intersect
-from .box_contacts import box_witnesses, boxes_inside
-from .box_regions import box_regions
+from .box_axes import boxes_intersect, near_box_axes
+from .box_contacts import BoxAxes, boxes_inside
+from .box_regions import BoxRegions, box_regions
 from .depth import hull_depths
 from .distance import hull_distances
 from .hull_features import PointRegions, feature_widths, touch_in_points
@@ -35,7 +35,7 @@ from .hull_table import HullTable
 from .pair_regions import Regions
 from .portals import APART, MEET, OPEN, search_portals
 from .sizes import promised_many
-from .vectors import chunks, dot
+from .vectors import chunks, dot, length
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
@@ -74,7 +74,9 @@ class PairContacts:
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
-        self.normal, self.point_on_a, self.point_on_b, self.center = np.zeros((4, count, self.dim))
+        # One row per coordinate: those of a chunk are put in place several times faster.
+        vectors = np.full((4, self.dim, count), np.nan)
+        self.normal, self.point_on_a, self.point_on_b, self.center = vectors.transpose(0, 2, 1)
         self.regions = Regions(count)
         self.start = np.zeros((count, self.dim))
         """Normals to try first; zero where none is known."""
@@ -101,23 +103,15 @@ class PairContacts:
         return rows[~self._done.take(rows)]
 
     def store_bounds(
-        self, rows: IntArray, lower_bound: FloatArray, normal: FloatArray, upper_bound: FloatArray | None = None
+        self, rows: IntArray, lower_bound: FloatArray, normal: FloatArray, upper_bound: FloatArray
     ) -> None:
         """Fill in pairs that are SEPARATED by an empty slab across `normal` (dim, n), with nothing but bounds."""
         self._done[rows] = True
         self.relation[rows] = RELATION_CODES[Relation.SEPARATED]
         self.status[rows] = STATUS_CODES[Status.BOUNDS_ONLY]
         self.signed_distance[rows] = self.lower_bound[rows] = lower_bound
-        self.normal[rows] = positive_zero(normal.T)
-        self.point_on_a[rows] = self.point_on_b[rows] = self.center[rows] = np.nan
-        if upper_bound is not None:
-            self.upper_bound[rows] = upper_bound
-            return
-        # No distance is longer than the diagonal of the box around both.
-        sizes, i, j = self.bodies.sizes, self.i.take(rows), self.j.take(rows)
-        sides = np.maximum(sizes.high.take(i, axis=1), sizes.high.take(j, axis=1))
-        sides -= np.minimum(sizes.low.take(i, axis=1), sizes.low.take(j, axis=1))
-        self.upper_bound[rows] = np.sqrt((sides * sides).sum(axis=0)) * (1.0 + SUPPORT_ROUNDING * EPS)
+        self.upper_bound[rows] = upper_bound
+        _put(self.normal, rows, positive_zero(normal))
 
     def _store(
         self,
@@ -131,8 +125,10 @@ class PairContacts:
         self.relation[rows], self.status[rows] = relation, STATUS_CODES[Status.CERTIFIED]
         self.signed_distance[rows], self.lower_bound[rows], self.upper_bound[rows] = bounds
         normal, on_a, on_b = vectors
-        self.normal[rows], self.point_on_a[rows], self.point_on_b[rows] = positive_zero(normal.T), on_a.T, on_b.T
-        self.center[rows] = (0.5 * on_a + 0.5 * on_b).T
+        _put(self.normal, rows, positive_zero(normal))
+        _put(self.point_on_a, rows, on_a)
+        _put(self.point_on_b, rows, on_b)
+        _put(self.center, rows, 0.5 * on_a + 0.5 * on_b)
 
     def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes."""
@@ -146,53 +142,96 @@ class PairContacts:
 
     def _solve_box_chunk(self, rows: IntArray, i: IntArray, j: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes, bodies i (n,) and j (n,)."""
-        sizes, (boxes, places) = self.bodies.sizes, self.bodies.boxes
+        boxes, places = self.bodies.boxes
         p, q = places.take(i), places.take(j)
-        axes = box_axes(boxes, p, q)
+        band, extent, magnitude = self.bands(rows)
+        limit = np.maximum(band, self.clearance)
+        left, axes, slabs = near_box_axes(boxes, p, q, np.inf if self.distances else limit)
+        self.store_bounds(rows[slabs.columns], slabs.lower_bound, slabs.normal, slabs.upper_bound)
         report_progress(progress, 0.5)
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
-        band, extent, magnitude = self.bands(rows)
+        extent, magnitude = extent.take(left), magnitude.take(left)
         if not self.distances:
-            apart = np.flatnonzero(lower > np.maximum(band, self.clearance))
-            self.store_bounds(rows[apart], lower[apart], axes.normal[:, apart])
+            apart = np.flatnonzero(lower > limit.take(left))
+            chosen = left[apart]
+            upper = length(boxes.offsets(p.take(chosen), q.take(chosen))) * (1.0 + SUPPORT_ROUNDING * EPS)
+            upper += axes.rounding[apart]
+            self.store_bounds(rows[chosen], lower[apart], axes.normal[:, apart], upper)
         tolerance = promised_many(distance, extent, magnitude)
         # Each axis may be worse by BOX_PREFER_FACE than the best, and nearly parallel edges do not count at all.
         upper = distance * (1.0 - 2.0 * BOX_PREFER_FACE) + axes.rounding + BOX_PARALLEL * extent
         meet = np.flatnonzero((distance <= 0.0) & (upper - lower <= tolerance))
-        if len(meet) < len(rows):
-            rows, i, j, p, q, axes = rows[meet], i[meet], j[meet], p[meet], q[meet], axes.take(meet)
-            band, magnitude, tolerance = band[meet], magnitude[meet], tolerance[meet]
-            distance, lower, upper = distance[meet], lower[meet], upper[meet]
-        points = box_witnesses(boxes, p, q, axes, tolerance)
-        # Where features are flat the witness points are in the middle of the region.
-        columns = np.arange(len(rows)) if self.with_regions else np.flatnonzero(~points.good)
-        extents = np.stack([sizes.extents.take(i[columns]), sizes.extents.take(j[columns])])
-        arrays = axes.normal[:, columns], band[columns], extents, magnitude[columns]
-        regions = box_regions(boxes, p[columns], q[columns], *arrays, points.on_a[:, columns], points.on_b[:, columns])
-        found = np.flatnonzero(regions.found)
-        columns, count = columns[found], np.diff(regions.first)[found]
-        if len(found):
-            uneven = np.abs(regions.depths + np.repeat(distance[columns], count))
-            flat = np.maximum.reduceat(uneven, regions.first[found]) <= BATCH_MISS * tolerance[columns]
-            flat &= (count > 1) | ~points.good[columns]
-            middle, even = regions.centroid[found[flat]].T, columns[flat]
-            half = 0.5 * distance[even] * axes.normal[:, even]
-            points.on_a[:, even], points.on_b[:, even], points.good[even] = middle - half, middle + half, True
-        inside = boxes_inside(boxes, p, q, band)
-        if inside[0].any() or inside[1].any():
-            inside = inside[0] & sizes.inside(i, j, band), inside[1] & sizes.inside(j, i, band)
-        relation = _relations(distance, band, self.clearance, *inside)
-        good = np.flatnonzero(points.good)
-        bounds = distance[good], lower[good], upper[good]
-        vectors = axes.normal[:, good], points.on_a[:, good], points.on_b[:, good]
-        self._store(rows[good], relation[good], bounds, vectors)
+        if len(meet) < len(left):
+            left, axes, distance, lower = left[meet], axes.take(meet), distance[meet], lower[meet]
+            upper, magnitude, tolerance = upper[meet], magnitude[meet], tolerance[meet]
+        rows, i, j, p, q = (of.take(left) for of in (rows, i, j, p, q))
+        band = band.take(left)
+        good = axes.good(tolerance)
         if self.with_regions:
-            there = points.good[columns]
-            chosen, found = rows[columns[there]], found[there]
-            self.center[chosen] = regions.centroid[found]
-            self.regions.store_rows(chosen, regions, found)
-            left = np.flatnonzero(points.good & ~regions.found)
+            regions, found = self._box_regions(np.arange(len(rows)), i, j, axes, band, magnitude, tolerance, good)
+        elif not good.all():
+            self._box_regions(np.flatnonzero(~good), i, j, axes, band, magnitude, tolerance, good)
+        relation = _relations(distance, band, self.clearance, *self._boxes_inside(i, j, p, q, distance, band))
+        if good.all():
+            self._store(rows, relation, (distance, lower, upper), (axes.normal, axes.on_a, axes.on_b))
+        else:
+            kept, of = np.flatnonzero(good), axes.take(np.flatnonzero(good))
+            bounds = of.signed_distance, lower[kept], upper[kept]
+            self._store(rows[kept], relation[kept], bounds, (of.normal, of.on_a, of.on_b))
+        if self.with_regions:
+            found = found[good[found]]
+            self.center[rows[found]] = regions.centroid[found]
+            self.regions.store_rows(rows[found], regions, found)
+            left = np.flatnonzero(good & ~regions.found)
             self._add_regions(rows[left], band[left], tolerance[left], None)
+
+    def _box_regions(
+        self,
+        columns: IntArray,
+        i: IntArray,
+        j: IntArray,
+        axes: BoxAxes,
+        band: FloatArray,
+        magnitude: FloatArray,
+        tolerance: FloatArray,
+        good: BoolArray,
+    ) -> tuple[BoxRegions, IntArray]:
+        """Return the regions of columns (m,) of pairs of boxes, bodies i (n,) and j (n,), and which of them are found.
+
+        Where features are flat the witness points are moved to the middle of the region, and are `good` (n,) then.
+        """
+        boxes, places = self.bodies.boxes
+        i, j, chosen = i.take(columns), j.take(columns), axes.take(columns)
+        extents = np.stack([self.bodies.sizes.extents.take(i), self.bodies.sizes.extents.take(j)])
+        arrays = chosen.normal, band.take(columns), extents, magnitude.take(columns)
+        regions = box_regions(boxes, places.take(i), places.take(j), *arrays, chosen.on_a, chosen.on_b)
+        found = np.flatnonzero(regions.found)
+        if len(found):
+            columns, count, depth = columns[found], np.diff(regions.first)[found], -axes.signed_distance
+            uneven = np.abs(regions.depths - np.repeat(depth[columns], count))
+            flat = np.maximum.reduceat(uneven, regions.first[found]) <= BATCH_MISS * tolerance[columns]
+            flat &= (count > 1) | ~good[columns]
+            middle, even = regions.centroid[found[flat]].T, columns[flat]
+            half = 0.5 * depth[even] * axes.normal[:, even]
+            axes.on_a[:, even], axes.on_b[:, even], good[even] = middle + half, middle - half, True
+        return regions, found
+
+    def _boxes_inside(
+        self, i: IntArray, j: IntArray, p: IntArray, q: IntArray, distance: FloatArray, band: FloatArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """Return of pairs of boxes p (n,) and q (n,), bodies i (n,) and j (n,), which are inside each other."""
+        sizes, boxes = self.bodies.sizes, self.bodies.boxes[0]
+        a_in_b, b_in_a = np.zeros((2, len(i)), dtype=bool)
+        # A box that is inside the other, but for the band along each of three faces, is so deep in it.
+        radius = boxes.frames[19]
+        deep = np.flatnonzero(2.0 * (np.minimum(radius.take(p), radius.take(q)) - band) <= -distance)
+        if len(deep):
+            i, j, p, q = (of.take(deep) for of in (i, j, p, q))
+            band = band.take(deep)
+            inside = boxes_inside(boxes, p, q, band)
+            a_in_b[deep] = inside[0] & sizes.inside(i, j, band)
+            b_in_a[deep] = inside[1] & sizes.inside(j, i, band)
+        return a_in_b, b_in_a
 
     def _add_regions(self, rows: IntArray, band: FloatArray, tolerance: FloatArray, progress: Progress | None) -> None:
         """Fill in the regions of pairs of polytopes that are filled in but for them."""
@@ -268,7 +307,10 @@ class PairContacts:
             gap[left[apart]], normal[:, left[apart]] = found.margin[apart], found.normal[:, apart]
             left = left[found.state == OPEN]
         apart = gap > limit
-        self.store_bounds(rows[apart], gap[apart], normal[:, apart])
+        # The means are points of the polytopes.
+        a, b = i[apart], j[apart]
+        upper = length(table.offsets(a, b)) * (1.0 + SUPPORT_ROUNDING * EPS) + table.radii[2].take(a)
+        self.store_bounds(rows[apart], gap[apart], normal[:, apart], upper + table.radii[2].take(b))
         return state
 
     def _store_hulls(
@@ -358,6 +400,12 @@ def intersecting_pairs(
 def _batch_limits(bodies: Bodies) -> tuple[int, int]:
     """Return the least number of pairs for a batch, and of polytopes where distances are not needed."""
     return (_FEW, _FEW_TESTS) if not bodies.in_poses else (_FEW_IN_POSES, _FEW_IN_POSES)
+
+
+def _put(array: FloatArray, rows: IntArray, vectors: FloatArray) -> None:
+    """Put vectors (3, m) in rows (m,) of an array whose columns are contiguous."""
+    for column, values in zip(array.T, vectors, strict=True):
+        column[rows] = values
 
 
 def _pairs_among(taken: BoolArray, i: IntArray, j: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -15,7 +15,7 @@ from contact_lens.core.batched.box_axes import (
     box_axes,
     boxes_intersect,
     double_chunks,
-    intersecting_boxes,
+    near_box_axes,
 )
 from contact_lens.core.batched.box_regions import BoxRegions, box_regions
 from contact_lens.core.batched.boxes import OrientedBoxes
@@ -45,10 +45,19 @@ def test_the_decisive_axis_of_boxes_is_that_of_one_pair(kind, count):
     table = OrientedBoxes.of(shapes)
     i, j = np.ascontiguousarray(random_pairs(count, 150, seed=count).T)
     found = box_axes(table, i, j)
-    columns, axes = intersecting_boxes(table, i, j)
-    assert np.array_equal(columns, np.flatnonzero(found.signed_distance <= 0.0))
-    for field in dataclasses.fields(axes):
-        assert np.array_equal(getattr(axes, field.name), getattr(found.take(columns), field.name))
+    limit = np.where(np.arange(count) % 2, 0.0, 0.1)
+    columns, axes, slabs = near_box_axes(table, i, j, limit)
+    assert np.array_equal(np.sort(np.concatenate([columns, slabs.columns])), np.arange(count))
+    assert np.isin(np.flatnonzero(found.signed_distance <= limit), columns).all()
+    for name in ("axis", "signed_distance", "normal", "rounding"):
+        assert np.array_equal(getattr(axes, name), getattr(found.take(columns), name))
+    assert (slabs.lower_bound > limit[slabs.columns]).all()
+    for normal, lower, upper, k in zip(
+        slabs.normal.T, slabs.lower_bound, slabs.upper_bound, slabs.columns, strict=True
+    ):
+        gap = gap_across(shapes[i[k]], shapes[j[k]], normal)
+        assert gap >= lower >= 0.99 * gap - 1e-4 * (shapes[i[k]].extent + shapes[j[k]].extent)
+        assert upper >= np.linalg.norm(shapes[j[k]].center - shapes[i[k]].center)
     meet, doubtful = boxes_intersect(table, i, j)
     sure = ~np.isin(np.arange(count), doubtful)
     for k in range(0, count, 1 + count // 700):
