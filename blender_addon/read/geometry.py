@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 MOST_RECENT = 20_000
 """Geometries that are kept for later checks at most."""
 MOST_NUMBERS = 1_500_000
-"""Vertices and triangles of these together: with hulls and trees some 300 MB."""
+"""Vertices and triangles of these together: with hulls, trees and all else that depths need some 500 MB."""
 FEW = 100
 """Points up to which a hull takes no longer than to find out that it is not needed."""
 STRETCHES = 16
