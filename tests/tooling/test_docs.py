@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,3 +37,32 @@ def test_every_file_that_a_document_links_to_exists() -> None:
     for document in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
             assert (document.parent / link).exists(), f"{document.name}: {link}"
+
+
+def imports(path: Path, package: str) -> Iterator[str]:
+    """Yield the parts of a package, folders or files, from which one of its files imports when it is loaded."""
+    tree, folders = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).parent.parts
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    left_out = {id(inner) for node in for_types for part in node.body for inner in ast.walk(part)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in left_out:
+            origin = (*folders[: len(folders) - node.level + 1], *(node.module or "").split("."))
+            for name in node.names:
+                parts = [part for part in (*origin, name.name) if part]
+                if parts[0] == package and parts[:3] != ["blender_addon", "report", "messages"]:
+                    yield parts[1]
+
+
+@pytest.mark.parametrize("package", ["core", "blender_addon"])
+def test_imports_run_down_in_the_order_of_the_layers(package: str) -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Layers")[1]
+    (line,) = re.findall(rf"\* `{package}`: (.*?)(?=\.\n|\n\*)", text, re.S)
+    groups = [re.findall(r"\w+", group) for group in re.sub(r"\(.*?\)", "", line).split("<")]
+    level = {name: k for k, group in enumerate(groups) for name in group}
+    for path in (ROOT / package).rglob("*.py"):
+        part = path.relative_to(ROOT / package).parts[0].removesuffix(".py")
+        if part in level:
+            for origin in imports(path, package):
+                assert level[origin] < level[part] or origin == part or level[origin] == 0, f"{path}: {origin}"
+        else:
+            assert part in {"__init__", "command_line"}, f"{path}: in no layer"
