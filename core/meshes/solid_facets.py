@@ -62,16 +62,23 @@ def solid_facets(solid: Solid) -> SolidFacets:
 
 
 def mesh_of(pieces: list[ConvexHull] | list[Polytope]) -> Mesh:
-    """Return the facets of polytopes as one mesh; a segment or a point is a triangle without area."""
+    """Return the facets of polytopes as one mesh; a segment or a point is a triangle without area.
+
+    Flat ones have both of their sides beside one with a volume: with one of them the mesh would be open.
+    """
     first = np.cumsum([0, *(len(piece.vertices) for piece in pieces)]).tolist()
-    triangles = [fans(piece) + start for piece, start in zip(pieces, first[:-1], strict=True)]
+    has_volume = any(piece.rank == 3 for piece in pieces)
+    triangles = [fans(piece, has_volume) + start for piece, start in zip(pieces, first[:-1], strict=True)]
     return Mesh(np.concatenate([piece.vertices for piece in pieces]), np.concatenate(triangles))
 
 
-def fans(shape: Polytope) -> IntArray:
+def fans(shape: Polytope, both_sides: bool) -> IntArray:
     """Return triangles (t, 3) of the facets of a polytope in space, as indices into its vertices, counter-clockwise
-    seen from outside; of a flat one one side only, of a point or a segment one without area."""
-    facets = shape.facets if shape.rank == 3 else shape.facets[:1]
+    seen from outside; of a flat one one side or both, of a point or a segment one without area."""
+    facets = shape.facets if shape.rank == 3 or both_sides else shape.facets[:1]
+    if shape.rank == 2 and both_sides:
+        # Without a diagonal of both sides, which would be an edge of four triangles.
+        facets = (facets[0], np.roll(facets[1], 1))
     found = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
     last = len(shape.vertices) - 1
     return np.array(found or [(0, last, last)], dtype=np.intp)

@@ -17,7 +17,9 @@ from scipy.spatial.transform import Rotation
 from shapely import Polygon as Flat
 
 from contact_lens.core import (
+    Box,
     Circle,
+    Compound,
     Contact,
     ConvexHull,
     Mesh,
@@ -472,3 +474,18 @@ def test_room_in_two_parts_turned_against_each_other_is_outside():
     assert c.least_depth <= 0.25 <= c.depth
     assert c.certificate.pieces_a is None
     assert_verified(c, a, b)
+
+
+@pytest.mark.parametrize("corners", [1, 2, 3, 4, 7])
+def test_a_flat_piece_leaves_the_others_of_a_compound_solid(corners):
+    turns = np.arange(corners) / corners * 2.0 * np.pi
+    flat = ConvexHull(np.stack([3.0 + np.cos(turns), np.sin(turns), 0.1 * np.cos(turns)], axis=1))
+    inner = Mesh(*block([0.3, 0.3, 0.3], [-0.1, -0.1, -0.1]))
+    for whole in (Box([0, 0, 0], [2, 2, 2]), Sphere([0, 0, 0], 1)):
+        alone = contact(whole, inner)
+        both = Compound([whole, flat])
+        for a, b, relation in ((both, inner, Relation.B_INSIDE_A), (inner, both, Relation.A_INSIDE_B)):
+            c = contact(a, b)
+            assert c.relation is relation
+            assert c.depth == pytest.approx(alone.depth, rel=1e-6)
+            assert_verified(c, a, b)
