@@ -26,6 +26,7 @@ from .narrow_phase.gjk import gjk_intersects
 from .pair_arguments import tolerance_of, validate_pairs, validate_tolerance
 from .progress import Progress, equal_parts, report_progress, subrange, tracked
 from .result import Contact, Method, Relation
+from .runs import chunks
 from .shapes.curved_shape import ConvexShape
 from .shapes.polytope import Polytope
 from .shapes.shape import Shape
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .broad_phase import candidate_pairs as broad_phase
     from .meshes import mesh as surfaces
     from .meshes import mesh_forest as mesh_forests
+    from .posed_shapes import PosedShapes
 else:
     broad_phase = LateModule(".broad_phase.candidate_pairs", __package__)
     mesh_forests = LateModule(".meshes.mesh_forest", __package__)
@@ -52,6 +54,8 @@ else:
 _METHODS = get_args(Method)
 _FEW_BOXES = 2_000
 """Pairs of bounding boxes that are tested faster than sorted."""
+_PAIRS_IN_POSES = 5_120
+"""Pairs of shapes in poses that are tested at once where no pose is in many of them."""
 _BROAD_PHASE = 0.05
 """Fraction of the work that finding the pairs is."""
 
@@ -289,23 +293,38 @@ def pairs_intersect(
         rows = np.flatnonzero((lower <= 0.0) & (upper >= 0.0))
         before = before.take(rows)
         normals = (start.normal.take(before, axis=0) * (start.signed_distance.take(before) > 0.0)[:, None]).T
-    bodies, numbers = scene.bodies_of(indices[rows])
-    result[rows], left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
-    singly = subrange(progress, 1.0 - len(left) / max(1, len(numbers)), 1.0)
+    # Of poses that are asked about once, those of a few pairs stay in the cache.
+    once = scene.matrices is not None and len(rows) <= len(scene)
+    for part in chunks(len(rows), _PAIRS_IN_POSES if once else len(rows)):
+        across = None if normals is None else normals[:, part]
+        done = subrange(progress, part.start / len(rows), part.stop / len(rows))
+        result[rows[part]] = _intersecting(scene, indices[rows[part]], across, done)
+    report_progress(progress, 1.0)
+    return result
+
+
+def _intersecting(
+    scene: PosedShapes, indices: IntArray, normals: FloatArray | None, progress: Progress | None
+) -> BoolArray:
+    """Return whether the shapes of each pair (p, 2) intersect; `normals` (dim, p) may be those of empty slabs."""
+    bodies, numbers = scene.bodies_of(indices)
+    result, left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
+    if not len(left):
+        return result
+    singly = subrange(progress, 1.0 - len(left) / len(numbers), 1.0)
     is_mesh = np.array([_is_mesh(shape) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
     of_meshes = is_mesh[numbers[left]].all(axis=1)
     chosen, left = left[of_meshes], left[~of_meshes]
     if len(chosen):
         used, places = np.unique(numbers[chosen], return_inverse=True)
         meshes = [mesh for n in used.tolist() if isinstance(mesh := bodies.shape(n), surfaces.Mesh)]
-        result[rows[chosen]] = mesh_forests.meshes_intersect(meshes, places.reshape(-1, 2), singly)
+        result[chosen] = mesh_forests.meshes_intersect(meshes, places.reshape(-1, 2), singly)
     for k in tracked(left.tolist(), singly):
         a, b = (bodies.vertices(n) for n in numbers[k].tolist())
         if isinstance(a, Polytope) and isinstance(b, Polytope):
-            result[rows[k]] = gjk_intersects(a, b)
+            result[k] = gjk_intersects(a, b)
         else:
-            result[rows[k]] = contact(a, b).intersects
-    report_progress(progress, 1.0)
+            result[k] = contact(a, b).intersects
     return result
 
 

@@ -69,12 +69,18 @@ class OrientedBoxes:
         frames, solid = np.empty((20, len(numbers))), np.empty(len(numbers), dtype=bool)
         for part in chunks(len(numbers), size=CHUNK // 4):
             columns = frames[:, part]
-            self.frames[:15].take(numbers[part], axis=1, out=columns[:15], mode="clip")
+            for few in (slice(0, 3), slice(12, 15)) if self._upright else (slice(0, 15),):
+                self.frames[few].take(numbers[part], axis=1, out=columns[few], mode="clip")
             with np.errstate(all="ignore"):  # what overflows is no box
-                solid[part] = _transform(columns, affine_rows(poses, rows[part]))
+                solid[part] = _transform(columns, affine_rows(poses, rows[part]), self._upright)
         if not solid.all():
             frames = frames.take(np.flatnonzero(solid), axis=1)
         return solid, OrientedBoxes(read_only(frames))
+
+    @cached_property
+    def _upright(self) -> bool:
+        """Whether the axes of all boxes are the coordinate axes."""
+        return bool((self.frames[3:12] == np.eye(3).reshape(9, 1)).all())
 
     @cached_property
     def scale(self) -> float:
@@ -134,16 +140,16 @@ class OrientedBoxes:
         return self.frames[:3] - reach, self.frames[:3] + reach
 
 
-def _transform(frames: FloatArray, affine: FloatArray) -> BoolArray:
-    """Fill in the frames (20, m) of boxes in poses (3, 4, m) from their first 15 rows without; return (m,) whether each
-    is a solid box still."""
+def _transform(frames: FloatArray, affine: FloatArray, upright: bool) -> BoolArray:
+    """Fill in the frames (20, m) of boxes in poses (3, 4, m) from their first 15 rows without, of which axes are not
+    read where they are `upright`; return (m,) whether each is a solid box still."""
     linear, offsets = affine[:, :3], affine[:, 3]
     center, axes, half = frames[:3], frames[3:12].reshape(3, 3, -1), frames[12:15]
     turned = np.einsum("rcm,cm->rm", linear, center)
     np.add(turned, offsets, out=center)
     far = np.maximum(np.abs(turned, out=turned), np.abs(offsets)).max(axis=0)
     skew = _skew(linear)
-    axes[:] = np.einsum("rcm,kcm->krm", linear, axes)
+    axes[:] = linear.transpose(1, 0, 2) if upright else np.einsum("rcm,kcm->krm", linear, axes)
     uneven = np.flatnonzero(~(skew <= BOX_ORTHOGONAL * EPS))
     if len(uneven):
         others = axes.take(uneven, axis=2)
