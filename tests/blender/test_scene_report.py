@@ -465,6 +465,15 @@ def test_frame_lists(written: str, expected: list[int]) -> None:
     assert part("blender_addon.ui.command_options").frames(written) == expected
 
 
+def test_the_user_guide_has_every_option() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "user-guide.md").read_text(encoding="utf-8")
+    table = guide.split("## Check scenes from a terminal")[1].split("| option |")[1].split("\n\n")[0]
+    written = set(re.findall(r"--[\w-]+", "".join(row.split("|")[1] for row in table.splitlines()[2:])))
+    actions = part("blender_addon.ui.command_options").parser("check")._actions
+    options = {name for action in actions for name in action.option_strings}
+    assert options - {"-h", "--help"} == written
+
+
 def test_approved_pairs_fail_a_build_only_when_they_became_deeper(
     scene_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

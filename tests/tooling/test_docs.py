@@ -23,6 +23,12 @@ def test_every_command_of_the_documents_is_run_by_ci() -> None:
         assert f"python3 build.py test{option}" in script
 
 
+def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), {})
+    assert "penetrating" in capsys.readouterr().out
+
+
 def test_every_source_that_a_docstring_names_can_be_looked_up() -> None:
     listed = set(re.findall(r"^\| (S\d(?:\.\d)?) \|", (ROOT / "docs" / "sources.md").read_text(encoding="utf-8"), re.M))
     named = set()
