@@ -278,7 +278,7 @@ class Clashes(Sequence[Clash]):
         return Clashes(pairs, self._codes, self._numbers)
 
     @property
-    def with_more(self) -> list[int]:
+    def detailed_rows(self) -> list[int]:
         """The rows of clashes that are more than their numbers: those checked alone, and with bounds apart."""
         apart = self._codes[:, 1] != STATUSES.index(Status.CERTIFIED)
         return sorted({*self._single, *np.flatnonzero(apart).tolist()})

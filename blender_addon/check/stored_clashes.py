@@ -68,7 +68,7 @@ class StoredClashes:
     ) -> StoredClashes:
         """Return the clashes of a check; rows: as plain data."""
         used, places = np.unique(clashes.pairs, return_inverse=True)
-        whole = {k: rows[k] for k in clashes.with_more}
+        whole = {k: rows[k] for k in clashes.detailed_rows}
         things = [objects[k] for k in used.tolist()]
         return cls(
             clashes.renumbered(places.reshape(-1, 2)),

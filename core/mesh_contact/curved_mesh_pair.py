@@ -247,4 +247,4 @@ class CurvedPair:
         """Return a point of a piece inside the mesh's solid, or a point of the mesh inside a piece."""
         middles = np.array([piece.center for piece in self.pieces])
         inside = self.mesh.contains(middles)
-        return middles[inside][0] if inside.any() else self.mesh.starts[0]
+        return middles[inside][0] if inside.any() else self.mesh.part_points[0]

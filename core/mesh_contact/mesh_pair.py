@@ -121,10 +121,10 @@ class MeshPair:
             nearest = mesh_distance(a.mesh, b.mesh, subrange(self.progress, 0.2, 0.3))
             self.surface, proved = nearest.distance, nearest.lower_bound
             on_a, on_b = nearest.point_on_a, nearest.point_on_b
-            self.a_in_b, self.b_in_a = b.contains(a.starts), a.contains(b.starts)
+            self.a_in_b, self.b_in_a = b.contains(a.part_points), a.contains(b.part_points)
             self.nested = bool(self.a_in_b.any() or self.b_in_a.any())
             if self.nested:
-                on_a = on_b = a.starts[self.a_in_b][0] if self.a_in_b.any() else b.starts[self.b_in_a][0]
+                on_a = on_b = a.part_points[self.a_in_b][0] if self.a_in_b.any() else b.part_points[self.b_in_a][0]
             else:
                 apart = on_b - on_a
                 largest = float(np.abs(apart).max())
@@ -482,7 +482,7 @@ class MeshPair:
         if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:
             proofs += [common_ball(a, b, crossings, deepest), point_inside(a, b, crossings)]
         if self.budget.nodes > 0 and _least(proofs) < _UNSEEN * search.length and cell is not None:
-            search.leave(cell)
+            search.search_below_cell(cell)
         least = _least(proofs)
         self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
         return least

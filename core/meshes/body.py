@@ -48,7 +48,7 @@ class Body:
         return cls(whole, _encloses(whole))
 
     @property
-    def starts(self) -> FloatArray:
+    def part_points(self) -> FloatArray:
         """(k, 3) a point of each loose part."""
         return self.mesh.points.take(self.mesh.first_vertices, axis=0)
 
@@ -158,7 +158,7 @@ def are_disjoint(a: Body, b: Body) -> bool:
     a.mesh.tree, b.mesh.tree  # noqa: B018  # crossing_triangles uses trees that have been built
     if len(crossing_triangles(a.mesh, b.mesh)):
         return False
-    return not (a.contains(b.starts).any() or b.contains(a.starts).any())
+    return not (a.contains(b.part_points).any() or b.contains(a.part_points).any())
 
 
 def length_of(vector: FloatArray) -> float:

@@ -98,7 +98,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
     for piece in pieces:
         core = piece.skeleton
         if core is not None and core.rank == 3:
-            beyond = (mesh.starts - core.center) @ core.normals.T - core.offsets
+            beyond = (mesh.part_points - core.center) @ core.normals.T - core.offsets
             if (beyond.max(axis=1) <= 0.0).any():
                 return True
     return False

@@ -52,7 +52,7 @@ def meshes_intersect(meshes: Sequence[Mesh], pairs: IntArray, progress: Progress
         (low, high), (other_low, other_high) = meshes[i].bounds, meshes[j].bounds
         if (low <= other_high).all() and (other_low <= high).all():
             a, b = (bodies[k] if k in bodies else bodies.setdefault(k, Body.of(meshes[k])) for k in (i, j))
-            result[row] = a.contains(b.starts).any() or b.contains(a.starts).any()
+            result[row] = a.contains(b.part_points).any() or b.contains(a.part_points).any()
     report_progress(progress, 1.0)
     return result
 

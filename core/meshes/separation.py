@@ -28,7 +28,7 @@ from .crossings import Crossings
 from .half_spaces import HalfSpaces
 from .mesh_sweep import first_impact, gaps_between, grain, near_pairs
 from .translation_grid import TranslationGrid
-from .uncross import uncross
+from .resolve_crossings import resolve_crossings
 
 _SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""
@@ -123,7 +123,7 @@ class SeparationSearch:
                     return found
         return None
 
-    def leave(self, cell: float) -> None:
+    def search_below_cell(self, cell: float) -> None:
         """Look for translations about as short as a cell of a grid that does not show where the solids overlap: from
         none, and if that fails in many directions."""
         before = self.length
@@ -139,13 +139,13 @@ class SeparationSearch:
 
     def _try_near(self, translation: FloatArray, cell: float) -> None:
         """Slide to a minimum from what separates near a translation; keep it when it is the best."""
-        start = self._uncrossed(translation, cell)
+        start = self._resolved(translation, cell)
         if start is not None:
             self.slide_to_minimum(start, cell)
 
-    def _uncrossed(self, translation: FloatArray, cell: float) -> FloatArray | None:
+    def _resolved(self, translation: FloatArray, cell: float) -> FloatArray | None:
         """Return a translation near one that probably separates, which does; None where none is found."""
-        found = uncross(self.a, self.b, translation, _BESIDE * cell)
+        found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell)
         return None if found is None or not self.separates(found) else found
 
     def _gaps(self, start: FloatArray, path: FloatArray, pairs: IntArray | None = None) -> FloatArray:
@@ -189,7 +189,7 @@ class SeparationSearch:
 
     def _nearest_free(self, translation: FloatArray, cell: float) -> FloatArray | None:
         """Return a translation that separates near one that probably does; None where none is found."""
-        found = self._uncrossed(translation, cell)
+        found = self._resolved(translation, cell)
         if found is not None:
             return found
         step = translation * (cell / length_of(translation))

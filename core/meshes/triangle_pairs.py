@@ -67,10 +67,10 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
-    return _meetings(mesh, mesh, pairs.take(_strangers(mesh, pairs), axis=1), subrange(progress, 0.5, 1.0))
+    return _meetings(mesh, mesh, pairs.take(_without_common_vertex(mesh, pairs), axis=1), subrange(progress, 0.5, 1.0))
 
 
-def _strangers(mesh: Mesh, pairs: IntArray) -> IntArray:
+def _without_common_vertex(mesh: Mesh, pairs: IntArray) -> IntArray:
     """Return the numbers of the pairs (2, p) of triangles that name no common vertex."""
     corners = np.ascontiguousarray(mesh.triangles.T.astype(np.int32 if len(mesh.points) < 1 << 31 else np.intp))
     kept = [np.zeros(0, dtype=np.intp)]

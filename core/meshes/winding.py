@@ -114,10 +114,10 @@ def _winding(points: ArrayLike, mesh: Surface, asked: int, progress: Progress | 
         for part in chunks(count, _BATCH // number, progress):
             faces.add_all(part, total, touching)
     else:
-        walk = _Walk.of(mesh, faces)
+        descent = _Descent.of(mesh, faces)
         for part in chunks(count, _POINTS):
             of = np.arange(part.start, part.stop)
-            walk.add(of, total, touching, subrange(progress, part.start / count, part.stop / count))
+            descent.add(of, total, touching, subrange(progress, part.start / count, part.stop / count))
     report_progress(progress, 1.0)
     total /= 4.0 * pi
     return Winding(read_only(total), read_only(touching))
@@ -195,8 +195,8 @@ def _angles(a: FloatArray, b: FloatArray, c: FloatArray) -> tuple[FloatArray, Bo
 
 
 @dataclass(frozen=True, eq=False)
-class _Walk:
-    """The way of points down the tree of a mesh: what they are outside of is seen as a fan."""
+class _Descent:
+    """The descent of points in the tree of a mesh: what they are outside of is replaced by a fan."""
 
     faces: _Faces
     fans: _Faces
@@ -212,8 +212,8 @@ class _Walk:
     """(m,) how many its fan has."""
 
     @classmethod
-    def of(cls, mesh: Surface, faces: _Faces) -> _Walk:
-        """Return the way down the tree of a mesh."""
+    def of(cls, mesh: Surface, faces: _Faces) -> _Descent:
+        """Return the descent of the tree of a mesh."""
         fans = fans_of(mesh)
         triangles = fans.triangles[:, ::-1] if mesh.is_turned else fans.triangles
         return cls(faces, replace(faces, triangles=triangles), mesh.tree, *node_bounds(mesh), fans.first, fans.count)

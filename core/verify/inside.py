@@ -135,7 +135,7 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
 def parts_inside(inner: Body, outer: Body) -> list[bool]:
     """Tell for each loose part of one whether it begins inside the other's solid."""
     low, high = outer.mesh.bounds
-    starts, result = inner.starts, [False] * len(inner.starts)
+    starts, result = inner.part_points, [False] * len(inner.part_points)
     if outer.solid:
         for k in np.flatnonzero(((starts >= low) & (starts <= high)).all(axis=1)).tolist():
             result[k] = abs(turns(starts[k], outer.mesh)) > 0.5

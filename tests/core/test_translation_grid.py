@@ -14,7 +14,7 @@ from contact_lens.core.meshes.depth_proof import CommonCells, CommonPoints, Latt
 from contact_lens.core.meshes.half_spaces import shortest_within
 from contact_lens.core.meshes.translation_grid import TranslationGrid
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles
-from contact_lens.core.meshes.uncross import uncross
+from contact_lens.core.meshes.resolve_crossings import resolve_crossings
 from contact_lens.core.meshes.voxels import surface_points, voxelize
 
 from .generators import rotation
@@ -152,7 +152,7 @@ def test_triangles_that_cross_a_little_are_moved_apart():
     assert are_disjoint(a, b)  # a peg between two others, a hundredth from each
     for _ in range(20):
         start = rng.uniform(-0.1, 0.1, 3)
-        found = uncross(a, b, start, 0.3)
+        found = resolve_crossings(a, b, start, 0.3)
         assert found is not None
         assert are_disjoint(a, b.translated(found))
         assert np.linalg.norm(found - start) <= 0.3

@@ -17,7 +17,7 @@ _FARTHER = 1e-6
 """Relative: how much farther the triangles are moved."""
 
 
-def uncross(a: Body, b: Body, translation: FloatArray, most: float) -> FloatArray | None:
+def resolve_crossings(a: Body, b: Body, translation: FloatArray, most: float) -> FloatArray | None:
     """Return a translation of B near one, after which no triangles cross; None where none is found that differs from it
     by no more than `most`.
 
