@@ -27,8 +27,8 @@ from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
 from .half_spaces import HalfSpaces
 from .mesh_sweep import first_impact, gaps_between, grain, near_pairs
-from .translation_grid import TranslationGrid
 from .resolve_crossings import resolve_crossings
+from .translation_grid import TranslationGrid
 
 _SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""

@@ -12,9 +12,9 @@ from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.depth_bounds import common_ball, crossing_pair, point_inside
 from contact_lens.core.meshes.depth_proof import CommonCells, CommonPoints, Lattice
 from contact_lens.core.meshes.half_spaces import shortest_within
+from contact_lens.core.meshes.resolve_crossings import resolve_crossings
 from contact_lens.core.meshes.translation_grid import TranslationGrid
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles
-from contact_lens.core.meshes.resolve_crossings import resolve_crossings
 from contact_lens.core.meshes.voxels import surface_points, voxelize
 
 from .generators import rotation
