@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clashes that a scene check finds: arrays with a row each, of which a `Clash` is made when it is looked at."""
+"""The clashes that a scene check finds: arrays with a row each, of which a `Clash` is made on access."""
 
 from __future__ import annotations
 
@@ -162,14 +162,14 @@ _PLACES = {name: slice(end - width, end) for (name, width), end in zip(_NUMBERS.
 
 
 class Clashes(Sequence[Clash]):
-    """Clashes, some 200 bytes each until one is looked at; those that were checked by themselves are kept whole."""
+    """Clashes, some 200 bytes each until one is accessed; those that were checked by themselves are kept whole."""
 
     def __init__(self, pairs: IntArray, codes: NDArray[np.int8], numbers: FloatArray) -> None:
         """pairs (n, 2): indices of objects; codes (n, 3): indices of RELATIONS and STATUSES, and the dimension of the
         region, -1 without one; numbers (n, 20): see `_PLACES`."""
         self.pairs, self._codes, self._numbers = pairs, codes, numbers
         self._single: dict[int, Clash] = {}
-        """Those that were looked at alone."""
+        """Those that were checked by themselves."""
 
     @classmethod
     def none(cls) -> Clashes:

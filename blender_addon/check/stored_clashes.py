@@ -2,7 +2,7 @@
 """The clashes of a check as one text in the scene: what is stored of a finding is which row of which text it is.
 
 Properties of Blender take some kilobytes and microseconds for each clash; a text of arrays takes 0.2 kB. Rows are made
-when they are looked at. Texts are read once, the last few are kept.
+on access. Texts are read once, the last few are kept.
 """
 
 from __future__ import annotations

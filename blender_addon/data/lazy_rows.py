@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows of plain data that are made when they are looked at: a check may have a hundred thousand."""
+"""Rows of plain data that are made on access: a check may have a hundred thousand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 class LazyRows(Sequence[Row]):
-    """Rows made one by one, each time they are looked at, with what was added to some of them."""
+    """Rows made one by one, on each access, with what was added to some of them."""
 
     def __init__(
         self, count: int, make: Callable[[int], Row], columns: Mapping[str, Sequence[Any]] | None = None
@@ -56,7 +56,7 @@ def column(rows: Sequence[Row], name: str) -> Sequence[Any]:
 
 
 def mapped(rows: Sequence[Row], turn: Callable[[Row], Row]) -> Sequence[Row]:
-    """Return rows turned into others, when they are looked at where the rows are lazy."""
+    """Return rows converted into others, on access where the rows are lazy."""
     return rows.mapped(turn) if isinstance(rows, LazyRows) else [turn(row) for row in rows]
 
 

@@ -58,7 +58,7 @@ def check_record(
     frame: float | None = None,
     changed: Pair = frozenset(),
 ) -> dict[str, Any]:
-    """Return a check as plain data, JSON-ready, its findings made when they are looked at.
+    """Return a check as plain data, JSON-ready, its findings made on access.
 
     statuses: of the pairs that are known; without them the findings have none. frame: of the check, if not the scene's
     current one. changed: the objects that were left out, as they have changed.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The support features of many pairs of polytopes: how many vertices they have, and their contact regions where one has
-a single vertex, or both are edges that cross. Such a region is a point, and a `Region` is made when it is looked at.
+a single vertex, or both are edges that cross. Such a region is a point, and a `Region` is made on access.
 
 Source: S2.2.
 """

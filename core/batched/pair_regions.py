@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact regions of many pairs: arrays, of which a `Region` is made when a row is looked at."""
+"""The contact regions of many pairs: arrays, of which a `Region` is made on access."""
 
 from __future__ import annotations
 

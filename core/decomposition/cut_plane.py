@@ -16,9 +16,9 @@ _ACROSS = 12
 _MOST_OUTSIDE = 6000
 """Samples of the room outside that cuts are scored by."""
 _COARSE = 4
-"""Every so many samples are asked first which planes are the best."""
+"""Of so many samples one is tested first."""
 _FINE = 12
-"""Planes that all samples are asked about."""
+"""Planes that are tested on all samples."""
 _STEPS = 64.0, 256.0
 """Normals and offsets in the same steps of these fractions are one plane."""
 _MARGIN = 1e-3

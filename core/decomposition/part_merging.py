@@ -13,7 +13,7 @@ from .surface_parts import joined
 _MOST_OUTSIDE = 24_000
 """Samples of the room outside that merged parts are measured by."""
 _COARSE = 4
-"""Every so many samples are asked first what two parts would be."""
+"""Of so many samples one is tested first."""
 
 
 class PartMerging:

@@ -63,7 +63,7 @@ _UNSEEN = 0.3
 _RESOLVED = 0.98
 """Times the depth: lower bounds of less are compared with that of a ball."""
 _ASKED = 16
-"""Corners of a mesh that are asked first whether it is inside the other."""
+"""Corners of a mesh that are tested first for whether it is inside the other."""
 
 
 class MeshPair:

@@ -12,7 +12,7 @@ from ..types import FloatArray, IntArray
 _CLEAR = 1e-3
 """Sine of the angle between a triangle and the line to a point, from which on that is clearly on one side."""
 _ASKED = 64
-"""Corners of a solid that are asked."""
+"""Corners of a solid that are tested."""
 
 
 def side_of_surface(surface: Body, solid: Body, nearest: FloatArray, rounding: float) -> int:
