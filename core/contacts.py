@@ -312,10 +312,10 @@ def _intersecting(
     if not len(left):
         return result
     singly = subrange(progress, 1.0 - len(left) / len(numbers), 1.0)
-    is_mesh = np.array([_is_mesh(shape) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
-    of_meshes = is_mesh[numbers[left]].all(axis=1)
-    chosen, left = left[of_meshes], left[~of_meshes]
-    if len(chosen):
+    if not bodies.tables.is_convex.all():
+        is_mesh = np.array([_is_mesh(shape) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
+        of_meshes = is_mesh[numbers[left]].all(axis=1)
+        chosen, left = left[of_meshes], left[~of_meshes]
         used, places = np.unique(numbers[chosen], return_inverse=True)
         meshes = [mesh for n in used.tolist() if isinstance(mesh := bodies.shape(n), surfaces.Mesh)]
         result[chosen] = mesh_forests.meshes_intersect(meshes, places.reshape(-1, 2), singly)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -13,7 +14,10 @@ class LateModule:
     def __init__(self, name: str, package: str | None) -> None:
         """Take a relative name such as ".meshes.mesh", and the `__package__` of the file that uses it."""
         self._name, self._package = name, package
+        self._module: ModuleType | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return a name of the module."""
-        return getattr(import_module(self._name, self._package), name)
+        if self._module is None:
+            self._module = import_module(self._name, self._package)
+        return getattr(self._module, name)

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import cos, inf, pi, radians, sin, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import as_direction, as_floats
 from ..shapes.ordinary_size import extreme_exponent
@@ -130,22 +130,22 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     another length or is not finite.
     """
     validate_polytopes(a, b)
-    if direction is not None:
-        x, y, *z = as_floats("direction", direction, a.dim)
-        if _separates(a, b, np.asarray(direction), x, y, z[0] if z else 0.0):
-            return False
+    if direction is not None and _separates(a, b, direction):
+        return False
     return _gjk(a, b, distance=False, direction=direction).intersects
 
 
-def _separates(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
-    """Return whether a direction from A to B, with these components, separates with certainty: the first step of the
-    search alone."""
-    heights_a, heights_b = a._centred.dot(direction), b._centred.dot(direction)
+def _separates(a: Polytope, b: Polytope, direction: ArrayLike) -> bool:
+    """Return whether a direction from A to B separates with certainty: the first step of the search alone."""
+    floats = as_floats("direction", direction, a.dim)
+    x, y, z = floats if len(floats) == 3 else (*floats, 0.0)
+    along = np.asarray(direction)
+    heights_a, heights_b = a._centred.dot(along), b._centred.dot(along)
     ax, ay, az = a._middle
     bx, by, bz = b._middle
-    gap = heights_b.item(heights_b.argmin()) - heights_a.item(heights_a.argmax())
-    gap += x * (bx - ax) + y * (by - ay) + z * (bz - az)
-    size = size_of_difference(a, b)
+    u, v, w = bx - ax, by - ay, bz - az
+    gap = heights_b.item(heights_b.argmin()) - heights_a.item(heights_a.argmax()) + (x * u + y * v + z * w)
+    size = a.extent + b.extent + abs(u) + abs(v) + abs(w)
     return gap > _DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
 
 
