@@ -28,8 +28,8 @@ ITEMS = (
     (CAPSULE, "Capsule", "Capsule along local Z, fitted to the local bounding box"),
     (CYLINDER, "Cylinder", "Cylinder along local Z, fitted to the local bounding box"),
     (CONE, "Cone", "Cone along local Z with its apex up, fitted to the local bounding box"),
-    (COMPOUND, "Compound", "Exact convex pieces of a closed mesh with few concave edges"),
-    (MESH, "Mesh", "The mesh itself with its concavities: a solid if it is closed, otherwise a surface"),
+    (COMPOUND, "Compound", "Convex pieces of the mesh: exact if few edges bend inward, else up to 32 almost convex"),
+    (MESH, "Mesh", "The mesh itself with its concavities: a solid if it is closed, otherwise only its surface"),
 )
 WORDS = {
     CONVEX_HULL: "convex hull",
