@@ -24,13 +24,13 @@ import bpy
 from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
-from .check.convex_bounds import FrameMemory
+from .check.frame_memory import FrameMemory
 from .data.lazy_rows import column
 from .data.names import visible
 from .data.records import Rules
 from .data.units import UnitFormat
 from .read import visibility as scene_visibility
-from .read.geometry import Geometries
+from .read.frame_geometries import FrameGeometries
 from .read.scene import read_input
 from .read.snapshot import ReadError
 from .report import files as report_files
@@ -270,8 +270,8 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
         layer = bpy.context.view_layer
-    geometries, known = Geometries(), FrameMemory(follows=len(options.frames or ()) > 1)
-    with bpy.context.temp_override(scene=scene, view_layer=layer):
+    known = FrameMemory(follows=len(options.frames or ()) > 1)
+    with bpy.context.temp_override(scene=scene, view_layer=layer), FrameGeometries(scene, layer) as geometries:
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         wanted = options.frames or [None]
@@ -280,6 +280,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             if stop.asked:
                 return
             scene_visibility.go_to(scene, layer, options.visibility, frame)
+            geometries.next_frame()
             given = read_input(context, rules, scene_results.reviewed(scene), geometries)
             shows = Progress(screen.quiet, k, len(wanted), stop)
             try:
@@ -293,7 +294,6 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             if options.html and options.pictures and not stop.asked:
                 pairs = [(given.objects[a], given.objects[b]) for a, b in outcome.clashes.pairs.tolist()]
                 scene_report.take_pictures(context, check, pairs, options.pictures)
-            geometries.next_frame()
             yield check
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convex shapes that objects are, or that contain them: local ones, shared by all objects with a mesh, and poses.
 
-`contacts` answers many pairs of them at once. What it makes of shapes, and what it has found at the last frame, is kept
-from frame to frame.
+`contacts` answers many pairs of them at once.
 """
 
 from __future__ import annotations
@@ -12,22 +11,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.contacts import Contacts, contacts
 from ...core.progress import Progress, report_progress
-from ...core.shape_set import ShapeSet
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
 from ..data.records import Key
 from ..read.collision_shape import RESOLUTION_STEPS, float32_steps
-from ..read.geometry import Geometry
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShapeCache
 
 WORTH_HULL = 8
 """Candidate pairs of a mesh from which on its hull, which is only its bound, takes less time than it saves."""
-MOST_UNUSED = 2
-"""Times the objects of a check: of more shapes, kept from earlier frames, none are kept."""
 
 
 class ConvexBounds:
@@ -39,16 +33,16 @@ class ConvexBounds:
         corners: tuple[FloatArray, FloatArray],
         pairs: IntArray,
         shapes: WorldShapeCache,
-        follows: bool,
+        pairs_before: Counter[bytes],
         progress: Progress | None = None,
     ) -> None:
-        """corners: of the bounding boxes, low and high (n, 3); pairs (m, 2): of objects that may collide; follows:
-        whether there will be another frame, with many of the same meshes. Raises Cancelled."""
+        """corners: of the bounding boxes, low and high (n, 3); pairs (m, 2): of objects that may collide; pairs_before:
+        how many were found alone at earlier frames, by digests of geometries. Raises Cancelled."""
         count = len(objects)
         used, uses = np.unique(pairs, return_counts=True)
-        wanted = Counter[Geometry]()
+        pairs_of = Counter(pairs_before)
         for k, times in zip(used.tolist(), uses.tolist(), strict=True):
-            wanted[objects[k].geometry] += times
+            pairs_of[objects[k].geometry.digest] += times
         self.has_bound: BoolArray = np.zeros(count, dtype=bool)
         """(n,) whether an object has a convex bound."""
         self.is_convex: BoolArray = np.zeros(count, dtype=bool)
@@ -71,7 +65,7 @@ class ConvexBounds:
                     continue
                 if obj.kind in PRIMITIVES:
                     self.shapes[k], self.step[k] = shapes.of(obj).convex_bound, shapes.of(obj).step
-                elif obj.kind != MESH or follows or obj.geometry.has_hull or wanted[obj.geometry] >= WORTH_HULL:
+                elif _is_worth_hull(obj, pairs_of):
                     self.shapes[k] = obj.geometry.convex_bound
                     local.append(k)
                 else:
@@ -102,58 +96,5 @@ class ConvexBounds:
         return np.maximum(contact_tolerance, coarsest)
 
 
-class FrameMemory:
-    """What is made of the shapes of a scene once for all frames, and the contacts of the last one."""
-
-    def __init__(self, follows: bool = True) -> None:
-        """follows: whether there will be another frame."""
-        self.follows = follows
-        self.last: Contacts | None = None
-        """Of the last frame, if they were found in one step."""
-        self._places: dict[tuple[Key, int], int] = {}
-        self._shapes: list[ConvexShape] = []
-        self._set = ShapeSet(())
-
-    def contacts(
-        self,
-        bounds: ConvexBounds,
-        pairs: IntArray,
-        tolerance: FloatArray,
-        clearance: float,
-        progress: Progress | None,
-    ) -> Contacts:
-        """Return the contacts of pairs (n, 2) of objects with bounds, each with its own tolerance. Raises Cancelled."""
-        used, numbers = np.unique(pairs, return_inverse=True)
-        places = self._places_of(bounds, used)
-        poses = np.tile(np.eye(4), (len(self._shapes), 1, 1))
-        poses[places] = bounds.poses[used]
-        found = contacts(
-            self._set,
-            places[numbers.reshape(-1, 2)],
-            poses=poses,
-            clearance=clearance,
-            contact_tolerance=tolerance,
-            distances=False,
-            certificates=self.follows,
-            start=self.last,
-            progress=progress,
-        )
-        self.last = found if self.follows else None
-        return found
-
-    def _places_of(self, bounds: ConvexBounds, used: IntArray) -> IntArray:
-        """Return where the bounds of objects are in the set of shapes, with those that were not there."""
-        if len(self._shapes) > MOST_UNUSED * len(bounds.keys):
-            self._places, self._shapes, self.last = {}, [], None
-        places = []
-        for k in used.tolist():
-            shape = bounds.shapes[k]
-            assert shape is not None
-            identity = bounds.keys[k], id(shape)  # which is kept: no other has its number
-            place = self._places.setdefault(identity, len(self._shapes))
-            if place == len(self._shapes):
-                self._shapes.append(shape)
-            places.append(place)
-        if len(self._set) < len(self._shapes):
-            self._set = ShapeSet(self._shapes)
-        return np.array(places, dtype=np.intp)
+def _is_worth_hull(obj: SceneObject, pairs_of: Counter[bytes]) -> bool:
+    return obj.kind != MESH or obj.geometry.has_hull or pairs_of[obj.geometry.digest] >= WORTH_HULL

@@ -22,11 +22,11 @@ from ..data.collision_kinds import PRIMITIVES
 from ..data.records import Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
-from ..read.world_shape import WorldShapeCache
 from ..report import messages
 from .candidates import bounds_of, candidates
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
-from .convex_bounds import ConvexBounds, FrameMemory
+from .convex_bounds import ConvexBounds
+from .frame_memory import FrameMemory
 from .pair import check_pair
 
 CHUNK = 20_000
@@ -115,7 +115,8 @@ class _Check:
     def __init__(self, given: CheckInput, outcome: Outcome, known: FrameMemory) -> None:
         self._given, self._outcome, self._known = given, outcome, known
         self._objects = given.objects
-        self._shapes = WorldShapeCache()
+        self._shapes = known.shapes
+        known.next_frame()
         budget = None if given.rules.exact else FIRST_ANSWER
         self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
         self._found: list[Clashes] = []
@@ -134,8 +135,8 @@ class _Check:
         left = np.ones(len(pairs), dtype=bool)
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
-        follows, progress = self._known.follows, subrange(progress, PAIRS, 1.0)
-        self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, follows, progress)
+        before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
+        self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
 
     def _ignore(self, rule: str, pairs: IntArray) -> None:
@@ -235,10 +236,15 @@ class _Check:
                 self._skip_object(obj, str(error))
                 return None
         a, b = (self._shapes.of(obj) for obj in objects)
-        try:
-            settings = replace(self._settings, budget=None) if exact else self._settings
+        settings = replace(self._settings, budget=None) if exact else self._settings
+
+        def find() -> tuple[Clash, int]:
+            self._known.pairs_alone.update(obj.geometry.digest for obj in objects)
             result = check_pair(a, b, settings, subrange(progress, 0.4, 1.0))
             return clash_of(pair, result, verify), rank_of(result.contact)
+
+        try:
+            return self._known.alone(pair, (a.object.shape_key, b.object.shape_key, settings, verify), find)
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
             reason = messages.pair_not_checked(name_a, name_b, error)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -153,6 +153,16 @@ class Geometries:
         known = known or _recent.get(digest, lambda: _read(digest, read_arrays))
         self._used[digest] = known
         return known
+
+    def unchanged(self, place: Hashable, sources: Iterable[int]) -> Geometry | None:
+        """Return the geometry that was noted at a place in memory, if it is certain to be the same; else None.
+
+        sources: `session_uid` of all objects that make it.
+        """
+        return None
+
+    def note(self, place: Hashable, geometry: Geometry) -> None:
+        """Note the geometry that is at a place in memory."""
 
 
 class RecentGeometries(Geometries):

@@ -230,7 +230,7 @@ class SceneReader:
                 continue
             name = instance_name(source.name, number, maker.name)
             try:
-                geometry = self._geometry(source, shown)
+                geometry = self._geometry(source, shown, maker)
                 linear, translation = read.world_matrix(name, instance)
             except ReadError as error:
                 self._skip(name, error)
@@ -264,13 +264,19 @@ class SceneReader:
                 self.skipped.append(Skipped(name, reason, unchecked=False, kind="instances"))
         return set(makers)
 
-    def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:
-        """Return the geometry of an evaluated object or instance. Raises ReadError."""
+    def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object, *makers: bpy.types.Object) -> Geometry:
+        """Return the geometry of an evaluated object, or of an instance and what makes it. Raises ReadError."""
         place = (evaluated.data.as_pointer(), evaluated.type) if evaluated.data is not None else (0, "")
-        known = self._by_data.get(place) if evaluated.type == "MESH" else None
+        is_mesh = evaluated.type == "MESH" and evaluated.data is not None
+        known = self._by_data.get(place) if is_mesh else None
         if known is None:
-            with read.geometry(obj, evaluated) as (digest, read_arrays):
-                known = self._geometries.get(digest, read_arrays)
+            sources = tuple(one.session_uid for one in (obj, *makers))
+            is_sculpted = obj.mode == "SCULPT"  # strokes are not evaluated
+            known = self._geometries.unchanged((place, sources), sources) if is_mesh and not is_sculpted else None
+            if known is None:
+                with read.geometry(obj, evaluated) as (digest, read_arrays):
+                    known = self._geometries.get(digest, read_arrays)
+            self._geometries.note((place, sources), known)
             self._by_data[place] = known
         return known
 

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of many frames read and find again only what has changed, and find what a check of each frame alone does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import pytest
+
+from .scenes import (
+    add_object,
+    animate,
+    collection_of,
+    cube,
+    geometry_nodes,
+    instance_of,
+    part,
+    select,
+    shape_key,
+    torus,
+    update,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+FRAMES = range(1, 7)
+
+
+@pytest.fixture
+def read_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the objects whose geometry was read; whoever looks at it empties it."""
+    snapshot, names = part("blender_addon.read.snapshot"), list[str]()
+    honest = snapshot.geometry
+
+    @contextmanager
+    def noted(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Iterator[Any]:
+        names.append(obj.name)
+        with honest(obj, evaluated) as found:
+            yield found
+
+    monkeypatch.setattr(snapshot, "geometry", noted)
+    return names
+
+
+def read_frames(
+    read_again: list[str], visibility: str = "viewport", before: Callable[[int], None] = lambda frame: None
+) -> dict[int, set[str]]:
+    """Read a scene frame by frame, and each frame alone too: they are the same. Return by frame what was read."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    read, go_to = part("blender_addon.read.scene").read_input, part("blender_addon.read.visibility").go_to
+    rules, plain = part("blender_addon.data.records").Rules(), part("blender_addon.read.geometry").Geometries
+    names = {}
+    with part("blender_addon.read.frame_geometries").FrameGeometries(scene, layer) as geometries:
+        for frame in FRAMES:
+            before(frame)
+            go_to(scene, layer, visibility, frame)
+            geometries.next_frame()
+            read_again.clear()
+            given = read(bpy.context, rules, geometries=geometries)
+            names[frame] = set(read_again)
+            alone = read(bpy.context, rules, geometries=plain())
+            assert {obj.key: obj.state for obj in given.objects} == {obj.key: obj.state for obj in alone.objects}
+    return names
+
+
+def still_and_moving() -> bpy.types.Object:
+    """Things that keep their geometry: one that stands still, one that moves and one that moves along."""
+    cube("Still")
+    moving = cube("Moving", (5.0, 0.0, 0.0))
+    animate(moving, "location", f1=(5.0, 0.0, 0.0), f9=(9.0, 0.0, 0.0))
+    cube("Along").parent = moving
+    return moving
+
+
+def by_modifier(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    displace = obj.modifiers.new("Displace", "DISPLACE")
+    animate(displace, "strength", f1=0.0, f9=2.0)
+
+
+def by_driver(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    displace = obj.modifiers.new("Displace", "DISPLACE")
+    curve = displace.driver_add("strength")
+    variable = curve.driver.variables.new()
+    variable.type, variable.targets[0].id = "TRANSFORMS", moving
+    curve.driver.expression = variable.name
+
+
+def by_shape_key(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    key = shape_key(obj)
+    key.data[0].co.x += 1.0
+    animate(key, "value", f1=0.0, f9=1.0)
+
+
+def by_driven_shape_key(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    key = shape_key(obj)
+    key.data[0].co.x += 1.0
+    key.driver_add("value").driver.expression = "0.1 * frame"
+
+
+def by_armature(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    rig = add_object("Rig", bpy.data.armatures.new("Skeleton"))
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("Arm").tail = (0.0, 0.0, 1.0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
+    obj.vertex_groups.new(name="Arm").add([0, 1, 2], 1.0, "REPLACE")
+    animate(rig.pose.bones["Arm"], "location", f1=(0.0, 0.0, 0.0), f9=(1.0, 0.0, 0.0))
+
+
+def by_nodes_of_time(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    link, own, out, time, move = geometry_nodes(obj, "GeometryNodeInputSceneTime", "GeometryNodeTransform")
+    link(own.outputs[0], move.inputs["Geometry"])
+    link(time.outputs["Seconds"], move.inputs["Translation"])
+    link(move.outputs[0], out.inputs[0])
+
+
+def by_nodes_of_another(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    link, own, out, other, move = geometry_nodes(obj, "GeometryNodeObjectInfo", "GeometryNodeTransform")
+    other.inputs["Object"].default_value, other.transform_space = moving, "RELATIVE"
+    link(own.outputs[0], move.inputs["Geometry"])
+    link(other.outputs["Location"], move.inputs["Translation"])
+    link(move.outputs[0], out.inputs[0])
+
+
+def by_vertices(obj: bpy.types.Object, moving: bpy.types.Object) -> None:
+    animate(obj.data.vertices[0], "co", f1=(0.0, 0.0, 0.0), f9=(3.0, 0.0, 0.0))
+
+
+WAYS = [
+    by_modifier,
+    by_driver,
+    by_shape_key,
+    by_driven_shape_key,
+    by_armature,
+    by_nodes_of_time,
+    by_nodes_of_another,
+    by_vertices,
+]
+
+
+@pytest.mark.parametrize("deform", WAYS)
+@pytest.mark.parametrize("visibility", ["viewport", "all", "render"])
+def test_only_what_deforms_is_read_again(
+    read_again: list[str], deform: Callable[[bpy.types.Object, bpy.types.Object], None], visibility: str
+) -> None:
+    moving = still_and_moving()
+    deform(cube("Deforming", (0.0, 9.0, 0.0)), moving)
+    update()
+    names = read_frames(read_again, visibility)
+    assert names[1] >= {"Still", "Moving", "Along", "Deforming"}
+    assert [names[frame] for frame in FRAMES[2:]] == [{"Deforming"}] * len(FRAMES[2:])
+
+
+def test_instances_of_what_deforms_are_read_again(read_again: list[str]) -> None:
+    source, still = cube("Source"), cube("Still")
+    by_shape_key(source, still)
+    instance_of(collection_of("Inside", source, still, is_only=True), "Instances", (5.0, 0.0, 0.0))
+    field = cube("Field", (20.0, 0.0, 0.0))
+    link, own, out, place, other = geometry_nodes(field, "GeometryNodeInstanceOnPoints", "GeometryNodeObjectInfo")
+    other.inputs["Object"].default_value = source
+    link(own.outputs[0], place.inputs["Points"])
+    link(other.outputs["Geometry"], place.inputs["Instance"])
+    link(place.outputs[0], out.inputs[0])
+    update()
+    names = read_frames(read_again)
+    assert names[1] >= {"Source", "Still"}
+    assert all("Source" in names[frame] and "Still" not in names[frame] for frame in FRAMES[2:])
+
+
+def test_what_deforms_while_it_is_hidden_is_read_when_it_is_shown(read_again: list[str]) -> None:
+    still_and_moving()
+    blinking = cube("Blinking", (0.0, 9.0, 0.0))
+    by_shape_key(blinking, blinking)
+    animate(blinking, "hide_viewport", "CONSTANT", f1=False, f3=True, f5=False)
+    steady = cube("Steady", (0.0, 20.0, 0.0))
+    animate(steady, "hide_viewport", "CONSTANT", f1=False, f3=True, f5=False)
+    update()
+    names = read_frames(read_again)
+    assert "Blinking" in names[5] & names[6]
+    assert "Steady" in names[5]
+    assert names[6] == {"Blinking"}
+
+
+def test_what_handlers_change_is_read(read_again: list[str]) -> None:
+    still = cube("Still")
+    update()
+
+    def deform(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        still.data.vertices[0].co.x -= 0.1
+        still.data.update()
+
+    bpy.app.handlers.frame_change_post.append(deform)
+    try:
+        names = read_frames(read_again)
+    finally:
+        bpy.app.handlers.frame_change_post.remove(deform)
+    assert all("Still" in names[frame] for frame in FRAMES)
+
+
+def test_what_is_edited_between_frames_is_read(read_again: list[str]) -> None:
+    still, other = cube("Still"), cube("Other", (9.0, 0.0, 0.0))
+    update()
+
+    def edit(frame: int) -> None:
+        if frame == 4:
+            still.data.vertices[0].co.x -= 0.1
+            still.data.update()
+        if frame == 5:
+            other.data = still.data
+
+    assert "Still" in read_frames(read_again, before=edit)[4]
+
+
+def test_pairs_that_stay_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three rings in a chain the last moves: its pair is found at each frame, that of the others once."""
+    scene_pairs, memory = part("blender_addon.check.scene"), part("blender_addon.check.frame_memory").FrameMemory()
+    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
+    for k in range(3):
+        torus(f"{k}", (1.5 * k, 0.0, 0.0), rotation=(0.5 * k, 0.1, 0.2))
+    animate(bpy.context.object, "location", f1=(3.0, 0.0, 0.0), f9=(2.5, 0.1, 0.0))
+    honest, found = scene_pairs.check_pair, list[tuple[str, str]]()
+
+    def noted(a: Any, b: Any, *more: Any) -> Any:
+        found.append((a.object.name, b.object.name))
+        return honest(a, b, *more)
+
+    def clashes(outcome: Any) -> list[tuple[int, int, float, float]]:
+        return [(clash.a, clash.b, clash.signed_distance, clash.lower_bound) for clash in outcome.clashes]
+
+    monkeypatch.setattr(scene_pairs, "check_pair", noted)
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        given = read(bpy.context, rules)
+        found.clear()
+        now = clashes(scene_pairs.check(given, known=memory))
+        assert found == [("0", "1"), ("1", "2")][min(frame, 2) - 1 :]
+        assert now == clashes(scene_pairs.check(given))
+        assert len(now) == 2
