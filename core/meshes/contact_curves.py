@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from ..region.contact_curve import ContactCurve
 from ..types import BoolArray, FloatArray, IntArray, read_only
+from .coordinates import scale_exponent, scale_points
 from .coplanar_triangles import coplanar_segments
 from .crossings import FACE, Crossings, Meeting
 from .mesh import Mesh
 from .surface import validate_mesh, welded_ids
-from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exact_dot
 from ..types import FloatArray, IntArray
+from .coordinates import whole_vectors
 from .crossings import FACE, Found, Meeting
 from .triangle_rows import Side
-from .vectors import whole_vectors
 
 _Condition = tuple[int, int, bool]
 """x + y t >= 0, or == 0 where the last is true."""

@@ -19,10 +19,10 @@ from ..progress import Progress, report_progress
 from ..runs import chunks
 from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from .coordinates import scale_exponent, scale_points
 from .node_disks import NodeDisks
 from .surface import Surface, node_bounds, validate_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
-from .vectors import scale_exponent, scale_points
 
 _FIRST_LEVEL = 4
 """All pairs of nodes on this level are the first to be compared."""

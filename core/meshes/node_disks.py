@@ -16,8 +16,8 @@ from ..runs import chunks
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
 from ..vectors import cross, dot
+from .coordinates import scale_points
 from .surface import Surface, node_bounds
-from .vectors import scale_points
 
 _DISK_ROUNDING = 64.0
 """Times EPS and the lengths that are added: what a thickness, or a gap of disks, may be wrong by. Times EPS: what the

@@ -24,7 +24,7 @@ from ..shapes.shape import Shape
 from ..tolerance import EPS, ORIENTATION_FILTER
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
-from .vectors import corner_rows, scale_exponent, scale_points
+from .coordinates import corner_rows, scale_exponent, scale_points
 
 _BATCH = 1 << 14
 _ROW = 64  # points

@@ -19,7 +19,7 @@ from ..runs import chunks
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
-from .vectors import whole_vectors
+from .coordinates import whole_vectors
 
 _TRIANGLE_ROUNDING = 32.0
 """Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of

@@ -17,6 +17,7 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks
 from ..types import IntArray
+from .coordinates import scale_exponent, scale_points
 from .coplanar_triangles import coplanar_meetings
 from .crossings import Crossings, Found
 from .degenerate_triangles import degenerate_meetings
@@ -25,7 +26,6 @@ from .surface import validate_mesh
 from .triangle_candidates import own_candidates, triangle_candidates
 from .triangle_lines import line_meetings
 from .triangle_rows import TriangleRows, TriangleTable, both_sides, find_unparted
-from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
 """Pairs tested in one go."""

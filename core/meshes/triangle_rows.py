@@ -11,9 +11,9 @@ from ..runs import chunks
 from ..shapes.orientation import SignArray, decide_signs
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray
+from .coordinates import scale_points
 from .mesh import Mesh
 from .surface import have_no_area
-from .vectors import scale_points
 
 _SIEVE = 16.0
 """Times EPS, the largest coordinate and the sum of the sizes of the products that a normal consists of: how far from a

@@ -19,8 +19,8 @@ from ..runs import ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
+from .coordinates import corner_rows
 from .depth_proof import Lattice
-from .vectors import corner_rows
 
 _ROUNDING = 64.0
 """Times EPS and the largest coordinate, over the size of a cell: how much triangles are widened, in cells."""

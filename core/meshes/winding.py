@@ -27,9 +27,9 @@ from ..runs import chunks
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import dot
+from .coordinates import scale_exponent, scale_points, whole_vectors
 from .fans import LEAF, fans_of
 from .surface import Surface, node_bounds, validate_mesh
-from .vectors import scale_exponent, scale_points, whole_vectors
 
 _WINDING_ROUNDING = 16.0
 """Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of

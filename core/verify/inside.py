@@ -10,11 +10,11 @@ import numpy as np
 
 from ..curved.convex_contact import convex_contact
 from ..meshes.body import Body
+from ..meshes.coordinates import corner_rows
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
-from ..meshes.vectors import corner_rows
 from ..result import Contact, Relation
 from ..runs import chunks
 from ..shapes.hull import ConvexHull

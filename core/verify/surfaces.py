@@ -14,12 +14,12 @@ import numpy as np
 from ..bounding.kdop import KDops
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..hierarchy.nodes import both_children, crossed_children
+from ..meshes.coordinates import scale_exponent, scale_points
 from ..meshes.mesh_distance import BoxGaps
 from ..meshes.node_disks import NodeDisks
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.surface import Surface, node_bounds
 from ..meshes.triangle_distance import distance_exactly, measured, slabs, triangle_distances
-from ..meshes.vectors import scale_exponent, scale_points
 from ..runs import chunks
 from ..shapes.orientation import signs_of_volumes
 from ..types import BoolArray, FloatArray, IntArray

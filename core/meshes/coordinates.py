@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectors of whole numbers, corners of triangles in rows, and scales."""
+"""Coordinates of points and triangles in other forms: whole numbers, rows of corners, scaled by powers of two."""
 
 from __future__ import annotations
 
