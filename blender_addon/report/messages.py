@@ -514,6 +514,11 @@ def is_between(status: str, depth: float | None, lower: float | None) -> bool:
     return bool(status in BOUNDS_APART and depth and lower is not None)
 
 
+def status(name: str) -> str:
+    """Return the status of an answer in words."""
+    return "Between bounds" if name in ("bracket", "curved_bracket") else name.replace("_", " ").capitalize()
+
+
 def is_at_most(row: Mapping[str, Any]) -> bool:
     """Return whether the depth of a clash is an upper bound: a shorter translation may separate as well."""
     return is_between(row["exactness"], row["depth"], row["lower_bound"])

@@ -412,7 +412,7 @@ def detail_lines(inspection: Inspection) -> Lines:
     method = contact.method.upper().replace("+", " + ")
     steps = ("axis", "axes") if contact.method.startswith("sat") else ("step",)
     lines.append(("Method", f"{method}, {counted(contact.iterations, *steps)}"))
-    lines.append(("Status", contact.status.replace("_", " ").capitalize()))
+    lines.append(("Status", messages.status(contact.status)))
     if contact.cross_check is not None:
         lines.append(("Methods Differ By", units.rough(contact.cross_check)))
     failed = _failed_checks(inspection)
