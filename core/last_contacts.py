@@ -17,6 +17,7 @@ import numpy as np
 
 from .batched.coherence import motion_bounds
 from .batched.convex_pairs import ARRAYS, STATUS_CODES, PairContacts
+from .batched.vectors import length
 from .pair_arguments import tolerance_of
 from .posed_shapes import PosedShapes
 from .result import Contact, Status
@@ -106,11 +107,12 @@ def bounds_after_motion(
     if scene.first is not start.shapes:
         known[:count] = [a is b for a, b in zip(scene.first, start.shapes, strict=False)]
     numbers = np.flatnonzero(known)
-    motion = np.full(len(scene), np.inf)
-    sizes = tables.sizes.take(scene.known._index.take(numbers))
-    motion[numbers] = motion_bounds(sizes, before[numbers], now[numbers])
+    step, motion = np.zeros((tables.dim, len(scene))), np.full(len(scene), np.inf)
+    shapes = scene.known._index.take(numbers)
+    bounds = motion_bounds(tables.sizes.take(shapes), tables.radii.take(shapes), before[numbers], now[numbers])
+    step[:, numbers], motion[numbers] = bounds
     i, j = np.ascontiguousarray(pairs.T)
-    moved = motion.take(i) + motion.take(j)
+    moved = length(step.take(j, axis=1) - step.take(i, axis=1)) + motion.take(i) + motion.take(j)
     rows, found = _row_finder(start.pairs, len(start.shapes))(*(np.where(k < count, k, -1) for k in (i, j)))
     moved[~found] = np.inf
     lower, upper = start.lower_bound.take(rows) - moved, start.upper_bound.take(rows) + moved

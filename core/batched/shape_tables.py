@@ -15,10 +15,10 @@ from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..shapes.shape import Shape
-from ..types import BoolArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from .boxes import OrientedBoxes
 from .hull_table import HullTable
-from .sizes import Sizes, corners_of
+from .sizes import Sizes, corners_of, radii_about_middles
 
 
 class ShapeTables:
@@ -55,6 +55,11 @@ class ShapeTables:
     def sizes(self) -> Sizes:
         """Bounding boxes and sizes."""
         return Sizes(*corners_of(self.shapes, self.dim))
+
+    @cached_property
+    def radii(self) -> FloatArray:
+        """(n,) distances from the middles of the bounding boxes that no point of each shape exceeds, and rounding."""
+        return radii_about_middles(self.shapes, self.sizes)
 
     @cached_property
     def place_of_box(self) -> IntArray:

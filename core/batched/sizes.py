@@ -9,7 +9,7 @@ import numpy as np
 
 from ..shapes.polytope import Polytope
 from ..shapes.shape import Shape
-from ..tolerance import EPS, EXTREME_EXPONENT, PROMISE_EXTENT, PROMISE_RELATIVE, PROMISE_ROUNDING
+from ..tolerance import EPS, EXTREME_EXPONENT, PROMISE_EXTENT, PROMISE_RELATIVE, PROMISE_ROUNDING, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray
 
 
@@ -66,6 +66,22 @@ def corners_of(shapes: Sequence[Shape], dim: int) -> tuple[FloatArray, FloatArra
         corners = np.array([shape._bounds_tuples for shape in shapes if not isinstance(shape, Polytope)])
         low[:, ~is_polytope], high[:, ~is_polytope] = corners.transpose(1, 2, 0)
     return low, high
+
+
+def radii_about_middles(shapes: Sequence[Shape], sizes: Sizes) -> FloatArray:
+    """Return distances (n,) from the middles of the bounding boxes that no point of each shape exceeds."""
+    radii = 0.5 * sizes.extents
+    numbers = [k for k, shape in enumerate(shapes) if isinstance(shape, Polytope)]
+    if numbers:
+        polytopes = [shape.vertices for shape in shapes if isinstance(shape, Polytope)]
+        count = np.fromiter(map(len, polytopes), dtype=np.intp, count=len(polytopes))
+        middles = (0.5 * sizes.low + 0.5 * sizes.high)[:, numbers]
+        offsets = np.concatenate(polytopes).T - np.repeat(middles, count, axis=1)
+        with np.errstate(over="ignore"):
+            squares = np.maximum.reduceat(np.einsum("cv,cv->v", offsets, offsets), np.cumsum(count) - count)
+        radii[numbers] = np.where(sizes.ordinary[numbers], np.sqrt(squares), radii[numbers])
+    result: FloatArray = radii * (1.0 + SUPPORT_ROUNDING * EPS)
+    return result
 
 
 def promised_many(signed_distance: FloatArray, extent: FloatArray, magnitude: FloatArray) -> FloatArray:

@@ -55,6 +55,7 @@ class Box(Polytope):
     bit 0 z, of the local frame. Its facets are in the order +x, -x, +y, -y, +z, -z.
     """
 
+    dim = 3
     axes: FloatArray
     """(3, 3) row k is the unit direction of local axis k in the world. Not perpendicular when sheared."""
     half: FloatArray

@@ -348,14 +348,23 @@ def test_a_table_posed_twice_and_the_bounds_of_its_motion():
     twice, at_once = table.posed(every, affine[0]).posed(every, affine[1]), table.posed(every, affine[2])
     numbers, points = rng.integers(0, 40, 2_000), rng.normal(size=(3, 2_000))
     assert np.allclose(twice.gauges_at(numbers, points), at_once.gauges_at(numbers, points), rtol=1e-6)
-    sizes = ShapeSet(local)._tables.sizes
+    tables = ShapeSet(local)._tables
     still, poses, translated = np.tile(np.eye(4), (3, 40, 1, 1))
     poses[:, :3, :3], poses[:, :3, 3], translated[:, :3, 3] = second @ first, centers, centers
-    steps = [h.transformed(pose).vertices - h.vertices for h, pose in zip(local, poses, strict=True)]
-    longest = np.array([np.linalg.norm(step, axis=1).max() for step in steps])
-    for before, now in ((still, poses), (poses, still)):
-        bounds = motion_bounds(sizes, before, now)
+    moves = [h.transformed(pose).vertices - h.vertices for h, pose in zip(local, poses, strict=True)]
+    longest = np.array([np.linalg.norm(move, axis=1).max() for move in moves])
+    for before, now, sign in ((still, poses, 1.0), (poses, still, -1.0)):
+        steps, more = motion_bounds(tables.sizes, tables.radii, before, now)
+        bounds = np.linalg.norm(steps, axis=0) + more
         assert (bounds >= longest).all()
         assert (bounds <= 3.0 * longest).all()
-    assert motion_bounds(sizes, poses, poses).max() <= 1e-12
-    assert np.allclose(motion_bounds(sizes, still, translated), np.linalg.norm(centers, axis=1), rtol=0, atol=1e-12)
+        for i, j in rng.integers(0, 40, (100, 2)).tolist():
+            relative = sign * (moves[j][None] - moves[i][:, None])
+            bound = np.linalg.norm(steps[:, j] - steps[:, i]) + more[i] + more[j]
+            assert np.linalg.norm(relative, axis=2).max() <= bound
+    steps, more = motion_bounds(tables.sizes, tables.radii, poses, poses)
+    assert not steps.any()
+    assert more.max() <= 1e-12
+    steps, more = motion_bounds(tables.sizes, tables.radii, still, translated)
+    assert np.allclose(steps, centers.T, rtol=0, atol=1e-12)
+    assert more.max() <= 1e-12
