@@ -25,6 +25,7 @@ from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
 from .check.frame_memory import FrameMemory
+from .data import messages
 from .data.lazy_rows import column
 from .data.names import visible
 from .data.records import Rules
@@ -35,7 +36,6 @@ from .read.scene import read_input
 from .read.snapshot import ReadError
 from .report import files as report_files
 from .report import json_report as report_json
-from .report import messages
 from .report import scene as scene_report
 from .report.files import ReportFileError
 from .ui.command_options import FAIL_ON, UsageError, parser

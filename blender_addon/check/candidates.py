@@ -11,11 +11,11 @@ from ...core.broad_phase.candidate_pairs import candidate_pairs
 from ...core.progress import Progress, report_progress
 from ...core.tolerance import PIECES_OUT
 from ...core.types import FloatArray, IntArray
+from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject, by_geometry
 from ..read.world_shape import WorldShape
-from ..report import messages
 
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, cast
 
 import bpy
 
+from ..data import messages
 from ..data.objects import frame_of, matrix_numbers
 from ..data.records import Key, State
 from ..read import collision_shape
 from ..read.scene_objects import place_of
 from ..read.scene_reader import states_of
-from ..report import messages
 
 Finding = Any
 """`results.ContactLensFinding`, which is on the floor above."""

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..data import messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
-from ..report import messages
 from .clashes import Clash, Clashes, ShapeFacts, Verdict
 
 

@@ -14,6 +14,7 @@ from ...core.meshes.decomposition import Decomposition
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.hull import ConvexHull
 from ...core.verify.check import Verification
+from ..data import messages
 from ..data.collision_kinds import COMPOUND, MESH, Choice
 from ..data.records import Key, Settings
 from ..data.units import UnitFormat
@@ -24,7 +25,6 @@ from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape, WorldShapeCache
-from ..report import messages
 from .pair import PairResult, check_pair
 from .pair_contact import pieces_of
 

@@ -12,12 +12,12 @@ from ...core.progress import Progress, subrange
 from ...core.result import Contact
 from ...core.verify.check import Verification
 from ...core.verify.verify import verify
+from ..data import messages
 from ..data.records import Settings
 from ..read.collision_shape import RESOLUTION_STEPS, tolerance_for
 from ..read.plane import Plane, common_plane, to_2d, to_3d
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape
-from ..report import messages
 from .pair_contact import find, lifted
 
 PREPARED = 0.3

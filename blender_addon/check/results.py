@@ -27,12 +27,12 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..data import messages
 from ..data.lazy_rows import LazyRows, joined_rows
 from ..data.objects import frame_of, instance_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput, SceneObject
-from ..report import messages
 from . import changes, stored_clashes
 from .clashes import Clashes, Verdict
 from .inspection import Inspection

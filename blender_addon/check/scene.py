@@ -18,11 +18,11 @@ import numpy as np
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation
 from ...core.types import IntArray
+from ..data import messages
 from ..data.collision_kinds import PRIMITIVES
 from ..data.records import Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
-from ..report import messages
 from .candidates import bounds_of, candidates
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds

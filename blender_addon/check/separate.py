@@ -19,8 +19,8 @@ from mathutils import Vector
 
 from ...core.result import Contact
 from ...core.types import FloatArray
+from ..data import messages
 from ..read.collision_shape import RESOLUTION_STEPS
-from ..report import messages
 from .inspection import Inspection
 
 NEGLIGIBLE = 1e-6

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..data import messages
 from ..data.objects import instance_name, matrix_numbers
 from ..data.properties import pair, pair_keys, settings_of, shaped_pair
 from ..data.records import Settings
 from ..data.units import UnitFormat
 from ..read import collision_shape
-from ..report import messages
 from .inspection import Inspection, Keys, Work, is_of, read_pair
 
 if TYPE_CHECKING:

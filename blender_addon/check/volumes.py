@@ -24,13 +24,13 @@ from ...core.hierarchy.tree_pairs import TreePairs
 from ...core.progress import Progress, subrange
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray, IntArray
+from ..data import messages
+from ..data.messages import counted
 from ..data.objects import unsupported_reason
 from ..data.records import VolumeSettings
 from ..data.units import UnitFormat
 from ..read import snapshot as read
 from ..read.snapshot import EmptyError, ReadError
-from ..report import messages
-from ..report.messages import counted
 
 MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""

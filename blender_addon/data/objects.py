@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..report import messages
+from . import messages
 
 if TYPE_CHECKING:
     import bpy

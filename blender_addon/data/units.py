@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..report import messages
+from . import messages
 
 if TYPE_CHECKING:
     import bpy

@@ -22,8 +22,8 @@ from ...core.types import FloatArray
 from ..check import session
 from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
+from ..data import messages
 from ..read.shape_outline import stand_in
-from ..report import messages
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import origin

@@ -38,6 +38,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.rounded import Capsule, Sphere
 from ...core.types import FloatArray
+from ..data import messages
 from ..data.collision_kinds import (
     AUTOMATIC,
     BOX,
@@ -52,7 +53,6 @@ from ..data.collision_kinds import (
     WORDS,
     Choice,
 )
-from ..report import messages
 from .shape_outline import surface_points
 
 if TYPE_CHECKING:

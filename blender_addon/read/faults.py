@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..report import messages
+from ..data import messages
 from .visibility import INSTANCING
 
 SOURCES = (

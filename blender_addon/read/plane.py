@@ -17,8 +17,8 @@ from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Capsule, Circle, Rounded
 from ...core.types import FloatArray
+from ..data import messages
 from ..data.collision_kinds import WORDS
-from ..report import messages
 
 STEPS = 72
 """Corners that a round shape is drawn with."""

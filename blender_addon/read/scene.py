@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 import bpy
 
+from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, find_named
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
-from ..report import messages
 from . import faults as scene_faults
 from . import visibility as scene_visibility
 from .geometry import Geometries

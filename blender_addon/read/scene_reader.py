@@ -9,10 +9,10 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ..data import messages
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
 from ..data.objects import TYPES_WITH_SURFACE, instance_name, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
-from ..report import messages
 from . import collision_shape
 from . import faults as scene_faults
 from . import snapshot as read

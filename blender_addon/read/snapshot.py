@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.types import FloatArray
+from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, matrix_numbers, unsupported_reason
-from ..report import messages
 
 ReadArrays = Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]
 """Reads local vertices (n, 3) and triangles (t, 3)."""

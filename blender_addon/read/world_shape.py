@@ -22,8 +22,8 @@ from ...core.progress import Progress, subrange
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
+from ..data import messages
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES, WORDS
-from ..report import messages
 from .cache import LruCache
 from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
 from .scene_objects import SceneObject

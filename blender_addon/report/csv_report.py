@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..data import messages
 from ..data.names import visible
-from . import messages
 from .scene_units import in_scene_units
 
 COLUMNS = (

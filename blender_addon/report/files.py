@@ -18,7 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
-from . import csv_report, html_report, json_report, messages, pair
+from ..data import messages
+from . import csv_report, html_report, json_report, pair
 
 BEGINNINGS = tuple(
     text.encode()

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from ..data import messages
 from ..data.lazy_rows import column
+from ..data.messages import counted
 from ..data.names import visible
 from ..data.units import UnitFormat
-from . import html_page, messages
-from .messages import counted
+from . import html_page
 from .scene_units import unit_format
 
 BEGINNING = """<!DOCTYPE html>

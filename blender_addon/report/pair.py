@@ -24,12 +24,12 @@ from ..check import session
 from ..check.clash_rows import failed_checks
 from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
+from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
+from ..data.messages import counted
 from ..data.units import UnitFormat, direction
 from ..read.collision_shape import OPEN_SHARE
-from . import messages
 from .json_report import json_text, plain
-from .messages import counted
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1

@@ -20,6 +20,7 @@ from ..check.clash_rows import rows
 from ..check.inspection import Work
 from ..check.results import ContactLensFinding
 from ..check.scene import FIRST_ANSWER, Outcome
+from ..data import messages
 from ..data.lazy_rows import LazyRows
 from ..data.objects import frame_of
 from ..data.records import Pair, Settings
@@ -27,7 +28,7 @@ from ..data.units import UnitFormat
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene_objects import CheckInput, SceneObject
-from . import csv_report, html_report, json_report, messages
+from . import csv_report, html_report, json_report
 from . import files as report_files
 from .scene_units import unit_format
 

@@ -20,8 +20,8 @@ from bpy.props import StringProperty
 
 from ...core.progress import Cancelled, Progress
 from ..check.separate import SeparateError
+from ..data import messages
 from ..read.snapshot import ReadError
-from ..report import messages
 from . import handlers
 
 _T = TypeVar("_T")

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..check import results as scene_results
 from ..check.clashes import LEAST_RANKS
+from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
-from ..report import messages
 
 MOST_FRAMES = 1_000_000
 LAST_FRAME = 1_048_574

@@ -21,10 +21,9 @@ from ...core.progress import Cancelled
 from ..check import changes, session
 from ..check import results as scene_results
 from ..check.inspection import Inspection, Work, clear_caches, is_outdated
-from ..data import properties
+from ..data import messages, properties
 from ..data.collision_kinds import COMPOUND
 from ..read.snapshot import HiddenError, ReadError
-from ..report import messages
 from . import background, handlers
 from .background import Flow, Steps
 

@@ -15,9 +15,8 @@ from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled
 from ..check.volumes import VolumesInput, VolumesView, read_volumes, view_of
-from ..data import properties
+from ..data import messages, properties
 from ..read.snapshot import ReadError
-from ..report import messages
 from . import background, handlers
 from .background import Flow, Steps
 

@@ -8,7 +8,7 @@ import signal
 from contextlib import suppress
 from types import FrameType
 
-from ..report import messages
+from ..data import messages
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 """Those of them that the system has; all ask for the same."""

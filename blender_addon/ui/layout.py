@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..report import messages
+from ..data import messages
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",

@@ -15,12 +15,11 @@ from ..check import results as scene_results
 from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.results import ContactLensFinding
 from ..check.session import prepare_inspection
-from ..data import properties
+from ..data import messages, properties
 from ..data.objects import contains, object_in_scene
 from ..draw.isolated_pair import IsolatedPair
 from ..read.scene_reader import states_of
 from ..read.snapshot import ReadError
-from ..report import messages
 from . import background, follow_pair, handlers, isolation, viewport
 from .background import Flow, Steps
 

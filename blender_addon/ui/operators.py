@@ -18,13 +18,12 @@ from ..check import separate, session
 from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.pair_contact import curves, outlines, vector_ends
 from ..check.separate import SeparateError
-from ..data import properties
+from ..data import messages, properties
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
 from ..read.snapshot import ReadError
 from ..report import files as report_files
-from ..report import messages
 from ..report import pair as report
 from . import background, follow_pair, follow_volumes, handlers, viewport
 from .background import BackgroundOperator, OperatorBase, Polled, Steps, Undoable, Work

@@ -8,10 +8,9 @@ from typing import Any
 import bpy
 
 from ..check import session
-from ..data import properties
+from ..data import messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..read import collision_shape
-from ..report import messages
 from ..report import pair as report
 from . import follow_pair, follow_volumes, layout, operators, viewport
 from .layout import Closed, Tab

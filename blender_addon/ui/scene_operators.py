@@ -18,13 +18,12 @@ from ..check.clash_rows import present_relations
 from ..check.results import ContactLensCheck
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
-from ..data import properties
+from ..data import messages, properties
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..read import scene_reader
 from ..read.scene import read_input
 from ..report import files as report_files
-from ..report import messages
 from ..report import scene as scene_report
 from . import background, follow_clashes, handlers, open_clash, operators
 from .background import BackgroundOperator, Flow, Polled, Steps, Undoable

@@ -11,9 +11,9 @@ import bpy
 
 from ..check import changes
 from ..check import results as scene_results
+from ..data import messages
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
-from ..report import messages
 from . import layout, open_clash, scene_operators
 from .layout import RELATION_ICONS, Closed, Tab
 

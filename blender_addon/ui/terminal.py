@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from ..check.clash_rows import present_relations
+from ..data import messages
 from ..data.names import visible
 from ..data.units import UnitFormat
-from ..report import messages
 from ..report import scene as scene_report
 from ..report.scene_units import unit_format
 from .interruption import Stop

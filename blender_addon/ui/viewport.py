@@ -13,13 +13,13 @@ from mathutils import Vector
 
 from ...core.types import FloatArray
 from ..check import session
+from ..data import messages
 from ..data.units import UnitFormat
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.overlay import Part
 from ..draw.overlay_labels import Box
 from ..draw.overlay_shader import free
-from ..report import messages
 from . import follow_pair, follow_volumes, isolation
 
 _handles: list[object] = []

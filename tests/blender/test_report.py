@@ -267,7 +267,7 @@ def test_a_wire_is_said_to_be_inspected_as_its_hull() -> None:
 
 
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
-    messages, units = part("blender_addon.report.messages"), part("blender_addon.data.units").UnitFormat()
+    messages, units = part("blender_addon.data.messages"), part("blender_addon.data.units").UnitFormat()
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)

@@ -55,7 +55,7 @@ def imports(path: Path, package: str) -> Iterator[str]:
             origin = (*folders[: len(folders) - node.level + 1], *(node.module or "").split("."))
             for name in node.names:
                 parts = [part for part in (*origin, name.name) if part]
-                if parts[0] == package and parts[:3] != ["blender_addon", "report", "messages"]:
+                if parts[0] == package:
                     yield parts[1]
 
 
