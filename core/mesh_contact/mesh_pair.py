@@ -18,6 +18,7 @@ from ..compounds.compound_contact import compound_contact
 from ..decomposition.mesh_pieces import DEFAULT_MOST_REFLEX, check_pieces, exact_pieces
 from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
+from ..meshes.crossing_boxes import crossing_boxes
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, common_ball, crossing_pair, point_inside, sample_surface
@@ -476,7 +477,8 @@ class MeshPair:
             if level == 0 or search.length > _SHRUNK * length:
                 level += 1
                 if level == levels == _LEVELS and _least([*proofs, best]) < _VAGUE * search.length:
-                    levels += 1
+                    proofs.append(crossing_boxes(a, b, search.length, self.budget, subrange(part, 1.0, 1.0)))
+                    levels += _least(proofs) < _VAGUE * search.length
         if best is not None and best.least > _least(proofs):
             proofs.append(best.proof())
         if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:

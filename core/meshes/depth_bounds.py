@@ -16,12 +16,12 @@ from ..progress import Progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from ..vectors import cross
 from .body import Body, length_of
 from .crossings import Crossings, Meeting
 from .depth_proof import CommonBall, CrossingPair, PointInside
 from .mesh import Mesh
 from .point_distance import points_to_mesh
+from .triangle_axes import across_edges, edges_of, normals, range_along
 
 _ALIKE = 2.0**-30
 """Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
@@ -89,16 +89,11 @@ def _triangle_depths(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return about the depths (k,) of crossing triangles (corner, axis, k): the least overlap along their axes."""
     b = b - a[0]
     a = a - a[0]
-    edges_a, edges_b = (np.stack([side[1] - side[0], side[2] - side[1], side[0] - side[2]]) for side in (a, b))
-    axes = [cross(edges_a[0], edges_a[1]), cross(edges_b[0], edges_b[1])]
-    axes += [cross(p, q) for p in edges_a for q in edges_b]
+    edges = edges_of(a), edges_of(b)
     depths = np.full(a.shape[2], np.inf)
-    for axis in axes:
-        heights_a, heights_b = ((axis * side).sum(axis=1) for side in (a, b))
-        overlap = np.minimum(
-            heights_a.max(axis=0) - heights_b.min(axis=0), heights_b.max(axis=0) - heights_a.min(axis=0)
-        )
-        length = np.sqrt((axis * axis).sum(axis=0))
+    for axis in (*normals(*edges), *across_edges(*edges)):
+        (low_a, high_a), (low_b, high_b) = range_along(axis, a), range_along(axis, b)
+        overlap, length = np.minimum(high_a - low_b, high_b - low_a), np.sqrt((axis * axis).sum(axis=0))
         np.minimum(depths, np.divide(overlap, length, out=np.full_like(length, np.inf), where=length > 0.0), out=depths)
     return depths
 

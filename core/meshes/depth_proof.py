@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..types import FloatArray, IntArray, ReadOnlyArrays
 
 
@@ -113,5 +115,54 @@ class CrossingPair:
     """Certified: no shorter translation separates."""
 
 
-DepthProof = CommonCells | CommonPoints | CommonBall | PointInside | CrossingPair
+@dataclass(frozen=True, eq=False)
+class Octree(ReadOnlyArrays):
+    """Boxes of translations: that of level 0 is around no translation, those of each next level are half as wide."""
+
+    frame: FloatArray
+    """(3, 3) orthogonal unit vectors, as rows: the axes of the boxes. World frame."""
+    reach: float
+    """Half of the width of the box of level 0."""
+
+    def size(self, level: int) -> float:
+        """Return the width of the boxes of a level."""
+        return 2.0 * self.reach / 2**level
+
+    def middles(self, level: int, places: IntArray) -> FloatArray:
+        """Return the translations (k, 3), world frame, in the middle of boxes (k, 3) of a level, counted from 0 on."""
+        middles: FloatArray = ((places + 0.5) * self.size(level) - self.reach) @ self.frame
+        return middles
+
+    def nearest(self, level: int, places: IntArray) -> FloatArray:
+        """Return how long (k,) the shortest translations in boxes (k, 3) of a level are."""
+        away = np.abs((places + 0.5) * self.size(level) - self.reach) - 0.5 * self.size(level)
+        near: FloatArray = np.sqrt((np.maximum(away, 0.0) ** 2).sum(axis=1))
+        return near
+
+    @staticmethod
+    def parts(places: IntArray) -> IntArray:
+        """Return the eight parts of each of some boxes (k, 3), boxes (8 k, 3) of the next level."""
+        return (2 * places[:, None] + np.array(list(np.ndindex(2, 2, 2)))).reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossingBoxes(ReadOnlyArrays):
+    """Boxes of translations of B, and for each two triangles that cross for all of them.
+
+    No translation shorter than `least` is outside of all these.
+    """
+
+    octree: Octree
+    """The boxes."""
+    levels: IntArray
+    """(k,) the level of each box."""
+    places: IntArray
+    """(k, 3) which box of its level it is."""
+    pairs: IntArray
+    """(k, 2) the triangles of A and B."""
+    least: float
+    """Certified: no shorter translation separates."""
+
+
+DepthProof = CommonCells | CommonPoints | CommonBall | PointInside | CrossingPair | CrossingBoxes
 """Proves a lower bound of the depth of two meshes."""

@@ -18,9 +18,9 @@ from ..bounding.kdop import KDops
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import FloatArray, IntArray
-from ..vectors import cross
 from .mesh import Mesh
 from .surface import translated_tree
+from .triangle_axes import across_edges, edges_of, in_planes, normals, range_along
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
@@ -209,9 +209,9 @@ def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Me
     a, b = a - middle, b - middle
     count = a.shape[2]
     met = _Meetings(np.full(count, -np.inf), np.full(count, np.inf), np.zeros((3, count)), np.zeros(count))
-    edges_a, edges_b = (np.stack([side[1] - side[0], side[2] - side[1], side[0] - side[2]]) for side in (a, b))
+    edges_a, edges_b = edges_of(a), edges_of(b)
     # The two normals decide for most.
-    for stage in (_normals, _in_planes, _across_edges):
+    for stage in (normals, in_planes, across_edges):
         for axis in stage(edges_a, edges_b):
             _narrow(met, axis, a, b, path)
         left = np.flatnonzero((met.enter <= met.leave) & (met.enter <= end) & (met.leave >= 0.0))
@@ -224,8 +224,8 @@ def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Me
 
 def _narrow(met: _Meetings, axis: FloatArray, a: FloatArray, b: FloatArray, path: FloatArray) -> None:
     """Narrow the fractions between which triangles a and b (corner, axis, k) meet by the shadows on an axis (3, k)."""
-    low_a, high_a = _range(axis, a)
-    low_b, high_b = _range(axis, b)
+    low_a, high_a = range_along(axis, a)
+    low_b, high_b = range_along(axis, b)
     speed = path[0] * axis[0] + path[1] * axis[1] + path[2] * axis[2]
     ahead = speed > 0.0
     # B comes from below where it goes up, and leaves above.
@@ -243,29 +243,3 @@ def _narrow(met: _Meetings, axis: FloatArray, a: FloatArray, b: FloatArray, path
     turn = np.where(ahead[better], -1.0, 1.0)
     met.axis[:, better] = axis[:, better] * turn
     met.gap[better] = before[better] * turn
-
-
-def _normals(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
-    """Yield the normals (3, k) of two triangles."""
-    yield cross(edges_a[0], edges_a[1])
-    yield cross(edges_b[0], edges_b[1])
-
-
-def _in_planes(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
-    """Yield the axes (3, k) in the plane of each triangle and across its edges."""
-    for edges in (edges_a, edges_b):
-        normal = cross(edges[0], edges[1])
-        yield from (cross(normal, edge) for edge in edges)
-
-
-def _across_edges(edges_a: FloatArray, edges_b: FloatArray) -> Iterator[FloatArray]:
-    """Yield the axes (3, k) across an edge of each triangle."""
-    yield from (cross(p, q) for p in edges_a for q in edges_b)
-
-
-def _range(axis: FloatArray, side: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and highest products (k,) of an axis (3, k) and the corners of triangles (corner, axis, k)."""
-    heights = axis[0] * side[:, 0]
-    heights += axis[1] * side[:, 1]
-    heights += axis[2] * side[:, 2]
-    return heights.min(axis=0), heights.max(axis=0)

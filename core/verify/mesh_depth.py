@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the proof that no short translation separates two solids: cells, a ball or two triangles inside both."""
+"""Check the proof that no short translation separates two solids: cells, a ball or a point inside, triangles that
+cross."""
 
 from __future__ import annotations
 
@@ -14,18 +15,21 @@ from ..meshes.depth_proof import (
     CommonBall,
     CommonCells,
     CommonPoints,
+    CrossingBoxes,
     CrossingPair,
     DepthProof,
     Lattice,
+    Octree,
     PointInside,
 )
+from ..meshes.triangle_distance import triangle_distances
 from ..narrow_phase.sat import sat
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
 from .check import Check
-from .form import is_array, is_length
+from .form import are_pairs, is_array, is_length
 from .inside import distances, turns
 from .surfaces import off_surface
 
@@ -37,6 +41,8 @@ _CHUNK = 1 << 15
 """Pairs of cells and triangles in one go."""
 _MOST_CELLS = 1 << 22
 """Boxes of translations: a proof with more is not checked."""
+_MOST_LEVELS = 7
+"""Of an octree: the same."""
 
 
 def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
@@ -45,11 +51,10 @@ def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
         lattice = proof.lattice
         if not (
             isinstance(lattice, Lattice)
-            and is_array(lattice.frame, (3, 3))
+            and _is_frame(lattice.frame)
             and is_array(lattice.origin, (3,))
             and is_length(lattice.size)
             and lattice.size > 0.0
-            and np.abs(lattice.frame @ lattice.frame.T - np.eye(3)).max() <= _ORTHOGONAL
         ):
             yield f"the cells of the proof of the depth are {lattice!r}"
         both = (proof.of_a, proof.of_b) if isinstance(proof, CommonCells) else (proof.cells,)
@@ -68,10 +73,32 @@ def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
         for number, count in zip((proof.triangle_a, proof.triangle_b), triangles, strict=True):
             if not (isinstance(number, int) and 0 <= number < count):
                 yield f"the crossing triangles are {proof!r}"
+    elif isinstance(proof, CrossingBoxes):
+        octree, levels, places, pairs = proof.octree, proof.levels, proof.places, proof.pairs
+        if not (isinstance(octree, Octree) and _is_frame(octree.frame) and is_length(octree.reach)):
+            yield f"the octree of the proof of the depth is {octree!r}"
+        if not (
+            all(isinstance(of, np.ndarray) and of.dtype.kind == "i" for of in (levels, places, pairs))
+            and are_pairs(pairs, *triangles)
+            and levels.shape == (len(pairs),)
+            and places.shape == (len(pairs), 3)
+            and len(pairs) > 0
+            and bool(((levels >= 0) & (levels <= _MOST_LEVELS)).all())
+        ):
+            yield "the boxes of the proof of the depth are not levels, places and pairs of triangles"
     elif proof is not None:
         yield f"the proof of the depth is {proof!r}"
     if not isinstance(proof, CommonBall | None) and hasattr(proof, "least") and not is_length(proof.least):
         yield f"the depth that is proved is {proof.least!r}"
+
+
+def _is_frame(frame: object) -> bool:
+    """Return whether these are orthogonal unit vectors."""
+    return (
+        isinstance(frame, np.ndarray)
+        and is_array(frame, (3, 3))
+        and bool(np.abs(frame @ frame.T - np.eye(3)).max() <= _ORTHOGONAL)
+    )
 
 
 def _points_faults(points: object, triangles: object, most: int, count: int | None) -> Iterator[str]:
@@ -114,6 +141,9 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         inside = solid.solid and abs(turns(proof.point, solid.mesh)) > 0.5
         depth = off_surface(proof.point, solid.mesh)
         return Check(name, inside and depth >= wanted, f"a point is {depth:.9g} deep inside, inside: {inside}")
+    if isinstance(proof, CrossingBoxes):
+        covered = 0.0 if _are_parted(proof, a, b) else _length_in_boxes(proof)
+        return Check(name, covered >= wanted, f"{len(proof.levels)} boxes in which triangles cross prove {covered:.9g}")
     lattice = proof.lattice
     if isinstance(proof, CommonCells):
         of_a, of_b = proof.of_a, proof.of_b
@@ -130,6 +160,33 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         return Check(name, False, fault)
     covered = _covered_length(of_a - of_b, lattice.size, proof.least)
     return Check(name, covered >= wanted, f"{len(of_a)} pairs of cells prove {covered:.9g}")
+
+
+def _are_parted(proof: CrossingBoxes, a: Body, b: Body) -> bool:
+    """Return whether two triangles of a box are apart for a translation in it: then they are at one of its corners, for
+    those for which they meet are convex."""
+    p, q = (body.mesh.points[body.mesh.triangles[of]] for body, of in zip((a, b), proof.pairs.T, strict=True))
+    for corner in np.ndindex(2, 2, 2):
+        moved = np.zeros((len(proof.levels), 3))
+        for level in np.unique(proof.levels).tolist():
+            of = proof.levels == level
+            # The corners are the middles of boxes half a box aside.
+            moved[of] = proof.octree.middles(level, proof.places[of] + np.array(corner) - 0.5)
+        if triangle_distances(p, q + moved[:, None]).distance.any():
+            return True
+    return False
+
+
+def _length_in_boxes(proof: CrossingBoxes) -> float:
+    """Return how long all translations may be that are in a box of a proof."""
+    octree, places = proof.octree, np.zeros((1, 3), dtype=np.intp)
+    for level in range(int(proof.levels.max()) + 1):
+        listed = np.zeros((2**level,) * 3, dtype=np.bool_)
+        own = proof.places[proof.levels == level]
+        listed[tuple(own[((own >= 0) & (own < 2**level)).all(axis=1)].T)] = True
+        places = octree.parts(places) if level else places
+        places = places[~listed[tuple(places.T)] & (octree.nearest(level, places) < proof.least)]
+    return float(octree.nearest(level, places).min(initial=octree.reach))
 
 
 def _off_triangles(body: Body, points: FloatArray, triangles: IntArray) -> float:

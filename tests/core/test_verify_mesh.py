@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Mesh, Relation, contact, verify
-from contact_lens.core.meshes.depth_proof import CommonBall, CommonCells, CommonPoints, CrossingPair, PointInside
+from contact_lens.core.meshes.depth_proof import (
+    CommonBall,
+    CommonCells,
+    CommonPoints,
+    CrossingBoxes,
+    CrossingPair,
+    PointInside,
+)
 
 from .assertions import assert_lies_found, assert_verified, changed
 from .generators import rotation
@@ -89,6 +96,29 @@ def wrong_proofs(proof):
     elif isinstance(proof, CrossingPair):
         yield "no shorter translation", replace(proof, triangle_a=0 if proof.triangle_a else 1)
         yield "well-formed", replace(proof, triangle_b=10**6)
+    elif isinstance(proof, CrossingBoxes):
+        turned = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        for octree in (
+            replace(proof.octree, reach=2.0 * proof.octree.reach),
+            replace(proof.octree, frame=turned @ proof.octree.frame),
+        ):
+            yield "no shorter translation", replace(proof, octree=octree)
+        half = {name: getattr(proof, name)[::2] for name in ("levels", "places", "pairs")}
+        yield "no shorter translation", replace(proof, **half)
+        yield "no shorter translation", replace(proof, pairs=np.roll(proof.pairs, len(proof.pairs) // 2, axis=0))
+        yield "no shorter translation", replace(proof, levels=np.maximum(proof.levels - 1, 0))
+        yield "no shorter translation", replace(proof, places=proof.places + 1000)
+        yield "no shorter translation", replace(proof, places=proof.places - 1000)
+        yield "well-formed", replace(proof, octree=replace(proof.octree, frame=2.0 * proof.octree.frame))
+        yield "well-formed", replace(proof, octree=replace(proof.octree, reach=np.nan))
+        yield "well-formed", replace(proof, octree="x")
+        yield "well-formed", replace(proof, levels=proof.levels[1:])
+        yield "well-formed", replace(proof, levels=proof.levels + 60)
+        yield "well-formed", replace(proof, levels=proof.levels[:0], places=proof.places[:0], pairs=proof.pairs[:0])
+        yield "well-formed", replace(proof, levels="x")
+        yield "well-formed", replace(proof, places=proof.places + 0.5)
+        yield "well-formed", replace(proof, pairs=proof.pairs + 10**6)
+        yield "well-formed", replace(proof, least=np.nan)
 
 
 def lies(c):
@@ -156,6 +186,14 @@ def lies(c):
         ),
         (PointInside, (mesh(sheet(4)), mesh(block([3, 3, 3], [-1, -1, -0.8]))), None),
         (CrossingPair, (mesh(sphere(7)), mesh(sphere(7), [1.9, 0.1, 0.0], 3)), 0),
+        (
+            CrossingBoxes,
+            (
+                mesh(sheet(6, 2.0, (-1.0, -1.0, 0.0)), [0, 0, 0], 4),
+                mesh(block([1, 0.02, 1], [-0.5, 0.1, -0.3]), seed=4),
+            ),
+            None,
+        ),
     ],
 )
 def test_the_proof_of_a_depth_is_checked(kind, pair, budget):
