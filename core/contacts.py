@@ -241,7 +241,9 @@ def contacts(
         left = result.solve(left, progress)
     _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
-        result.center[result.relation < convex_pairs.RELATION_CODES[Relation.WITHIN_CLEARANCE]] = np.nan
+        met = np.flatnonzero(result.relation < convex_pairs.RELATION_CODES[Relation.WITHIN_CLEARANCE])
+        for column in result.center.T:
+            column[met] = np.nan
     report_progress(progress, 1.0)
     return Contacts(
         pairs=read_only(indices),

@@ -35,7 +35,7 @@ from .hull_table import HullTable
 from .pair_regions import Regions
 from .portals import APART, MEET, OPEN, search_portals
 from .sizes import promised_many
-from .vectors import chunks, dot, length
+from .vectors import CHUNK, chunks, dot, length
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
@@ -136,7 +136,7 @@ class PairContacts:
         if len(chosen) < self._few:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
-        for part in chunks(len(chosen), progress):
+        for part in chunks(len(chosen), progress, 2 * CHUNK):
             own = subrange(progress, part.start / len(chosen), part.stop / len(chosen))
             self._solve_box_chunk(chosen[part], i[part], j[part], own)
 
@@ -148,7 +148,7 @@ class PairContacts:
         limit = np.maximum(band, self.clearance)
         left, axes, slabs = near_box_axes(boxes, p, q, np.inf if self.distances else limit)
         self.store_bounds(rows[slabs.columns], slabs.lower_bound, slabs.normal, slabs.upper_bound)
-        report_progress(progress, 0.5)
+        report_progress(progress, 0.4)
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
         extent, magnitude = extent.take(left), magnitude.take(left)
         if not self.distances:
@@ -171,6 +171,7 @@ class PairContacts:
             regions, found = self._box_regions(np.arange(len(rows)), i, j, axes, band, magnitude, tolerance, good)
         elif not good.all():
             self._box_regions(np.flatnonzero(~good), i, j, axes, band, magnitude, tolerance, good)
+        report_progress(progress, 0.8)
         relation = _relations(distance, band, self.clearance, *self._boxes_inside(i, j, p, q, distance, band))
         if good.all():
             self._store(rows, relation, (distance, lower, upper), (axes.normal, axes.on_a, axes.on_b))
