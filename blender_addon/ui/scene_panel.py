@@ -28,6 +28,8 @@ STATUS_ICONS: dict[str, Any] = {
 
 MOST_UNCHECKED = 5
 """So many reasons why something was not checked are shown; the reports have all."""
+NUMBER = 20
+"""Characters that a number takes in a row of the list, with the icons beside it."""
 MOST_DIFFERENCES = 3
 """The same of settings that differ between viewport and renders."""
 
@@ -49,7 +51,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         row = layout.row(align=True)
         reason = changes.reason(context.scene, index)[1]
         row.active = item.is_open and not reason
-        split = row.split(factor=0.5, align=True)  # a number that is cut off is worse than a name
+        split = row.split(factor=_fraction_of_names(context), align=True)
         group = scene_results.grouped(data, index)
         where = split
         if group is not None:  # by object: its name once, then what it meets
@@ -222,6 +224,11 @@ class CONTACT_LENS_PT_scene_ignore(Tab, Closed, bpy.types.Panel):
         ignored = json.loads(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
             panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
+
+
+def _fraction_of_names(context: bpy.types.Context) -> float:
+    """Return the fraction of a row of the list that is for names: a number that is cut off is worse than a name."""
+    return max(0.5, 1.0 - NUMBER / layout.characters(context))
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
