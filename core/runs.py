@@ -10,6 +10,9 @@ import numpy as np
 from .progress import Progress, report_progress
 from .types import IntArray
 
+_GOLDEN = 0.6180339887498949
+"""The golden section: its multiples, less their whole numbers, are far from each other."""
+
 
 def chunks(count: int, size: int, progress: Progress | None = None) -> Iterator[slice]:
     """Yield slices of at most `size` items, but at least one, that cover `count` items; report progress before each."""
@@ -41,3 +44,12 @@ def next_in_loops(sizes: IntArray) -> IntArray:
     following = np.arange(1, int(sizes.sum()) + 1)
     following[np.cumsum(sizes) - 1] -= sizes
     return following
+
+
+def scattered(count: int) -> IntArray:
+    """Return the numbers below `count` in an order in which neighbours are far from each other.
+
+    >>> scattered(8).tolist()
+    [0, 5, 2, 7, 4, 1, 6, 3]
+    """
+    return np.argsort(np.arange(count) * _GOLDEN % 1.0, kind="stable")

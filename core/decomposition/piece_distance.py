@@ -12,7 +12,7 @@ from ..curved.convex_contact import convex_contact
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..progress import Progress, report_progress, tracked
-from ..runs import chunks
+from ..runs import chunks, scattered
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_FLAT, EPS
@@ -22,7 +22,6 @@ _BOUND = 1e-2
 """Times the distance of the pieces from the mesh: how nearly it is found where they are not exact."""
 _AMPLIFIED = 16.0
 """Times the spare width: how far from a piece a part of the surface may be that its planes leave under it."""
-_GOLDEN = 0.6180339887498949
 _PLANES = 16  # of a piece, that triangles are measured by at a time
 _AT_ONCE = 1000  # triangles that are cut at a time
 _MOST_SPLIT = 50_000
@@ -175,7 +174,7 @@ def _depths(piece: ConvexHull, triangles: FloatArray, known: float) -> tuple[Flo
     is; about 0.0 where it is no deeper than what is known."""
     bounds, depths = np.zeros(len(triangles)), np.zeros(len(triangles))
     # Planes in all directions come first: most triangles are no deeper than what is known under one of few.
-    order = np.argsort(np.arange(len(piece.normals)) * _GOLDEN % 1.0, kind="stable")
+    order = scattered(len(piece.normals))
     for chunk in chunks(len(triangles), PRODUCTS // (3 * _PLANES)):
         rows = np.arange(chunk.start, chunk.stop)
         under = np.full((len(rows), 3), np.inf)

@@ -10,8 +10,10 @@ from math import hypot
 import numpy as np
 
 from ..progress import Progress
+from ..shapes.quickhull import extreme_points
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import spiral_directions
 from .mesh import Mesh
 from .triangle_pairs import crossing_triangles
 from .winding import contains, winding_numbers
@@ -91,13 +93,9 @@ class Body:
         """(k, 3) the corners; of many those that are farthest in many directions, spread over the sphere."""
         if len(self.corners) <= _MANY:
             return self.corners
-        k = np.arange(_EXTREMES)
-        z = (2.0 * k + 1.0) / _EXTREMES - 1.0
-        turn, r = np.pi * (1.0 + 5.0**0.5) * k, np.sqrt(1.0 - z * z)
-        directions = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1) @ self.frame
         middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
-        chosen = [int(((self.corners - middle) @ direction).argmax()) for direction in directions]
-        return self.corners.take(np.unique(chosen), axis=0)
+        rows = np.ascontiguousarray((self.corners - middle).T)
+        return self.corners.take(extreme_points(rows, spiral_directions(_EXTREMES) @ self.frame), axis=0)
 
     def contains(self, points: FloatArray, progress: Progress | None = None) -> BoolArray:
         """Return (k,) which points are inside the solid or on it; of a bare surface none."""

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from ..progress import Progress, report_progress
+from ..runs import scattered
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
 from .depth_proof import CommonCells, CommonPoints, Lattice
@@ -31,8 +32,6 @@ _COUNTED = 0.5
 """Cells: counts from transforms are whole numbers but for a rounding far below this."""
 _INWARD = 1e-9
 """Relative: how much a bound is reduced for the rounding of lengths."""
-_GOLDEN = 0.6180339887498949
-"""Its multiples, less their whole numbers, are far from each other."""
 _TESTED = 1 << 15
 """Pairs of cells tested together."""
 
@@ -155,8 +154,7 @@ class TranslationGrid:
         """Return a cell inside A and one inside B that B moved by each (k, 3) of these brings there."""
         found = np.zeros_like(steps)
         cells = np.argwhere(self._cells[0]) + self._firsts[0]
-        # In an order in which neighbours are far from each other.
-        cells = cells[np.argsort((np.arange(len(cells)) * _GOLDEN) % 1.0, kind="stable")]
+        cells = cells[scattered(len(cells))]
         left, begin = np.arange(len(steps)), 0
         shape = np.array(self._cells[1].shape)
         while len(left):
