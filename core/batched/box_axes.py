@@ -230,15 +230,17 @@ def near_box_axes(
         distance = np.sqrt(square, out=square)
         work = single.faces(i, j, offset, np.maximum(reach, distance))
         least = np.minimum.reduce(work.overlap[:6], axis=0)
-        gap = np.negative(least + work.rounding, dtype=np.float64) / boxes.scale
+        gap = np.add(least, work.rounding, dtype=np.float64)
+        gap *= -1.0 / boxes.scale
         apart = gap > limit
         far, left = np.flatnonzero(apart), np.flatnonzero(~apart)
-        upper = np.add(distance, work.rounding, dtype=np.float64).take(far) / boxes.scale
+        upper = np.add(distance.take(far), work.rounding.take(far), dtype=np.float64) / boxes.scale
         widest = np.equal(work.overlap[:6].take(far, axis=1), least.take(far)).view(np.int8)
         widest *= _RANKS[:6]
         axis, bound = single.edges(work, left).only_axis()
     of = 15 - np.maximum.reduce(widest, axis=0).astype(np.intp)
-    (side,) = boxes.sides(of % 3, np.where(of < 3, i.take(far), j.take(far)), 0)
+    of_a = of < 3
+    (side,) = boxes.sides(np.where(of_a, of, of - 3), np.where(of_a, i.take(far), j.take(far)), 0)
     normal = side[:3]
     normal *= np.copysign(1.0, dot(normal, offset.take(far, axis=1).astype(np.float64)))
     slabs = BoxSlabs(far, normal, gap.take(far), upper)

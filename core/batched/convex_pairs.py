@@ -226,12 +226,13 @@ class PairContacts:
         # A box that is inside the other, but for the band along each of three faces, is so deep in it.
         radius = boxes.frames[19]
         deep = np.flatnonzero(2.0 * (np.minimum(radius.take(p), radius.take(q)) - band) <= -distance)
-        if len(deep):
-            i, j, p, q = (of.take(deep) for of in (i, j, p, q))
-            band = band.take(deep)
-            inside = boxes_inside(boxes, p, q, band)
-            a_in_b[deep] = inside[0] & sizes.inside(i, j, band)
-            b_in_a[deep] = inside[1] & sizes.inside(j, i, band)
+        i, j, slack = i.take(deep), j.take(deep), band.take(deep)
+        a_in_b[deep], b_in_a[deep] = sizes.inside(i, j, slack), sizes.inside(j, i, slack)
+        near = np.flatnonzero(a_in_b | b_in_a)
+        if len(near):
+            inside = boxes_inside(boxes, p.take(near), q.take(near), band.take(near))
+            a_in_b[near] &= inside[0]
+            b_in_a[near] &= inside[1]
         return a_in_b, b_in_a
 
     def _add_regions(self, rows: IntArray, band: FloatArray, tolerance: FloatArray, progress: Progress | None) -> None:
