@@ -44,8 +44,8 @@ _FEW = 64
 """Pairs up to which one by one is as fast."""
 _FEW_TESTS = 300
 """Pairs of polytopes up to which one by one is as fast where distances are not needed."""
-_FEW_IN_POSES = 12
-"""The same where each shape would have to be transformed by itself."""
+_FEW_KNOWN = 12
+"""The same where the tables are there, or each shape would have to be transformed by itself."""
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
@@ -278,12 +278,12 @@ class PairContacts:
             state = intersect_hulls(table, i, j, subrange(progress, 0.1, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
-        if len(distant) >= self._few:
+        if len(distant) >= _FEW_KNOWN:
             rows = chosen[distant]
             pairs, start = (table, i[distant], j[distant]), self.start[rows].T
             found = hull_distances(*pairs, start, self.bands(rows)[0], subrange(progress, 0.3, between))
             self._store_hulls(rows, *pairs, found, None)
-        if len(meet) >= self._few:
+        if len(meet) >= _FEW_KNOWN:
             middle = 0.5 * (between + 1.0) if self.with_regions else 1.0
             pairs = table, i[meet], j[meet]
             found = hull_depths(*pairs, subrange(progress, between, middle))
@@ -401,7 +401,7 @@ def intersecting_pairs(
 
 def _batch_limits(bodies: Bodies) -> tuple[int, int]:
     """Return the least number of pairs for a batch, and of polytopes where distances are not needed."""
-    return (_FEW, _FEW_TESTS) if not bodies.in_poses else (_FEW_IN_POSES, _FEW_IN_POSES)
+    return (_FEW, _FEW_TESTS) if not bodies.in_poses else (_FEW_KNOWN, _FEW_KNOWN)
 
 
 def _put(array: FloatArray, rows: IntArray, vectors: FloatArray) -> None:

@@ -118,7 +118,7 @@ class Polytope(Shape):
         """Return no directions (0, dim): see `CurvedShape.flat_directions`."""
         return np.zeros((0, self.dim))
 
-    @cached_property
+    @property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
         return int(self.vertices.shape[1])
