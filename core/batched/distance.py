@@ -3,7 +3,8 @@
 
 The simplex of a pair has three vertices, some of them equal, and the newest support point.
 
-1. Start with support points in three directions around the given one, and in that one.
+1. Start with support points in three directions around the given one, and in that one; where each polytope is in
+   several pairs, with vertices farthest along fixed directions.
 2. Find the point v of the simplex nearest to the origin. The newest vertex is always part of the answer, so only the
    three edges and three triangles that it belongs to are candidates.
 3. Keep the vertices with weight, and add the support point in direction -v.
@@ -21,8 +22,9 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ..types import FloatArray, IntArray
+from .fixed_axes import directions_beside
 from .hull_features import are_parallel, support_features
-from .hull_pairs import HullContacts, HullPairs, vertices_of, witness_points
+from .hull_pairs import HullContacts, HullPairs, farthest_pay, vertices_of, witness_points
 from .hull_table import HullTable
 from .vectors import chunks, cross, directions_around, dot, length
 
@@ -30,6 +32,8 @@ _STEPS = 40
 """Support points after which a pair is left; most take two to four."""
 _SLOPE = 1.8
 """Slope to the start direction of the first three, times the root of the number of vertices: about their spacing."""
+_BESIDE = directions_beside(3, 0.4)
+"""(4, n) three fixed directions around each one, and itself: where farthest vertices are looked up."""
 _SLIVER = 64.0
 """Times EPS and the squares of two edges: the square of twice a triangle's area up to which it is taken for its edges.
 Sixteen times what three rounded products may be wrong by."""
@@ -53,9 +57,10 @@ def hull_distances(
     total = len(i)
     result = HullContacts.unknown(total)
     order = table.order(i, j)
+    fixed = not start.any() and farthest_pay(table, i, j)
     for part in chunks(total, progress):
         columns = order[part]
-        search = _DistanceSearch(table, i.take(columns), j.take(columns), start.take(columns, axis=1))
+        search = _DistanceSearch(table, i.take(columns), j.take(columns), start.take(columns, axis=1), fixed)
         search.run(subrange(progress, part.start / total, part.stop / total))
         if search.ended:
             pair, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.ended, strict=True))
@@ -68,13 +73,9 @@ def hull_distances(
 class _DistanceSearch(HullPairs):
     """GJK of some pairs."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, start: FloatArray) -> None:
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, start: FloatArray, fixed: bool) -> None:
         super().__init__(table, i, j)
-        directions = np.where(start.any(axis=0), start, -self.interior)
-        sizes = np.array([block.shape[2] for block in table.blocks])
-        slope = _SLOPE / np.sqrt(np.stack([sizes[table.block.take(i)], sizes[table.block.take(j)]]).mean(axis=0))
-        around = directions_around(directions, 3, slope)
-        self.points = self.supports(np.concatenate([around, directions[:, None]], axis=1))
+        self.points = self.points_beside(i, j, _BESIDE) if fixed else self._first_points(i, j, start)
         """(4, 4, m) coordinates and id of the vertices of the simplices; the newest is the last."""
         self.weights = np.zeros((4, len(i)))
         """(4, m) barycentric weights of the first three vertices in v; and of the vertex that was the newest before,
@@ -83,6 +84,15 @@ class _DistanceSearch(HullPairs):
         """(m,) squared length of v."""
         self.ended: list[tuple[IntArray, FloatArray, FloatArray]] = []
         """Pairs (k,) that have ended, their points and weights."""
+
+    def _first_points(self, i: IntArray, j: IntArray, start: FloatArray) -> FloatArray:
+        """Return support points around the start directions, and in them."""
+        directions = np.where(start.any(axis=0), start, -self.interior)
+        sizes = np.array([block.shape[2] for block in self.table.blocks])
+        numbers = np.stack([sizes[self.table.block.take(of)] for of in (i, j)])
+        slope = _SLOPE / np.sqrt(numbers.mean(axis=0))
+        around = directions_around(directions, 3, slope)
+        return self.supports(np.concatenate([around, directions[:, None]], axis=1))
 
     def run(self, progress: Progress | None) -> None:
         """Search until few pairs are left. Raise Cancelled."""

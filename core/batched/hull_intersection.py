@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ..progress import Progress, subrange
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
+from .fixed_axes import FIXED_AXES
 from .hull_pairs import HullPairs
-from .hull_table import FIXED_AXES, HullTable
+from .hull_table import HullTable
 from .portals import APART, MEET, OPEN, HullStates, search_portals
 from .vectors import CHUNK, SingleArray, chunks, dot, length
 

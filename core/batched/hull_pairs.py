@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..types import BoolArray, FloatArray, IntArray
+from .fixed_axes import AXES, nearest_directions, opposite
 from .hull_table import BLOCK, HullTable
 
 _ID_BASE = 2**26
@@ -23,6 +24,8 @@ _ID_BASE = 2**26
 _FEW = 3
 """Pairs so few take longer together than one by one: they are left; but not in poses, where each of their polytopes
 would have to be transformed."""
+_PAIRS_FOR_FARTHEST = 4
+"""Pairs per polytope from which looking farthest vertices up takes less time, with making them, than searching."""
 NO_VERTEX = -1.0
 """Id of points that are no difference of two vertices."""
 
@@ -61,6 +64,15 @@ def vertices_of(ids: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the vertices of A and of B of which support points are made, from their ids."""
     whole = ids.astype(np.intp)
     return whole & (_ID_BASE - 1), whole // _ID_BASE
+
+
+def farthest_pay(table: HullTable, i: IntArray, j: IntArray) -> bool:
+    """Return whether farthest vertices of a table along fixed axes are worth making for pairs i (n,) and j (n,)."""
+    if table.linear is not None:
+        return False
+    used = np.zeros(len(table), dtype=bool)
+    used[i] = used[j] = True
+    return len(i) >= _PAIRS_FOR_FARTHEST * int(np.count_nonzero(used))
 
 
 class HullPairs:
@@ -110,6 +122,18 @@ class HullPairs:
         others[3] *= _ID_BASE
         points[3] += others[3]
         return points if directions.ndim == 3 else points[:, 0]
+
+    def points_beside(self, i: IntArray, j: IntArray, beside: IntArray) -> FloatArray:
+        """Return points of A - B of all columns, which are polytopes i (m,) and j (m,), with their ids in a fourth row,
+        (4, k, m): of the vertices farthest along those `beside` (k, 2 AXES) the fixed direction nearest to A to B."""
+        directions = beside.take(nearest_directions(-self.interior), axis=1)
+        farthest, width = self.table.farthest.reshape(-1), 2 * AXES
+        a, b = farthest.take(width * i + directions), farthest.take(width * j + opposite(directions))
+        points = np.empty((4, *directions.shape))
+        np.subtract(self.table.vertices(i, a), self.table.vertices(j, b), out=points[:3])
+        points[:3] += self.interior[:, None]
+        points[3] = a + _ID_BASE * b
+        return points
 
     def _farthest(self, directions: FloatArray, side: int, columns: IntArray | None, out: FloatArray) -> None:
         """Write the vertices of A (side 0) farthest along the directions, or of B (side 1) farthest against them, from

@@ -23,11 +23,10 @@ from ..runs import chunks
 from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, IntArray, read_only
+from .fixed_axes import AXES, FIXED_AXES
 from .gauges import gauge_bounds, gauges_at_nodes
 from .vectors import SingleArray, cross, dot
 
-AXES = 32
-"""Fixed axes along which the interval of every polytope is known."""
 BLOCK = 65_536
 """Numbers gathered or multiplied at a time, so that they are still in the cache when they are read again."""
 _INTERVAL_ROUNDING = 8.0
@@ -42,19 +41,6 @@ _RIGID = 1e-9
 """Relative: stretch of a pose up to which its inverse is its transpose for gauges, which are rounded up by far more."""
 _STRETCH_ROUNDING = 16.0
 """Times EPS, relative: what the stretches of a pose may be computed wrong by."""
-
-
-def _spread_axes() -> FloatArray:
-    """Return unit vectors (AXES, 3), the coordinate axes among them, of which no two are nearly parallel."""
-    count = AXES - 3
-    z = 1.0 - (np.arange(count) + 0.5) / count
-    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
-    ring = np.sqrt(1.0 - z * z)
-    spiral = np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)
-    return read_only(np.concatenate([np.eye(3), spiral]))
-
-
-FIXED_AXES = _spread_axes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +217,15 @@ class HullTable:
         reach = np.sqrt(dot(mean, mean)) + self.radii[0]
         half += (_INTERVAL_ROUNDING * SINGLE_EPS * reach + self.radii[2]).astype(np.float32)
         return read_only(middle.T.astype(np.float32, order="C")), read_only(np.ascontiguousarray(half.T))
+
+    @cached_property
+    def farthest(self) -> IntArray:
+        """(n, 2 AXES) the vertex farthest along each fixed axis, then against it, but for rounding; before poses."""
+        result = np.empty((len(self), 2 * AXES), dtype=np.intp)
+        for chosen, vertices in self._vertex_rows(BLOCK // AXES):
+            heights = np.matmul(FIXED_AXES, vertices)
+            result[chosen, :AXES], result[chosen, AXES:] = heights.argmax(axis=2), heights.argmin(axis=2)
+        return read_only(result)
 
     @cached_property
     def scratch(self) -> FloatArray:

@@ -248,11 +248,18 @@ def test_what_batches_of_hulls_prove_is_true(kind, count):
     again = hull_distances(table, i, j, apart.normal, width)
     few = np.arange(0, len(i), 2)
     part = hull_depths(table, i[few], j[few]), hull_distances(table, i[few], j[few], zero[:, few], width[few])
+    room = 1e-14 * (1e8 if kind == "far" else 1e3)
     for whole, some in zip((deep, apart), part, strict=True):
-        both = np.flatnonzero(some.found & whole.found[few])
+        # Where bounds do not meet, and the result is not used, a search that begins elsewhere may end elsewhere.
+        found = [
+            of.found & (of.upper_bound - of.lower_bound <= 1e-9 * np.abs(of.signed_distance) + room)
+            for of in (some, whole)
+        ]
+        both = np.flatnonzero(found[0] & found[1][few])
+        assert len(both) >= np.count_nonzero(some.found) // 2 - 5
         for name in ("signed_distance", "lower_bound", "upper_bound"):
-            difference = (getattr(some, name) - getattr(whole, name)[few])[both]
-            assert np.abs(difference).max(initial=0.0) <= 1e-14 * (1e8 if kind == "far" else 1e3)
+            one, other = getattr(some, name)[both], getattr(whole, name)[few][both]
+            assert np.allclose(one, other, rtol=4.0 * EPS, atol=room)
     assert not (deep.found & apart.found).any()
     assert not deep.found[state == APART].any()
     assert (slabs.state[separated] == APART).all()
