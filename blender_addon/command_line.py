@@ -24,7 +24,7 @@ import bpy
 from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
-from .check.frame_memory import FrameMemory
+from .check.frame_cache import FrameCache
 from .data import messages
 from .data.lazy_rows import column
 from .data.names import visible
@@ -270,7 +270,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
         layer = bpy.context.view_layer
-    known = FrameMemory(follows=len(options.frames or ()) > 1)
+    known = FrameCache(follows=len(options.frames or ()) > 1)
     with bpy.context.temp_override(scene=scene, view_layer=layer), FrameGeometries(scene, layer) as geometries:
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))

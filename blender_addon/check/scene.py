@@ -26,7 +26,7 @@ from ..read.scene_objects import CheckInput, SceneObject
 from .candidates import bounds_of, candidates
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds
-from .frame_memory import FrameMemory
+from .frame_cache import FrameCache
 from .pair import check_pair
 
 CHUNK = 20_000
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def check(
-    given: CheckInput, progress: Progress | None = None, verify: bool = False, known: FrameMemory | None = None
+    given: CheckInput, progress: Progress | None = None, verify: bool = False, known: FrameCache | None = None
 ) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
@@ -82,7 +82,7 @@ def check(
     outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
-        run = _Check(given, outcome, known or FrameMemory(follows=False))
+        run = _Check(given, outcome, known or FrameCache(follows=False))
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS))
             outcome.candidates = len(pairs)
@@ -112,7 +112,7 @@ def _clear_nothing_faulty(objects: Sequence[SceneObject], outcome: Outcome) -> N
 class _Check:
     """A scene check that runs."""
 
-    def __init__(self, given: CheckInput, outcome: Outcome, known: FrameMemory) -> None:
+    def __init__(self, given: CheckInput, outcome: Outcome, known: FrameCache) -> None:
         self._given, self._outcome, self._known = given, outcome, known
         self._objects = given.objects
         self._shapes = known.shapes

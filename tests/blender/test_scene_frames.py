@@ -217,7 +217,7 @@ def test_what_is_edited_between_frames_is_read(read_again: list[str]) -> None:
 
 def test_pairs_that_stay_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three rings in a chain the last moves: its pair is found at each frame, that of the others once."""
-    scene_pairs, memory = part("blender_addon.check.scene"), part("blender_addon.check.frame_memory").FrameMemory()
+    scene_pairs, memory = part("blender_addon.check.scene"), part("blender_addon.check.frame_cache").FrameCache()
     read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
     for k in range(3):
         torus(f"{k}", (1.5 * k, 0.0, 0.0), rotation=(0.5 * k, 0.1, 0.2))

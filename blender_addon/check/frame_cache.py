@@ -23,7 +23,7 @@ MOST_UNUSED = 2
 """Times the objects of a check: of more shapes, kept from earlier frames, none are kept."""
 
 
-class FrameMemory:
+class FrameCache:
     """What is made of the shapes of a scene once for all frames, and what was found at the last one."""
 
     def __init__(self, follows: bool = True) -> None:
