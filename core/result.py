@@ -285,7 +285,7 @@ class Contact(ReadOnlyArrays):
     iterations: int
     """Number of support points computed by GJK and EPA, of axes tested by SAT under "sat" (at most 15 for two boxes),
     of steps to the root of the secular equation, or of nodes processed by the search for the smallest translation of
-    compounds."""
+    compounds. Of meshes the last, of their exact pieces; 0 where these are not needed."""
     status: Status
     """`CERTIFIED` when the bounds meet, else the reason why they do not."""
     cross_check: float | None = None

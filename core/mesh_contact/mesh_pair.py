@@ -6,9 +6,8 @@ Unless both are solids with exact pieces, both bounds of the depth are proved on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
@@ -18,17 +17,15 @@ from ..compounds.compound_contact import compound_contact
 from ..decomposition.mesh_pieces import DEFAULT_MOST_REFLEX, check_pieces, exact_pieces
 from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
-from ..meshes.crossing_boxes import crossing_boxes
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import Samples, common_ball, crossing_pair, point_inside, sample_surface
+from ..meshes.depth_bounds import Samples, crossing_pair, sample_surface
 from ..meshes.depth_proof import DepthProof
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.point_distance import points_to_mesh
 from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.solid_facets import SolidFacets
-from ..meshes.translation_grid import TranslationGrid
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
@@ -39,6 +36,7 @@ from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
 from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
+from .search_depth import search_depth
 from .surface_side import side_of_surface
 
 Pieces = Decomposition | Callable[[], Decomposition]
@@ -49,20 +47,6 @@ NO_DEPTH = Note("open surfaces have no inside, so there is no depth")
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
-_CELLS = (32**3, 64**3, 96**3, 128**3, 160**3)
-"""Cells of the grids of translations, one after the other."""
-_TRIED = (0, 5, 8, 8, 8)
-"""Translations of each grid that slide to a minimum; of the first one tried as it is."""
-_LEVELS = 2
-"""Grids of a search without a limit in seconds."""
-_SHRUNK = 0.85
-"""Times the longest translation of a grid: where the depth is less than this, another one has as many cells."""
-_VAGUE = 0.6
-"""Times the depth: lower bounds of less take a finer grid."""
-_UNSEEN = 0.3
-"""Times the depth: lower bounds of less let shorter translations be tried one by one."""
-_RESOLVED = 0.98
-"""Times the depth: lower bounds of less are compared with that of a ball."""
 _ASKED = 16
 """Corners of a mesh that are tested first for whether it is inside the other."""
 
@@ -264,7 +248,8 @@ class MeshPair:
                 return self._apart(Relation.COINCIDENT, proved, normal)
         if not len(crossings):
             return self._apart(Relation.TOUCHING, proved, normal)
-        if _least([crossing_pair(a.mesh, b.mesh, crossings)]) <= self.band:
+        deepest = crossing_pair(a.mesh, b.mesh, crossings)
+        if deepest is None or deepest.least <= self.band:
             leaving = self._leaving(progress)
             if leaving is not None:
                 return self._draft(Relation.TOUCHING, normal=leaving)
@@ -364,7 +349,8 @@ class MeshPair:
         found = None if pieces is None else self._compound(pieces, subrange(progress, 0.3, 0.7))
         proving = subrange(progress, 0.7, 1.0)
         if pieces is None or found is None:
-            return self._by_meshes(SeparationSearch(self.a, self.b, self.budget), proving)
+            search = SeparationSearch(self.a, self.b, self.budget)
+            return self._by_meshes(search, self._refine(search, proving))
         spare = pieces[0].distance + pieces[1].distance
         exact = pieces[0].exact and pieces[1].exact
         tolerance = certificate_of(found).tolerance
@@ -374,6 +360,12 @@ class MeshPair:
         search = SeparationSearch(self.a, self.b, self.budget)
         translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(translations[:8], tolerance, spare)
+        if found.status is Status.BUDGET:
+            # Cells may prove more than the nodes of a search that ended early.
+            least = self._refine(search, proving)
+            if least > found.least_depth - spare:
+                return self._by_meshes(search, least)
+            self.depth_proof = None
         if touch and search.length <= self.band:
             return self._touching(found, -search.length)
         if taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
@@ -413,7 +405,7 @@ class MeshPair:
                 found.normal,
                 found,
             )
-        return self._by_meshes(search, proving)
+        return self._by_meshes(search, self._refine(search, proving))
 
     def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
         """Return the results for pieces that fit, where a shorter translation than theirs separates the meshes."""
@@ -439,9 +431,8 @@ class MeshPair:
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
 
-    def _by_meshes(self, search: SeparationSearch, progress: Progress | None) -> MeshDraft:
-        """Return the results for two solids from the meshes themselves."""
-        least = self._refine(search, progress)
+    def _by_meshes(self, search: SeparationSearch, least: float) -> MeshDraft:
+        """Return the results for two solids from the meshes themselves; `least` is a lower bound of the depth."""
         best = self._clear(search)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
@@ -457,41 +448,8 @@ class MeshPair:
 
     def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
         """Look for shorter translations; return a certified lower bound of the depth and keep its proof."""
-        a, b, crossings = self.a, self.b, self.crossings
-        proofs: list[DepthProof | None] = [crossing_pair(a.mesh, b.mesh, crossings)]
-        directions = contact_directions(a, b, crossings)
-        if _least(proofs) <= self.band < search.length:
-            for direction in directions:
-                if search.separates(direction * self.band):
-                    break
-        levels = 1 if self.budget.nodes == 0 else _LEVELS if self.budget.seconds == inf else len(_CELLS)
-        level, best, deepest, cell = 0, None, None, None
-        while level < levels and not self.budget.is_late and not self._is_enough(search, _least([*proofs, best])):
-            length = search.length
-            part = subrange(progress, 0.1 + 0.9 * level / levels, 0.1 + 0.9 * (level + 1) / levels)
-            grid = search.explore(_CELLS[level], _TRIED[level], part)
-            deepest, cell = deepest if grid.deepest is None else grid.deepest, grid.size
-            if grid.least > _least([best]):
-                best = grid
-            # A grid of much shorter translations has smaller cells.
-            if level == 0 or search.length > _SHRUNK * length:
-                level += 1
-                if level == levels == _LEVELS and _least([*proofs, best]) < _VAGUE * search.length:
-                    proofs.append(crossing_boxes(a, b, search.length, self.budget, subrange(part, 1.0, 1.0)))
-                    levels += _least(proofs) < _VAGUE * search.length
-        if best is not None and best.least > _least(proofs):
-            proofs.append(best.proof())
-        if self.budget.nodes > 0 and _least(proofs) < _RESOLVED * search.length:
-            proofs += [common_ball(a, b, crossings, deepest), point_inside(a, b, crossings)]
-        if self.budget.nodes > 0 and _least(proofs) < _UNSEEN * search.length and cell is not None:
-            search.search_below_cell(cell)
-        least = _least(proofs)
-        self.depth_proof = next((proof for proof in proofs if proof is not None and proof.least == least), None)
-        return least
-
-    def _is_enough(self, search: SeparationSearch, least: float) -> bool:
-        """Return whether no translation is known to be possible that is shorter by more than MESH_DEPTH_STEP."""
-        return search.length * (1.0 - MESH_DEPTH_STEP) <= least
+        self.depth_proof = search_depth(search, self.crossings, self.band, progress)
+        return 0.0 if self.depth_proof is None else self.depth_proof.least
 
     def _relate(self, deep: MeshDraft, least: float) -> None:
         """Find the relation of two solids that intersect by more than the contact tolerance, by samples of the surfaces
@@ -537,11 +495,6 @@ class MeshPair:
         if self.b_in_a.all() and not self.a_in_b.any():
             return Relation.B_INSIDE_A
         return Relation.PENETRATING
-
-
-def _least(proofs: Sequence[DepthProof | TranslationGrid | None]) -> float:
-    """Return the largest of the lower bounds that are proved; 0.0 where none is."""
-    return max((proof.least for proof in proofs if proof is not None), default=0.0)
 
 
 def _work(a: Compound, b: Compound) -> int:

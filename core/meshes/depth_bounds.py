@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..curved.convex_contact import convex_contact
-from ..progress import Progress, subrange
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
@@ -180,7 +180,9 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
     return inside.take(of)
 
 
-def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None) -> CommonBall | None:
+def common_ball(
+    a: Body, b: Body, crossings: Crossings, start: FloatArray | None = None, progress: Progress | None = None
+) -> CommonBall | None:
     """Return a large ball inside both solids; None when none is found.
 
     It is looked for from `start`, a point (3,) deep inside both, if there is one, and inward of where the surfaces
@@ -195,6 +197,7 @@ def common_ball(a: Body, b: Body, crossings: Crossings, start: FloatArray | None
     near = np.empty((len(points), 0, 3))
     misses = 0
     while misses < _MISSES:
+        report_progress(progress, 1.0)
         found = [points_to_mesh(points, body.mesh) for body in (a, b)]
         radius = np.minimum(*(of.distance for of in found))
         better = np.flatnonzero(radius > best)

@@ -145,6 +145,7 @@ class SeparationSearch:
 
     def _resolved(self, translation: FloatArray, cell: float) -> FloatArray | None:
         """Return a translation near one that probably separates, which does; None where none is found."""
+        report_progress(self._progress, 1.0)
         found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell)
         return None if found is None or not self.separates(found) else found
 
@@ -168,7 +169,7 @@ class SeparationSearch:
         tried: list[FloatArray] = []
         for translation in self._candidates(grid, likely[: 4 * most + 1]):
             length = length_of(translation)
-            if len(tried) > most or self.budget.is_late:
+            if len(tried) > most or (tried and self.budget.is_late):
                 break
             if length == 0.0 or length - _SHORTER * grid.size > self.length:
                 continue
@@ -249,6 +250,7 @@ class SeparationSearch:
 
     def stays_clear(self, translation: FloatArray, beyond: float) -> bool:
         """Return whether B, once moved by a translation that separates, meets nothing for a length more of the same."""
+        report_progress(self._progress, 1.0)
         direction = translation / length_of(translation)
         # By rounding more, for a touch to end for sure.
         start = translation + self.clearance * direction
@@ -277,6 +279,7 @@ class SeparationSearch:
         stops, target, more = HalfSpaces(), translation, 0.0
         impact = first_impact(*meshes, translation, -translation)
         for _ in range(_ASIDE):
+            report_progress(self._progress, 1.0)
             if impact is None:
                 break
             onward = stops.shortest(impact.normal, impact.offset + self.clearance + more, most)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -216,6 +217,23 @@ def assert_progress(
             call(lambda fraction, seen=seen, last=last: seen.append(fraction) is None and len(seen) < last)
         assert seen == fractions[:last], "not asked again"
     return fractions
+
+
+def longest_silence(call: Callable[[Callable[[float], Any]], object]) -> float:
+    """The most work between two reports of a call, counted in calls of functions, as a fraction of all."""
+    count, reports = 0, [0]
+
+    def profile(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        call(lambda fraction: reports.append(count))
+    finally:
+        sys.setprofile(before)
+    return max(np.diff([*reports, count])) / count
 
 
 def peak_memory(work: Callable[[], Any]) -> tuple[Any, int]:

@@ -20,6 +20,7 @@ from contact_lens.core import (
     Relation,
     Sphere,
     Status,
+    contact,
     mesh_pieces,
 )
 from contact_lens.core.budget import Budget
@@ -83,6 +84,9 @@ def test_of_meshes(name):
     a, b, nodes = PAIRS[name]
     first = mesh_contact(Mesh(*a), Mesh(*b), budget=Budget(nodes))
     assert first.depth > 0.0
+    assert_verified(first, Mesh(*a), Mesh(*b))
+    if "the budget ends" in name:
+        assert first.status is Status.BRACKET
     for turn, shift, size, swapped in motions():
         meshes = [Mesh((points @ turn.T + shift) * size, triangles) for points, triangles in (a, b)]
         if swapped:
@@ -93,6 +97,18 @@ def test_of_meshes(name):
         assert c.least_depth == pytest.approx(first.least_depth * size, rel=1e-9)
         assert -c.lower_bound == pytest.approx(-first.lower_bound * size, rel=1e-9)
         assert c.iterations == first.iterations
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_bounds_of_any_budget_are_valid_and_not_far_apart(name):
+    a, b = (Mesh(*surface) for surface in PAIRS[name][:2])
+    known = contact(a, b)
+    for seconds in (0.0, 1e-9):
+        c = contact(a, b, budget=seconds)
+        assert c.status in (Status.BRACKET, Status.CERTIFIED)
+        assert_verified(c, a, b)
+        assert known.least_depth <= c.depth * (1.0 + 1e-9)
+        assert 0.6 * c.depth < c.least_depth <= known.depth * (1.0 + 1e-9)
 
 
 def cloud(seed: int, count: int) -> Compound:
