@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a contact has the form that the other checks can read: types, shapes of arrays, indices in range.
 
-Nothing here raises, whatever the fields hold; the first thing that is wrong is contact.
+Nothing here raises, whatever the fields hold; the first thing that is wrong is reported.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float
         return _held(relation, inner, outer, limit)
     if relation is Relation.PENETRATING:
         return _penetrating(crossing, a, b)
-    if relation is Relation.TOUCHING and contact.intersects and not (a.body.solid and b.body.solid):
+    by_samples = not contact.normal.any()
+    if relation is Relation.TOUCHING and contact.intersects and (by_samples or not (a.body.solid and b.body.solid)):
         return _touching(contact, a, b, band, limit)
     return []
 
@@ -117,7 +118,7 @@ def _penetrating(crossing: bool, a: Side, b: Side) -> list[Check]:
 
 
 def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
-    """Return whether a bare surface leaves what it touches within the band."""
+    """Return whether what touches leaves within the band; without a direction, whether no corner is deeper inside."""
     if contact.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
         apart = any(are_separated(a.body, *(b.body.translated(length * contact.normal) for length in (band, limit))))
@@ -129,7 +130,7 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
         for point in points[: max(1, _MOST // len(outer.body.mesh.triangles))]:
             if abs(turns(point, outer.body.mesh)) > 0.5 and off_surface(point, outer.body.mesh) > limit:
                 return [Check(_FITS, False, "touching, but a corner is deeper inside than the band")]
-    return [Check("not checked: that a bare surface only touches", True, "no direction in which it could be proved")]
+    return [Check("not checked: that they only touch", True, "no direction in which it could be proved")]
 
 
 def parts_inside(inner: Body, outer: Body) -> list[bool]:

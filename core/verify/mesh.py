@@ -52,7 +52,7 @@ from .form import (
 from .inside import Side, are_separated, check_inside, distances, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, proof_faults
 from .region import segment_distances
-from .surfaces import points_off, surface_distance, tree_faults
+from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
 from .ties import check_realised
 
 _MOST_CURVED = 400
@@ -65,7 +65,7 @@ def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
     """Check a contact of a mesh and any other solid."""
     facets = solid_facets(a), solid_facets(b)
     form = (
-        first("the contact is well-formed", _faults(contact)),
+        first("the contact is well-formed", _faults(contact, max(a.magnitude, b.magnitude))),
         first(
             "the certificate is well-formed", _certificate_faults(contact.certificate, facets[0].mesh, facets[1].mesh)
         ),
@@ -75,18 +75,23 @@ def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
     return Verification((*form, *_Pair(contact, (a, b), facets).checks()), contact.upper_bound - contact.lower_bound)
 
 
-def _faults(c: Contact) -> Iterator[str]:
+def _faults(c: Contact, magnitude: float) -> Iterator[str]:
     tests: dict[str, Test] = {
         "curves": lambda curves: isinstance(curves, tuple) and all(map(_is_curve, curves)),
         "regions": of_kind(tuple),
     }
     yield from field_faults(c, contact_tests(3) | absent_fields("mesh") | tests)
-    if not c.normal.any() and abs(c.signed_distance) > LEAST_GAP:
+    # A gap along each axis that is rounding has no direction.
+    if not (c.normal.any() or 0.0 <= c.signed_distance <= LEAST_GAP + 2.0 * MESH_GAP * EPS * magnitude):
         yield f"normal is {c.normal!r}"
     if not np.array_equal(c.ties[0], c.normal):
         yield f"the normal is not the first of the ties: {c.ties!r}"
     if c.status is Status.NO_DEPTH and c.normal.any():
         yield f"status is {c.status!r}"
+
+
+def _are_hulls(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) > 0 and all(isinstance(piece, ConvexHull) for piece in value)
 
 
 def _is_curve(value: object) -> bool:
@@ -111,7 +116,8 @@ def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
         )
     for pieces in (proof.pieces_a, proof.pieces_b):
         if pieces is not None:
-            yield from field_faults(pieces, {"distance": is_length, "pieces": of_kind(tuple)})
+            tests = {"distance": is_length, "pieces": _are_hulls, "exact": of_kind(bool | np.bool_)}
+            yield from field_faults(pieces, tests)
     yield from proof_faults(proof.depth_proof, (len(a.triangles), len(b.triangles)))
     pairs, ends, kinds = proof.crossings.pairs, proof.crossings.segments, proof.crossings.kinds
     if not are_pairs(pairs, len(a.triangles), len(b.triangles)):
@@ -156,10 +162,10 @@ class _Pair:
             ),
             first("the boxes of the trees contain the triangles", self._tree_faults()),
             *self._slack(),
-            self._crossings(),
+            *self._crossings(),
             *self._curves(),
             self._meeting(),
-            self._witness(),
+            *self._witness(),
             *self._normal(),
             *self._relation(),
             self._surface_distance(),
@@ -170,6 +176,8 @@ class _Pair:
         checks += self._pieces()
         if contact.depth > 0.0:
             checks += self._depth()
+        elif contact.intersects and (self.a.solid or self.b.solid):
+            checks += self._touch()
         return checks
 
     def _tree_faults(self) -> Iterator[str]:
@@ -177,29 +185,36 @@ class _Pair:
             yield from (f"{name}: {fault}" for fault in tree_faults(body.mesh))
 
     def _status_fits(self) -> bool:
-        """Return whether bounds that are certified to meet do."""
+        """Return whether bounds are certified to meet where they do, and no depth is where nothing has a direction."""
+        has_direction = bool(not self.contact.intersects or self.contact.normal.any())
+        if self.contact.status is Status.NO_DEPTH or not has_direction:
+            return self.contact.status is Status.NO_DEPTH and not has_direction
         meet = self.contact.upper_bound - self.contact.lower_bound <= BOUNDS_MEET * max(
             solid.extent for solid in self.solids
         )
-        return (self.contact.status is Status.CERTIFIED) <= meet
+        return (self.contact.status is Status.CERTIFIED) == meet
 
     def _slack(self) -> list[Check]:
         """Facets of curved solids are made alike again, and their distance from the surface is certain."""
-        if not self.curved:
-            return []
         slacks, found = (self.proof.slack_a, self.proof.slack_b), tuple(facets.slack for facets in self.facets)
+        if not self.curved and slacks == found:
+            return []
         unused = slacks == (0.0, 0.0) and not len(self.proof.crossings) and self.contact.depth == 0.0
         ok = unused or slacks == found
         return [Check("facets are as far inside as reported", ok, f"{slacks}, found {found}")]
 
-    def _crossings(self) -> Check:
+    def _crossings(self) -> list[Check]:
         found = self.proof.crossings
         off = 0.0
         for side, mesh in ((0, self.a.mesh), (1, self.b.mesh)):
             corners = mesh.points[mesh.triangles[found.pairs[:, side]]]
             for end in range(2):
                 off = max(off, float(distances(found.segments[:, end], corners).max(initial=0.0)))
-        return Check("crossings lie on both of their triangles", off <= self.promise, f"off by {off:.3g}")
+        checks = [Check("crossings lie on both of their triangles", off <= self.promise, f"off by {off:.3g}")]
+        if not (len(found) or self.curved):
+            (meet,) = surfaces_meet(self.a.mesh, self.b.mesh)
+            checks.append(Check("the surfaces do not meet where no triangles are reported to", not meet, "exactly"))
+        return checks
 
     def _curves(self) -> list[Check]:
         """Curves lie on both surfaces, and each segment in which triangles meet at an angle is on one of them."""
@@ -243,10 +258,14 @@ class _Pair:
         same = self.contact.intersects == found
         return Check("they intersect where they cross or one is inside", same, f"reported {self.contact.intersects}")
 
-    def _witness(self) -> Check:
+    def _witness(self) -> list[Check]:
         off = max(map(off_solid, (self.contact.point_on_a, self.contact.point_on_b), self.sides))
         limit = 2.0 * self.promise + self._spare() + self._tolerance
-        return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
+        checks = [Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")]
+        if self.contact.intersects and self.proof.compound is None and not self.curved:
+            off = float(np.abs(self.contact.point_on_b - self.contact.point_on_a).max())
+            checks.append(Check("the witness points are one common point", off <= limit, f"off by {off:.3g}"))
+        return checks
 
     @property
     def _tolerance(self) -> float:
@@ -274,9 +293,10 @@ class _Pair:
             wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
             return [Check(name, contact.relation is wanted, f"{contact.relation}, of {wanted}")]
         possible = {Relation.TOUCHING, Relation.COINCIDENT}
-        if contact.intersects:
+        is_bare = not (self.a.solid or self.b.solid)
+        if contact.depth > 0.0 or (contact.intersects and (self.curved or (is_bare and not contact.has_depth))):
             possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
-        if contact.depth > self.band:
+        if contact.depth > self.band or (is_bare and not contact.has_depth):
             possible -= {Relation.TOUCHING}
         ok = contact.relation in possible
         checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]
@@ -366,7 +386,32 @@ class _Pair:
         words = "; ".join(f"{check.name}: {check.detail}" for check in found.failures)
         if not found.failures:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
-        return [Check(name, found.ok, words or f"{len(found.checks)} checks")]
+        own = first("the pieces are those of their meshes", self._piece_faults())
+        return [Check(name, found.ok, words or f"{len(found.checks)} checks"), own]
+
+    def _piece_faults(self) -> Iterator[str]:
+        """Yield which pieces are plainly not those of their solid: corners and middles are asked."""
+        for name, body, facets, found in zip(
+            "AB", (self.a, self.b), self.facets, (self.proof.pieces_a, self.proof.pieces_b), strict=True
+        ):
+            assert found is not None
+            if facets.pieces is not None:
+                own = facets.pieces.pieces
+                same = len(own) == len(found.pieces) and all(
+                    np.array_equal(p.vertices, q.vertices) for p, q in zip(own, found.pieces, strict=True)
+                )
+                if not same:
+                    yield f"{name}: they are not the pieces of the shape"
+                continue
+            if found.distance > max(0.25 * self.band, self.promise):
+                yield f"{name}: they are up to {found.distance:.3g} from the mesh"
+            corners = [piece.vertices for piece in found.pieces]
+            points = np.concatenate([*corners, [of_piece.mean(axis=0) for of_piece in corners]])
+            outside = points[~body.contains(points)]
+            limit = found.distance + 2.0 * self.promise
+            off = float(points_off(outside, body.mesh, limit).max(initial=0.0))
+            if off > limit:
+                yield f"{name}: a corner or a middle is outside of the mesh"
 
     def _depth(self) -> list[Check]:
         contact = self.contact
@@ -415,6 +460,25 @@ class _Pair:
                 (shorter,) = are_separated(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
+
+    def _touch(self) -> list[Check]:
+        """What meets but has no depth may only touch: its pieces do, or it is separated by less than rounding."""
+        contact, of_pieces = self.contact, self.proof.compound
+        name = "shapes that meet without a depth only touch"
+        if of_pieces is not None:
+            room = self._tolerance + self._spare() + self.promise
+            return [
+                Check(name, of_pieces.depth <= room, f"the pieces are {of_pieces.depth:.3g} deep, limit {room:.3g}")
+            ]
+        if self.curved:
+            found = self._gap(np.zeros(3), 0.0)
+            ok = found is None or found[0] >= -2.0 * self.promise
+            return [Check(name if found else f"not checked: {name}", ok, f"{found}")]
+        if not (contact.normal.any() and self.a.solid and self.b.solid):
+            return []  # checked with the relation
+        lengths = min(-contact.lower_bound, self.promise), self.promise
+        apart = any(are_separated(self.a, *(self.b.translated(length * contact.normal) for length in lengths)))
+        return [Check(name, apart, "moved by rounding along the normal they do not meet")]
 
     @cached_property
     def _of_pieces(self) -> bool:

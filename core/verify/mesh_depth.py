@@ -58,6 +58,8 @@ def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
         ):
             yield f"the cells of the proof of the depth are {lattice!r}"
         both = (proof.of_a, proof.of_b) if isinstance(proof, CommonCells) else (proof.cells,)
+        if not len(both[0]):
+            yield "the proof of the depth has no cells"
         for cells in both:
             if not (isinstance(cells, np.ndarray) and cells.dtype.kind == "i" and cells.shape == (len(both[0]), 3)):
                 yield f"the cells of the proof of the depth are {cells!r}"
@@ -178,7 +180,7 @@ def _are_parted(proof: CrossingBoxes, a: Body, b: Body) -> bool:
 
 
 def _length_in_boxes(proof: CrossingBoxes) -> float:
-    """Return how long all translations may be that are in a box of a proof."""
+    """Return how long all translations may be that are in a box of a proof; no longer than it says."""
     octree, places = proof.octree, np.zeros((1, 3), dtype=np.intp)
     for level in range(int(proof.levels.max()) + 1):
         listed = np.zeros((2**level,) * 3, dtype=np.bool_)
@@ -186,7 +188,7 @@ def _length_in_boxes(proof: CrossingBoxes) -> float:
         listed[tuple(own[((own >= 0) & (own < 2**level)).all(axis=1)].T)] = True
         places = octree.parts(places) if level else places
         places = places[~listed[tuple(places.T)] & (octree.nearest(level, places) < proof.least)]
-    return float(octree.nearest(level, places).min(initial=octree.reach))
+    return float(octree.nearest(level, places).min(initial=min(octree.reach, proof.least)))
 
 
 def _off_triangles(body: Body, points: FloatArray, triangles: IntArray) -> float:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_lens.core import Mesh, Relation, contact, verify
+from contact_lens.core import Box, Compound, Mesh, Relation, Status, contact, verify
+from contact_lens.core.meshes.crossings import Crossings
 from contact_lens.core.meshes.depth_proof import (
     CommonBall,
     CommonCells,
@@ -56,6 +57,9 @@ def test_an_honest_answer_passes_both_ways(kind):
 
 def wrong_proofs(proof):
     yield "well-formed", "x"
+    if isinstance(proof, CommonCells | CommonPoints):
+        none = {name: value[:0] for name, value in vars(proof).items() if isinstance(value, np.ndarray)}
+        yield "well-formed", replace(proof, **none)
     if isinstance(proof, CommonCells):
         yield "no shorter translation", replace(proof, of_a=proof.of_a[::2], of_b=proof.of_b[::2])
         yield "no shorter translation", replace(proof, of_a=proof.of_a + 1, of_b=proof.of_b + 1000)
@@ -103,6 +107,7 @@ def wrong_proofs(proof):
             replace(proof.octree, frame=turned @ proof.octree.frame),
         ):
             yield "no shorter translation", replace(proof, octree=octree)
+        yield "no shorter translation", replace(proof, least=0.0)
         half = {name: getattr(proof, name)[::2] for name in ("levels", "places", "pairs")}
         yield "no shorter translation", replace(proof, **half)
         yield "no shorter translation", replace(proof, pairs=np.roll(proof.pairs, len(proof.pairs) // 2, axis=0))
@@ -130,6 +135,10 @@ def lies(c):
         {"signed_distance": sign, "lower_bound": min(c.lower_bound, sign), "upper_bound": 1.0},
     )
     yield "solids are closed", {"a_solid": not c.certificate.a_solid}
+    yield "facets are as far inside", {"slack_a": 0.1}
+    other = Status.BRACKET if c.status is Status.CERTIFIED else Status.CERTIFIED
+    for status in (other, Status.NO_DEPTH):
+        yield "contain the signed|well-formed", {"status": status}
     yield "the relation fits", {"relation": Relation.SEPARATED if c.intersects else Relation.PENETRATING}
     if c.normal.any():
         yield "unit vector", {"normal": 2.0 * c.normal, "ties": 2.0 * c.ties}
@@ -146,8 +155,18 @@ def lies(c):
             "crossings lie on both",
             {"crossings": replace(c.certificate.crossings, segments=c.certificate.crossings.segments + 0.1)},
         )
+        yield "the surfaces do not meet", {"crossings": Crossings.none(), "curves": ()}
         curve = replace(c.curves[0], points=c.curves[0].points + 0.1)
         yield "curves lie on both", {"curves": (curve, *c.curves[1:])}
+    if c.depth > 0.0:
+        none = {"signed_distance": 0.0, "upper_bound": 0.0}
+        yield "the relation fits", none
+        yield "only touch|the relation fits", {**none, "relation": Relation.TOUCHING}
+        no_depth = {**none, "lower_bound": 0.0, "normal": np.zeros(3), "ties": np.zeros((1, 3))}
+        for relation in (c.relation, Relation.TOUCHING):
+            yield "the relation fits", {**no_depth, "status": Status.NO_DEPTH, "relation": relation}
+        if c.certificate.compound is None:
+            yield "one common point", {"point_on_b": c.point_on_b + 1e-3}
     if c.depth > 0.0 and c.certificate.compound is not None:
         yield (
             "the depth is that of the pieces|the translation separates",
@@ -244,6 +263,30 @@ def test_what_the_distance_alone_does_not_tell_is_checked(pair, expected, change
     told = contact(*pair)
     assert_verified(told, *pair)
     assert_lies_found(told, *pair, [(expected, changes)])
+
+
+def test_pieces_of_another_solid_prove_nothing():
+    for a, b in (PAIRS["blocks"], (PAIRS["blocks"][0], Box([1.2, 0.7, 0.6], [1, 1, 1]))):
+        told = contact(a, b)
+        for name in ("pieces_a", "pieces_b"):
+            own = getattr(told.certificate, name)
+            moved = replace(own, pieces=tuple(piece.translated([0.1, 0.0, 0.0]) for piece in own.pieces))
+            both = {"pieces_a": told.certificate.pieces_a, "pieces_b": told.certificate.pieces_b, name: moved}
+            found = contact(Compound(both["pieces_a"].pieces), Compound(both["pieces_b"].pieces))
+            names = ("signed_distance", "normal", "ties", "lower_bound", "upper_bound", "regions", "iterations")
+            forged = {of: getattr(found, of) for of in (*names, "point_on_a", "point_on_b")}
+            lie = {**forged, "compound": found, name: moved}
+            assert_lies_found(told, a, b, [("the pieces are those of their meshes", lie)])
+
+
+def test_a_gap_as_small_as_rounding_has_no_direction_and_is_verified():
+    ball = sphere(5)
+    wall = Mesh(*sheet(3, 4.0, (-2.0, -2.0, 1.0)))
+    for gap in (2.0**-52, 2.0**-50):
+        told = contact(Mesh(*ball), wall.translated([0.0, 0.0, gap]))
+        assert told.relation is Relation.TOUCHING
+        assert not told.intersects
+        assert_verified(told, Mesh(*ball), wall.translated([0.0, 0.0, gap]))
 
 
 def test_a_curve_that_takes_a_short_cut_or_lacks_a_part_is_refused():
