@@ -141,7 +141,9 @@ def as_affine(name: str, value: ArrayLike, dim: int) -> tuple[FloatArray, FloatA
 
 def as_length(name: str, value: object) -> float:
     """Return a finite number that is not negative as a plain float."""
-    # Asking for `float` first: to ask an abstract class takes ten times as long.
+    # Asking for a `float` first: to ask an abstract class takes ten times as long.
+    if type(value) is float and 0.0 <= value < inf:
+        return value
     if isinstance(value, float | Real) and not isinstance(value, bool):
         try:
             number = float(value)

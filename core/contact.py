@@ -76,14 +76,14 @@ def contact(
     contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if start is not None and not isinstance(start, Contact):
         raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
-    spending = Budget.of_seconds(None if budget is None else as_length("budget", budget))
+    seconds = None if budget is None else as_length("budget", budget)
     if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
         return meshes.mesh_contact(
             a,
             b,
             clearance=clearance,
             contact_tolerance=contact_tolerance,
-            budget=spending,
+            budget=Budget.of_seconds(seconds),
             pieces_a=pieces_a,
             pieces_b=pieces_b,
             progress=progress,
@@ -96,7 +96,7 @@ def contact(
             as_compound(b),
             clearance=clearance,
             contact_tolerance=contact_tolerance,
-            budget=spending,
+            budget=Budget.of_seconds(seconds),
             progress=progress,
         )
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):

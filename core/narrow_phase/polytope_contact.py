@@ -24,11 +24,11 @@ from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
-from ..types import positive_zero, read_only
+from ..types import read_only
 from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
-from .gjk import Simplex, gjk, size_of_difference, witness_points
+from .gjk import Simplex, gjk, is_ordinary, size_of_difference, witness_points
 from .relation import contact_band, relation_of
 from .sat import SatResult, sat
 
@@ -43,19 +43,30 @@ def polytope_contact(
 ) -> Contact:
     """Return the contact of two polytopes; see `contact` for the arguments."""
 
+    size = size_of_difference(a, b)
+    if is_ordinary(size):
+        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start)
+
     def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
-        return _at_ordinary_size(a, b, method, clearance, contact_tolerance, start)
+        return _at_ordinary_size(a, b, size_of_difference(a, b), method, clearance, contact_tolerance, start)
 
     return at_ordinary_size(solve, a, b, clearance)
 
 
 def _at_ordinary_size(
-    a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float, start: Contact | None
+    a: Polytope,
+    b: Polytope,
+    size: float,
+    method: Method,
+    clearance: float,
+    contact_tolerance: float,
+    start: Contact | None,
 ) -> Contact:
     by_sat = _sat(a, b) if method in ("sat", "both") else None
     simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None or start is None else start.certificate)
-    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
-    ties = positive_zero(np.array([n[: a.dim] for n in answer.normals]))
+    rounding = SUPPORT_ROUNDING * EPS * size
+    ties = np.array([n[: a.dim] for n in answer.normals])
+    ties += 0.0  # turns -0.0 into 0.0
     normal = ties[0].copy()
     band = contact_band(a, b, contact_tolerance)
     # Even with a contact tolerance of 0, a face that is flat to rounding must be one feature.
