@@ -714,6 +714,12 @@ def motion(fastest: Mapping[str, Any], frame: float, units: Lengths) -> str:
     return text + (unnoticed if fastest["extents"] >= 1.0 else ".")
 
 
+def upper_bounds(number: int) -> str:
+    """Return how to get the depths of a check that are upper bounds."""
+    text = counted(number, "depth is an upper bound", "depths are upper bounds")
+    return f"{text}: add --exact to refine {'it' if number == 1 else 'them'}"
+
+
 # --- pictures and volumes -------------------------------------------------------------------------------------------
 
 NO_SCREEN = "The file has no screen to draw with"

@@ -137,6 +137,9 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    bounds = sum("at most" in distance for _, _, _, distance, _, _ in rows)
+    if bounds and not check["settings"].get("exact"):
+        found.append(f"  {messages.upper_bounds(bounds)}")
     for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
         found.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:

@@ -279,6 +279,8 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
         assert ("at most" in terminal._distance(row, units)) == is_bound
         assert ("at most" in panel._distance(row, units)[1]) == is_bound
         assert ("at most" in html._distance(row, report_units.unit_format(check))) == is_bound
+        hint = "  1 depth is an upper bound: add --exact to refine it"
+        assert (hint in terminal.lines({**check, "findings": [row]})) == is_bound
 
 
 def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
