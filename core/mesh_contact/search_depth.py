@@ -37,7 +37,8 @@ def search_depth(
 ) -> DepthProof | None:
     """Look for shorter translations than the best of a search; return what proves a lower bound of the depth.
 
-    None where nothing proves one. Where no lower bound exceeds `band`, translations by that are tried. Raise Cancelled when `progress` returns False.
+    None where nothing proves one. Where no lower bound exceeds `band`, translations by that are tried. Raise Cancelled
+    when `progress` returns False.
     """
     a, b, budget, last = search.a, search.b, search.budget, subrange(progress, 1.0, 1.0)
     best: DepthProof | TranslationGrid | None = crossing_pair(a.mesh, b.mesh, crossings)
