@@ -225,11 +225,11 @@ def contacts(
         if scene.count and (second := len(scene) - scene.count if others is not None else None) != 0:
             near = subrange(progress, 0.0, begin)
             indices = _candidates(bodies.sizes, scene.count, second, clearance, tolerance, near)
-        numbers = indices + scene.offset
+        numbers = scene.numbers(indices)
     else:
         indices = validate_pairs(pairs, scene.count, len(scene) if others is None else len(scene) - scene.count)
         tolerance = validate_tolerance(contact_tolerance, len(indices))
-        bodies, numbers = scene.bodies_of(indices + scene.offset)
+        bodies, numbers = scene.bodies_of(scene.numbers(indices))
     result = convex_pairs.PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions)
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
@@ -298,9 +298,9 @@ def pairs_intersect(
     # Of poses that are asked about once, those of a few pairs stay in the cache.
     once = scene.matrices is not None and len(rows) <= len(scene)
     for part in chunks(len(rows), _PAIRS_IN_POSES if once else len(rows)):
-        across = None if normals is None else normals[:, part]
+        chosen, across = (part, None) if normals is None else (rows[part], normals[:, part])
         done = subrange(progress, part.start / len(rows), part.stop / len(rows))
-        result[rows[part]] = _intersecting(scene, indices[rows[part]], across, done)
+        result[chosen] = _intersecting(scene, indices[chosen], across, done)
     report_progress(progress, 1.0)
     return result
 

@@ -26,12 +26,13 @@ def validate_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
         raise ValueError(f"pairs: whole numbers expected, not dtype {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"pairs: an array (p, 2) expected, got the shape {array.shape}")
-    wrong = (array < 0) | (array >= np.array([count, others]))
-    if wrong.any():
-        row = int(wrong.any(axis=1).argmax())
+    result = np.array(array, dtype=np.intp)
+    first, second = result.view(np.uintp).T  # as unsigned numbers, negative ones are the largest
+    if first.max() >= count or second.max() >= others:
+        row = int(((array < 0) | (array >= np.array([count, others]))).any(axis=1).argmax())
         there = f"{count} shapes" if count == others else f"{count} shapes and {others} others"
         raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {there}")
-    return np.array(array, dtype=np.intp)
+    return result
 
 
 def validate_tolerance(value: float | ArrayLike, count: int) -> float | FloatArray:

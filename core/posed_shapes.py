@@ -68,10 +68,9 @@ class PosedShapes:
         """Number of shapes of the first set."""
         return len(self.first)
 
-    @property
-    def offset(self) -> IntArray:
-        """(2,) what is added to the indices of a pair for those among all shapes."""
-        return np.array([0, 0 if self.second is None else self.count])
+    def numbers(self, pairs: IntArray) -> IntArray:
+        """Return the indices (p, 2) among all shapes of pairs (p, 2) of both sets."""
+        return pairs if self.second is None else pairs + np.array([0, self.count])
 
     @cached_property
     def matrices(self) -> FloatArray | None:
