@@ -91,7 +91,9 @@ class PosedShapes:
             return self.bodies(), pairs
         used = np.zeros(len(self), dtype=bool)
         used[pairs] = True
-        return self._bodies_of(np.flatnonzero(used)), (np.cumsum(used) - 1)[pairs]
+        chosen, places = np.flatnonzero(used), np.empty(len(self), dtype=np.intp)
+        places[chosen] = np.arange(len(chosen))
+        return self._bodies_of(chosen), places.take(pairs)
 
     def _bodies_of(self, numbers: IntArray) -> Bodies:
         known = self.known

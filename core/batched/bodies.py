@@ -120,7 +120,9 @@ class Bodies:
         places = tables.place_of_box.take(self.index.take(chosen))
         solid, boxes = tables.boxes.posed(places, self._poses, self._rows.take(chosen))
         known[chosen] = solid
-        return known, boxes, np.cumsum(known) - 1
+        columns = np.zeros(len(self), dtype=np.intp)
+        columns[known] = np.arange(len(boxes))
+        return known, boxes, columns
 
     def hulls(self, wanted: IntArray, progress: Progress | None = None) -> tuple[HullTable, IntArray]:
         """Return a table with the polytopes `wanted` (m,) and perhaps others, and the place (n,) of each body in it.
