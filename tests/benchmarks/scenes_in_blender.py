@@ -91,6 +91,17 @@ def meshes(collection: bpy.types.Collection) -> None:
     _scatter_dented(collection, 200, 8.3, lambda: _mesh_of(add, segments=50, ring_count=21, radius=1.0))
 
 
+def few_moving(collection: bpy.types.Collection) -> None:
+    """Two hundred dented balls of 642 vertices, five of which move."""
+    add = bpy.ops.mesh.primitive_ico_sphere_add
+    _scatter_dented(collection, 200, 20.5, lambda: _mesh_of(add, subdivisions=4, radius=1.0))
+    rng = np.random.default_rng(5)
+    for obj in list(collection.objects)[:5]:
+        for frame in (1, 100):
+            obj.location = rng.uniform(0.0, 20.5, 3)
+            obj.keyframe_insert("location", frame=frame)
+
+
 def _scatter_dented(
     collection: bpy.types.Collection, count: int, size: float, make: Callable[[], bpy.types.Mesh]
 ) -> None:
@@ -131,5 +142,6 @@ SCENES = {
     "primitives": primitives,
     "dented": dented,
     "moving": moving,
+    "few_moving": few_moving,
     "meshes": meshes,
 }
