@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks of a scene at several frames share, so that only what has moved or changed is found again."""
+"""What checks of a scene, at several frames or one after the other, share: only what has changed is found again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FrameCache:
     """What is made of the shapes of a scene once for all frames, and what was found at the last one."""
 
     def __init__(self, follows: bool = True) -> None:
-        """follows: whether there will be another frame."""
+        """follows: whether it is certain that there will be another frame."""
         self.follows = follows
         self.shapes = WorldShapeCache()
         self.pairs_alone = Counter[bytes]()
@@ -48,8 +48,7 @@ class FrameCache:
         """Return what a pair of objects, by their indices, was found to be; found again unless this frame or the last
         one has found it in the same state: of the shapes, where they are, and of all else that counts."""
         found = self._found.get(state) or self._found_before.get(state) or find()
-        if self.follows:
-            self._found[state] = found
+        self._found[state] = found
         return replace(found[0], a=pair[0], b=pair[1]), found[1]
 
     def contacts(
@@ -82,7 +81,7 @@ class FrameCache:
     def _places_of(self, bounds: ConvexBounds, used: IntArray) -> IntArray:
         """Return where the bounds of objects are in the set of shapes, with those that were not there."""
         if len(self._shapes) > MOST_UNUSED * len(bounds.keys):
-            self._places, self._shapes, self.last = {}, [], None
+            self._places, self._shapes, self._set, self.last = {}, [], ShapeSet(()), None
         places = []
         for k in used.tolist():
             shape = bounds.shapes[k]

@@ -15,6 +15,7 @@ from ...core.progress import Cancelled
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.clash_rows import present_relations
+from ..check.frame_cache import FrameCache
 from ..check.results import ContactLensCheck
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
@@ -32,6 +33,8 @@ _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
 _edited: set[int] = set()
 """`session_uid` of what was moved or edited since it began, not by a change of the frame."""
+_known = FrameCache(follows=False)
+"""What the last check has found: of the next one only pairs that have changed are found again."""
 
 
 def progress_of(scene: bpy.types.Scene) -> float | None:
@@ -71,9 +74,10 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         _edited.clear()
         _running = uid, self.flow
         try:
-            outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress)
+            outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress, known=_known)
         finally:
             _running = None
+            _known.shapes.clear()  # all meshes with their trees in the world: made again where they are needed
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
         if scene is None:
             return {"CANCELLED"}
@@ -111,6 +115,12 @@ def _note_edited(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
             for update in depsgraph.updates
             if isinstance(update.id, bpy.types.Object) and (update.is_updated_transform or update.is_updated_geometry)
         )
+
+
+@persistent
+def _loaded(*_: object) -> None:
+    global _known
+    _known = FrameCache(follows=False)
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
@@ -364,7 +374,7 @@ IN_MENU = tuple(cls for cls in CLASSES if cls != CONTACT_LENS_OT_unignore)
 
 
 _FOLLOWER = handlers.Follower(
-    {"depsgraph_update_post": _note_edited},
+    {"depsgraph_update_post": _note_edited, "load_pre": _loaded},
     hooks=((scene_results.on_go, open_clash.open_clash),),
     stop=open_clash.drop,
 )

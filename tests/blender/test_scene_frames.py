@@ -215,28 +215,81 @@ def test_what_is_edited_between_frames_is_read(read_again: list[str]) -> None:
     assert "Still" in read_frames(read_again, before=edit)[4]
 
 
-def test_pairs_that_stay_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of three rings in a chain the last moves: its pair is found at each frame, that of the others once."""
-    scene_pairs, memory = part("blender_addon.check.scene"), part("blender_addon.check.frame_cache").FrameCache()
-    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
-    for k in range(3):
-        torus(f"{k}", (1.5 * k, 0.0, 0.0), rotation=(0.5 * k, 0.1, 0.2))
-    animate(bpy.context.object, "location", f1=(3.0, 0.0, 0.0), f9=(2.5, 0.1, 0.0))
-    honest, found = scene_pairs.check_pair, list[tuple[str, str]]()
+@pytest.fixture
+def found_alone(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The names of the pairs that were found by themselves; whoever looks at it empties it."""
+    scene_pairs, found = part("blender_addon.check.scene"), list[tuple[str, str]]()
+    honest = scene_pairs.check_pair
 
     def noted(a: Any, b: Any, *more: Any) -> Any:
         found.append((a.object.name, b.object.name))
         return honest(a, b, *more)
 
+    monkeypatch.setattr(scene_pairs, "check_pair", noted)
+    return found
+
+
+def chain() -> None:
+    """Three rings in a chain, the last of which moves."""
+    for k in range(3):
+        torus(f"{k}", (1.5 * k, 0.0, 0.0), rotation=(0.5 * k, 0.1, 0.2))
+    animate(bpy.context.object, "location", f1=(3.0, 0.0, 0.0), f9=(2.5, 0.1, 0.0))
+
+
+def test_pairs_that_stay_are_found_once(found_alone: list[tuple[str, str]]) -> None:
+    scene_pairs, cache = part("blender_addon.check.scene"), part("blender_addon.check.frame_cache").FrameCache()
+    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
+    chain()
+
     def clashes(outcome: Any) -> list[tuple[int, int, float, float]]:
         return [(clash.a, clash.b, clash.signed_distance, clash.lower_bound) for clash in outcome.clashes]
 
-    monkeypatch.setattr(scene_pairs, "check_pair", noted)
     for frame in FRAMES:
         bpy.context.scene.frame_set(frame)
         given = read(bpy.context, rules)
-        found.clear()
-        now = clashes(scene_pairs.check(given, known=memory))
-        assert found == [("0", "1"), ("1", "2")][min(frame, 2) - 1 :]
+        found_alone.clear()
+        now = clashes(scene_pairs.check(given, known=cache))
+        assert found_alone == [("0", "1"), ("1", "2")][min(frame, 2) - 1 :]
         assert now == clashes(scene_pairs.check(given))
         assert len(now) == 2
+
+
+def test_what_deforms_at_each_frame_is_found_at_each() -> None:
+    """Convex shapes of earlier frames are dropped, sooner or later, with what was made of them."""
+    scene_pairs, cache = part("blender_addon.check.scene"), part("blender_addon.check.frame_cache").FrameCache()
+    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
+    for k in range(3):
+        by_modifier(cube(f"{k}", (1.5 * k, 0.1 * k, 0.0)), bpy.context.scene.camera)
+    for frame in range(1, 10):
+        bpy.context.scene.frame_set(frame)
+        given = read(bpy.context, rules)
+        now, alone = (scene_pairs.check(given, known=known).clashes for known in (cache, None))
+        assert [clash.signed_distance for clash in now] == pytest.approx([clash.signed_distance for clash in alone])
+        assert len(now) >= 2
+
+
+def test_a_check_again_finds_only_the_pairs_that_have_changed(found_alone: list[tuple[str, str]]) -> None:
+    chain()
+    bpy.context.object.animation_data_clear()
+
+    def checked(**rules: object) -> list[tuple[str, str]]:
+        found_alone.clear()
+        update()
+        for name, value in rules.items():
+            setattr(bpy.context.scene.contact_lens_check, name, value)
+        assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
+        assert len(bpy.context.scene.contact_lens_check.findings) == 2
+        return list(found_alone)
+
+    both = [("0", "1"), ("1", "2")]
+    assert checked() == both
+    assert checked() == []
+    bpy.data.objects["2"].location.x += 0.1
+    assert checked() == [("1", "2")]
+    bpy.data.objects["0"].data.vertices[0].co.x += 0.1
+    bpy.data.objects["0"].data.update()
+    assert checked() == [("0", "1")]
+    bpy.data.objects["0"].name = "3"
+    assert checked() == [("1", "3")], "messages name it"
+    assert checked(clearance=0.01) == [("1", "2"), ("1", "3")], "it is another question"
+    assert checked() == []
