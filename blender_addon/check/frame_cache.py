@@ -34,11 +34,19 @@ class FrameCache:
         """How many pairs were found alone, by the digests of geometries in them."""
         self._found: dict[Hashable, tuple[Clash, int]] = {}
         self._found_before: dict[Hashable, tuple[Clash, int]] = {}
+        self._drop_convex()
+
+    def _drop_convex(self) -> None:
         self.last: Contacts | None = None
         """Of the last frame, if they were found in one step."""
         self._places: dict[tuple[Key, int], int] = {}
         self._shapes: list[ConvexShape] = []
         self._set = ShapeSet(())
+
+    def drop_shapes(self) -> None:
+        """Drop all that was made of shapes, which may be some hundred megabytes; answers stay."""
+        self.shapes.clear()
+        self._drop_convex()
 
     def next_frame(self) -> None:
         """Keep of what was found alone only what the last frame found."""
@@ -81,7 +89,7 @@ class FrameCache:
     def _places_of(self, bounds: ConvexBounds, used: IntArray) -> IntArray:
         """Return where the bounds of objects are in the set of shapes, with those that were not there."""
         if len(self._shapes) > MOST_UNUSED * len(bounds.keys):
-            self._places, self._shapes, self._set, self.last = {}, [], ShapeSet(()), None
+            self._drop_convex()
         places = []
         for k in used.tolist():
             shape = bounds.shapes[k]

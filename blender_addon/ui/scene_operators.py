@@ -77,7 +77,7 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
             outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress, known=_known)
         finally:
             _running = None
-            _known.shapes.clear()  # all meshes with their trees in the world: made again where they are needed
+            _known.drop_shapes()
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
         if scene is None:
             return {"CANCELLED"}
