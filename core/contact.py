@@ -59,7 +59,7 @@ def contact(
         budget: seconds for refining the depth of compounds and meshes, until its bounds meet; 0 gives the first answer,
             whose translation separates; None ends the search after as many steps on every machine.
         pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
-            returns it when it is needed; None: made when needed.
+            returns it when it is needed, or None without exact ones; None: made when needed.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
 
     Raises ValueError, naming the argument, when one is not a shape, the dimensions differ, or an option is not valid;

@@ -77,7 +77,9 @@ def check_pair(
     resolution = RESOLUTION_STEPS * max(a.step, b.step)
     if settings.flat:
         return _check_flat(a, b, (solids[0], solids[1]), settings, tolerance, resolution, length)
-    makers = [partial(shape.pieces, subrange(progress, PREPARED, 1.0)) if shape.has_mesh else None for shape in (a, b)]
+    makers = [
+        partial(shape.exact_pieces, subrange(progress, PREPARED, 1.0)) if shape.has_mesh else None for shape in (a, b)
+    ]
     found = find(
         solids[0],
         solids[1],

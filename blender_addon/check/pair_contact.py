@@ -73,7 +73,7 @@ def vector_ends(found: Contact) -> tuple[FloatArray, FloatArray]:
 def find(
     a: Solid,
     b: Solid,
-    pieces: tuple[Callable[[], Decomposition] | None, Callable[[], Decomposition] | None],
+    pieces: tuple[Callable[[], Decomposition | None] | None, Callable[[], Decomposition | None] | None],
     method: str,
     clearance: float,
     contact_tolerance: float,
@@ -82,7 +82,7 @@ def find(
 ) -> Contact:
     """Return the contact of two things.
 
-    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. budget: see
+    pieces: make the exact pieces of meshes, None without any, which may take long, when they are needed. budget: see
     `contact`, for meshes. progress: called with the fraction done; False cancels.
 
     Raise ValueError when core does, and Cancelled.

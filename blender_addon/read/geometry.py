@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.decomposition.concavity import Concavity, least_concavity, max_concavity
-from ...core.decomposition.mesh_pieces import mesh_pieces
+from ...core.decomposition.mesh_pieces import exact_pieces, mesh_pieces
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.progress import Progress
@@ -43,7 +43,8 @@ class Geometry:
         self.points = points
         self.triangles = triangles
         self.digest = digest
-        self._pieces: dict[float, Decomposition] = {}
+        self._pieces: Decomposition | None = None
+        self._exact_pieces: tuple[Decomposition | None] | None = None
         self._by_stretch: LruCache[Any] = LruCache(STRETCHES)
 
     @cached_property
@@ -104,12 +105,17 @@ class Geometry:
         measured: _T = self._by_stretch.get((name, _stretch(linear)), make)
         return measured
 
-    def pieces(self, concavity: float, progress: Progress | None = None) -> Decomposition:
-        """Return the convex pieces that stand for the mesh, for each concavity that is allowed cut once. Raises
-        Cancelled."""
-        if concavity not in self._pieces:
-            self._pieces[concavity] = mesh_pieces(self.mesh, concavity=concavity, progress=progress)
-        return self._pieces[concavity]
+    def pieces(self, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for the mesh, cut once. Raises Cancelled."""
+        if self._pieces is None:
+            self._pieces = mesh_pieces(self.mesh, progress=progress)
+        return self._pieces
+
+    def exact_pieces(self, progress: Progress | None = None) -> Decomposition | None:
+        """Return the pieces whose union is the solid, cut once; None where none are found. Raises Cancelled."""
+        if self._exact_pieces is None:
+            self._exact_pieces = (exact_pieces(self.mesh, progress=progress)[0],)
+        return self._exact_pieces[0]
 
     @cached_property
     def mesh(self) -> Mesh:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from math import inf
 from typing import cast
 
 import numpy as np
 
 from ...core.compounds.compound import Compound
 from ...core.decomposition.concavity import Concavity, max_concavity
-from ...core.decomposition.mesh_pieces import DEFAULT_CONCAVITY
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, SolidFacets, pieces_of, solid_facets
@@ -109,9 +107,18 @@ class WorldShape:
 
     def _pieces_of_mesh(self, progress: Progress | None) -> Decomposition:
         self._require_faces()
-        # Any other mesh has its own depth, for which only exact pieces are of use.
-        concavity = DEFAULT_CONCAVITY if self.kind == COMPOUND or self._is_part else inf
-        local, obj = self.object.geometry.pieces(concavity, progress), self.object
+        return self._placed(self.object.geometry.pieces(progress))
+
+    def exact_pieces(self, progress: Progress | None = None) -> Decomposition | None:
+        """Return the pieces whose union is its mesh; None where none are found, and its depth is that of the mesh.
+        Raises Cancelled."""
+        self._require_faces()
+        local = self.object.geometry.exact_pieces(progress)
+        return None if local is None else self._placed(local)
+
+    def _placed(self, local: Decomposition) -> Decomposition:
+        """Return pieces in world space."""
+        obj = self.object
         return replace(
             local,
             pieces=tuple(piece.transformed(obj.matrix) for piece in local.pieces),

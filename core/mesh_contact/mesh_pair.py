@@ -39,8 +39,8 @@ from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 from .search_depth import search_depth
 from .surface_side import side_of_surface
 
-Pieces = Decomposition | Callable[[], Decomposition]
-"""Convex pieces of a mesh, or a function that computes them when they are needed."""
+Pieces = Decomposition | Callable[[], Decomposition | None]
+"""Convex pieces of a mesh, or a function that returns them, or None without any, when they are needed."""
 NO_DEPTH = Note("open surfaces have no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
@@ -182,8 +182,8 @@ class MeshPair:
                 slack_b=draft.slacks[1],
                 compound=compound,
                 compound_of_facets=draft.of_facets,
-                pieces_a=self.pieces[0],
-                pieces_b=self.pieces[1],
+                pieces_a=self.pieces[0] if compound is not None else None,
+                pieces_b=self.pieces[1] if compound is not None else None,
                 depth_proof=draft.depth_proof,
             ),
         )
@@ -300,7 +300,8 @@ class MeshPair:
         bodies = self.a, self.b
         if pieces is None and self.budget.nodes > 0:
             if make is not None:
-                pieces = check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, make())
+                made = make()
+                pieces = None if made is None else check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, made)
             elif other is not None and bodies[0].mesh is bodies[1].mesh:
                 pieces = other
             else:

@@ -423,6 +423,7 @@ def test_pieces_are_asked_for_when_they_are_needed():
         assert len(asked) == 1
         given = contact(ring, other, pieces_a=mesh_pieces(ring))
         assert (found.signed_distance, found.lower_bound) == (given.signed_distance, given.lower_bound)
+    assert contact(ring, crate, pieces_a=lambda: None).certificate.pieces_a is None
     with pytest.raises(ValueError, match=r"^pieces_b must be None or what mesh_pieces returns, not int"):
         contact(crate, ring, pieces_b=lambda: 7)
     with pytest.raises(ValueError, match=r"^pieces_b: not the pieces of this mesh"):
