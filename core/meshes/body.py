@@ -47,7 +47,11 @@ class Body:
             whole = welded if welded.is_closed else mesh
         if not whole.is_closed:
             return cls(mesh, False)
-        return cls(whole, _encloses(whole))
+        if mesh.original is not mesh:
+            return cls(whole, cls.of(mesh.original).solid)
+        if "solid" not in mesh.known:
+            mesh.known["solid"] = _encloses(whole)
+        return cls(whole, mesh.known["solid"])
 
     @property
     def part_points(self) -> FloatArray:
