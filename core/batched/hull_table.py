@@ -77,7 +77,7 @@ class HullTable:
     def of(cls, shapes: Sequence[Polytope], progress: Progress | None = None) -> HullTable:
         """Return a table of polytopes of any rank. Raise Cancelled."""
         number = len(shapes)
-        count = np.fromiter((len(shape.vertices) for shape in shapes), dtype=np.intp, count=number)
+        count = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
         vertices = np.ascontiguousarray(np.concatenate([np.empty((0, 3)), *(shape.vertices for shape in shapes)]).T)
         first = np.cumsum(count) - count
         centers, radii = np.zeros((6, number)), np.zeros((3, number))
@@ -206,9 +206,9 @@ class HullTable:
         low, high = np.empty((2, AXES, len(self)), dtype=np.float32)
         axes = FIXED_AXES.astype(np.float32)
         for chosen, vertices in self._vertex_rows(BLOCK // 4):
-            rows = vertices.transpose(1, 2, 0).astype(np.float32, order="C")
-            heights = (axes @ rows.reshape(3, -1)).reshape(AXES, *rows.shape[1:])
-            low[:, chosen], high[:, chosen] = heights.min(axis=1), heights.max(axis=1)
+            # One product for each vertex: a large one is shared among threads, which wait for each other.
+            heights = np.matmul(axes, vertices.transpose(2, 1, 0).astype(np.float32, order="C"))
+            low[:, chosen], high[:, chosen] = heights.min(axis=0), heights.max(axis=0)
         mean = self.centers[:3] + self.centers[3:]
         if len(self):
             mean -= 0.5 * (mean.min(axis=1) + mean.max(axis=1))[:, None]
@@ -254,7 +254,7 @@ def _height_rounding(reach: FloatArray, radius: FloatArray) -> FloatArray:
 def _gauges(shapes: Sequence[Polytope], means: FloatArray, radii: FloatArray, progress: Progress | None) -> SingleArray:
     """Return `HullTable.gauges`, and fill in the radii of the inscribed spheres, less rounding."""
     number = len(shapes)
-    facets = np.fromiter((len(s.normals) if s.rank == 3 else 0 for s in shapes), dtype=np.intp, count=number)
+    facets = np.array([len(shape.normals) if shape.rank == 3 else 0 for shape in shapes], dtype=np.intp)
     solid = [shape for shape in shapes if shape.rank == 3]
     normals = np.concatenate([np.empty((0, 3)), *(shape.normals for shape in solid)]).T
     offsets = np.concatenate([np.empty(0), *(shape.offsets for shape in solid)])

@@ -79,17 +79,16 @@ class ShapeTables:
 
         Raise Cancelled.
         """
-        if self._hulls is None:
-            self._hulls = HullTable.of(()), np.full(len(self), -1)
-        table, places = self._hulls
+        table, places = (None, np.full(len(self), -1)) if self._hulls is None else self._hulls
         missing = np.zeros(len(self), dtype=bool)
         missing[wanted] = True
         missing &= places < 0
         new = np.flatnonzero(missing)
-        if len(new):
+        if table is None or len(new):
             chosen = (self.shapes[k] for k in new.tolist())
             made = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)
             places = places.copy()
-            places[new] = len(table) + np.arange(len(new))
-            self._hulls = table.joined(made) if len(table) else made, places
-        return self._hulls
+            places[new] = (0 if table is None else len(table)) + np.arange(len(new))
+            table = made if table is None else table.joined(made)
+            self._hulls = table, places
+        return table, places
