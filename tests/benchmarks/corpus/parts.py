@@ -2,7 +2,7 @@
 """Closed parts of the meshes that the packages pybullet (folder pybullet_data) and example-robot-data contain.
 
 `pip download --no-deps example-robot-data` and unpacking it is enough. Each is moved to the origin and scaled to 2
-across, since the units of the files differ. tests/data/README.md names the licence of each: not all may be sold.
+across, since the units of the files differ. tests/data/README.md names the licence of each.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import trimesh
 from ...core.mesh_shapes import Surface
 
 PARTS = {
-    "bunny": ("pybullet_data", "bunny.obj", 0),
+    "hip": ("example_robot_data", "centauro_description/meshes/hip-pitch.stl", 0),
     "calf": ("pybullet_data", "a1/meshes/calf.obj", 2),
     "pedal": ("pybullet_data", "bicycle/files/all_pedal_parts.stl", 0),
     "bicycle frame": ("pybullet_data", "bicycle/files/frame_scaled.stl", 0),
     "handlebar": ("pybullet_data", "bicycle/files/handlebar_scaled.stl", 0),
     "wheel": ("pybullet_data", "bicycle/files/wheel_scaled.stl", 0),
-    "carrier": ("pybullet_data", "differential/diff_carrier.stl", 0),
-    "carrier cover": ("pybullet_data", "differential/diff_carrier_cover.stl", 0),
+    "palm": ("example_robot_data", "allegro_hand_description/meshes/base_link_left.STL", 0),
+    "caster": ("example_robot_data", "pr2_description/meshes/base_v0/caster.stl", 0),
     "hand": ("pybullet_data", "franka_panda/meshes/visual/hand.obj", 2),
     "frame of servo": ("pybullet_data", "quadruped/microtaur/fr12_h101.stl", 0),
     "cooler": ("pybullet_data", "quadruped/microtaur/xavier.stl", 4),
     "inner knuckle": ("pybullet_data", "xarm/xarm_gripper/meshes/left_inner_knuckle.STL", 1),
-    "wrist": ("example_robot_data", "alex_description/meshes/wristmesh.obj", 1),
+    "elbow": ("example_robot_data", "centauro_description/meshes/Elbow.STL", 0),
     "finger": ("example_robot_data", "allegro_hand_description/meshes/link_0.0.STL", 0),
     "lower leg": ("example_robot_data", "bolt_description/meshes/stl/lower_leg_200mm_left_side.stl", 0),
     "tarsus": ("example_robot_data", "cassie_description/meshes/tarsus.stl", 0),
@@ -38,7 +38,7 @@ PARTS = {
     "caster wheel": ("example_robot_data", "pr2_description/meshes/base_v0/pr2_wheel.stl", 0),
     "jaw": ("example_robot_data", "so_arm_description/meshes/so100/Moving_Jaw.stl", 0),
     "arm base": ("example_robot_data", "so_arm_description/meshes/so100/Base.stl", 1),
-    "camera": ("example_robot_data", "talos_data/meshes/sensors/orbbec/orbbec.STL", 0),
+    "lower link": ("example_robot_data", "finger_edu_description/meshes/lower_link.stl", 0),
     "upper arm": ("example_robot_data", "xarm_description/meshes/xarm7/visual/link4.stl", 0),
     "jaw holder": ("example_robot_data", "so_arm_description/meshes/so100/Fixed_Jaw.stl", 0),
     "pitch bracket": ("example_robot_data", "so_arm_description/meshes/so100/Rotation_Pitch.stl", 0),
@@ -52,7 +52,7 @@ PARTS = {
     "body frame": ("pybullet_data", "mini_cheetah/meshes/mini_body.obj", 4),
     "channel": ("pybullet_data", "quadruped/microtaur/channel_4inch.stl", 0),
     "servo frame": ("pybullet_data", "quadruped/microtaur/fr13_s102.stl", 0),
-    "leg": ("pybullet_data", "laikago/lower_leg3.obj", 0),
+    "solo leg": ("example_robot_data", "solo_description/meshes/obj/without_foot/solo_lower_leg_left_side.obj", 0),
     "big gear": ("pybullet_data", "mini_cheetah/meshes/mini_body.obj", 6),
     "foot": ("example_robot_data", "human_description/meshes/foot_mesh.STL", 0),
 }
