@@ -34,7 +34,8 @@ def _name_features() -> tuple[Feature, ...]:
             kind = FeatureKind.VERTEX if len(on) == 1 else FeatureKind.EDGE if len(on) == 2 else FeatureKind.FACE
             if len(on) == 4:
                 on = next(facet for facet in facets if sorted(facet) == on)
-            result.append(Feature(kind, tuple(on[::-1] if mirrored and len(on) == 4 else on)))
+            # A face begins at its lowest index, as in regions of single pairs.
+            result.append(Feature(kind, tuple([on[0], *on[:0:-1]] if mirrored and len(on) == 4 else on)))
     return tuple(result)
 
 

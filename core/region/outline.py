@@ -78,9 +78,11 @@ class Outline:
         loop = self.loop
         count = len(loop)
         if place == INSIDE and count > 2:
-            # Counter-clockwise seen from outside of the shape, as its facets are.
-            indices = [p[3] for p in loop]
-            named = Feature(_FACE, tuple(indices if self._top else indices[::-1]))
+            # Counter-clockwise seen from outside of the shape, as its facets are, beginning at the lowest index: where
+            # the loop begins is left to rounding.
+            indices = [p[3] for p in (loop if self._top else loop[::-1])]
+            begin = indices.index(min(indices))
+            named = Feature(_FACE, tuple(indices[begin:] + indices[:begin]))
         elif count == 1 or (place >= 0 and place % 2 == 0):
             named = Feature(_VERTEX, (loop[place >> 1][3],))
         else:
