@@ -42,6 +42,10 @@ _FARTHER = 1.01
 """Times what must be free beyond a translation: its direction changes as it leaves a notch."""
 _BESIDE = 3.0
 """Cells between translations of a grid, above which both are tried."""
+_PROMISING = 0.95
+"""Times the best length: where the nearest translation of a grid is still shorter, it is tried from beside it."""
+_HALF = 0.5
+"""Cells: how far beside it."""
 _SHORTER = 1.0
 """Cells that a minimum is shorter than the nearest translation of a grid, about at most."""
 _BEHIND = 4
@@ -181,6 +185,10 @@ class SeparationSearch:
             start = self._nearest_free(translation, grid.size)
             if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
+        if most and tried and length_of(tried[0]) + grid.size < _PROMISING * self.length:
+            # An opening narrower than a cell: from beside it the planes may be others.
+            for step in np.concatenate([grid.frame, -grid.frame]) * (_HALF * grid.size):
+                self._try_near(tried[0] + step, grid.size)
         return grid
 
     def _candidates(self, grid: TranslationGrid, likely: FloatArray) -> Iterator[FloatArray]:

@@ -43,6 +43,8 @@ class TranslationGrid:
         """Examine all translations no longer than `length`, with about so many cells."""
         larger = a if a.size >= b.size * (1.0 - _ALIKE) else b
         frame = larger.frame
+        self.frame = frame
+        """(3, 3) unit vectors, as rows: the axes of the grid."""
         low_a, high_a = _bounds(a, frame)
         low_b, high_b = _bounds(b, frame)
         low, high = (low_a, high_a) if larger is a else (low_b, high_b)
