@@ -76,17 +76,13 @@ def near_pairs(a: Mesh, b: Mesh, translation: FloatArray, reach: float) -> IntAr
     return _swept_pairs(a, b, translation - reach, np.full(3, 2.0 * reach), 0.0, 1.0)
 
 
-def gaps_between(
-    a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, least: float, pairs: IntArray | None = None
-) -> FloatArray:
+def gaps_between(a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, least: float) -> FloatArray:
     """Return the fractions (k,) of a path (3,), 0 to 1 and ascending, from which on B, moved by `start` (3,) and as far
     along the path, meets no triangle of A.
 
     least: a fraction; what the surfaces leave free for less is no gap.
-    pairs: (k, 2) the triangles of A and B that may meet on the path, such as `near_pairs`; None: they are looked for.
     """
-    if pairs is None:
-        pairs = _swept_pairs(a, b, start, path, 0.0, 1.0)
+    pairs = _swept_pairs(a, b, start, path, 0.0, 1.0)
     fractions, leaves = _intervals(a, b, pairs, start, path)
     order = np.argsort(fractions, kind="stable")
     # Where the next begins, and how far those before reach.

@@ -22,7 +22,7 @@ from ..narrow_phase.gjk import gjk
 from ..progress import Progress, report_progress, subrange, tracked
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
-from ..types import FloatArray, IntArray
+from ..types import FloatArray
 from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
 from .half_spaces import HalfSpaces
@@ -153,10 +153,10 @@ class SeparationSearch:
         found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell)
         return None if found is None or not self.separates(found) else found
 
-    def _gaps(self, start: FloatArray, path: FloatArray, pairs: IntArray | None = None) -> FloatArray:
+    def _gaps(self, start: FloatArray, path: FloatArray) -> FloatArray:
         """Return the fractions of a path from which on the surfaces do not meet, a little farther than they touch."""
         room = self.clearance / length_of(path)
-        return gaps_between(self.a.mesh, self.b.mesh, start, path, 4.0 * room, pairs) + 2.0 * room
+        return gaps_between(self.a.mesh, self.b.mesh, start, path, 4.0 * room) + 2.0 * room
 
     def explore(self, cells: int, most: int, progress: Progress | None = None) -> TranslationGrid:
         """Look for shorter translations on a grid of them with about so many cells, and slide at most so many to a
