@@ -3,7 +3,7 @@
 
 First answers (`budget=0`) and refined ones, of meshes made anew in every call, so trees are included; how much longer
 the reported translation is than the best known of an offline search (tests/benchmarks/corpus); `verify`; memory. An
-older checkout is asked the same in turn, each in a process of its own. FCL reports yes or no, manifold3d distances.
+older checkout is asked the same in turn, each in a process of its own. FCL reports yes or no.
 Times are CPU time.
 """
 
@@ -27,9 +27,8 @@ import numpy as np
 from contact_lens.core import Contact, Mesh, contact, verify
 
 from ..core.mesh_pairs import COUNT, TENTH, MeshPair, mesh_pairs
-from ..core.mesh_shapes import sphere
 from .peers import fcl_mesh, fcl_mesh_pairs
-from .table import Against, Row, duration, in_turn, print_table, show, times
+from .table import duration, print_table, times
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 3
@@ -38,8 +37,6 @@ LONG = 0.5
 """Seconds."""
 TOO_LONG = 1.05
 """Times the best known translation: reported ones above are counted and named."""
-RINGS = 71
-"""Of the spheres whose distance is measured: 20,000 triangles."""
 GOALS = {"first": "median 30 ms, 95 % 150 ms", "refined": "median 0.3 s"}
 
 Record = dict[str, Any]
@@ -190,29 +187,6 @@ def yes_or_no(pairs: list[MeshPair]) -> None:
     print(f"FCL, yes or no, trees included: {medians}; {meet} of {len(pairs)} meet")
 
 
-def distances(quick: bool) -> None:
-    """Compare the distance of two bumpy spheres with that of manifold3d."""
-    if not find_spec("manifold3d"):
-        print("manifold3d is left out: it is not installed.")
-        return
-    from manifold3d import Manifold, Mesh64
-
-    points, triangles = sphere(RINGS // 3 if quick else RINGS)
-    points = points * (1.0 + 0.1 * np.sin(7.0 * points).prod(axis=1))[:, None]
-    moved = points + [3.0, 0.5, 0.2]
-
-    def theirs() -> float:
-        solids = [Manifold(Mesh64(np.ascontiguousarray(p), triangles.astype(np.uint64))) for p in (points, moved)]
-        return float(solids[0].min_gap(solids[1], 10.0))
-
-    def ours() -> float:
-        return contact(Mesh(points, triangles), Mesh(moved, triangles)).signed_distance
-
-    assert abs(theirs() - ours()) <= 1e-6, (theirs(), ours())
-    against = Against(*in_turn((theirs, ours), 1 if quick else 3))
-    show([Row(f"distance of two, {len(triangles):,} triangles each", against.ours, {"manifold3d": against})])
-
-
 def main(quick: bool = False) -> None:
     """Print the tables."""
     indices = TENTH if quick else range(COUNT)
@@ -233,7 +207,6 @@ def main(quick: bool = False) -> None:
         print(f"{name}: at most {peaks[most] / 2**20:.0f} MiB allocated (pair {most}, of {len(peaks)})")
         version.close()
     yes_or_no(mesh_pairs(indices))
-    distances(quick)
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["serve"]:
