@@ -293,7 +293,7 @@ def test_cutting_a_compound_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     cube("B", (1.0, 0.0, 0.0), size=0.5)
     reported, progressed = [], part("core.progress").report_progress
 
-    def cut(mesh: object, *, concavity: float, progress: object = None) -> object:
+    def cut(mesh: object, *, progress: object = None) -> object:
         for k in range(1000):
             progressed(progress, k / 1000)
             reported.append(k)
