@@ -75,7 +75,7 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None
     # Of equal ones the same in every pose and order.
     alike = np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1)
     pairs = pairs.take(np.lexsort((*alike, -np.rint(lengths / _ALIKE)))[:_PAIRS], axis=0)
-    depths = _triangle_depths(a.corner_rows(pairs[:, 0]), b.corner_rows(pairs[:, 1]))
+    depths = triangle_depths(a.corner_rows(pairs[:, 0]), b.corner_rows(pairs[:, 1]))
     best = CrossingPair(0, 0, 0.0)
     for i, j in pairs.take(np.argsort(-np.rint(depths / (_ALIKE * unit)), kind="stable")[:_CERTIFIED], axis=0).tolist():
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
@@ -85,7 +85,7 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None
     return best
 
 
-def _triangle_depths(a: FloatArray, b: FloatArray) -> FloatArray:
+def triangle_depths(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return about the depths (k,) of crossing triangles (corner, axis, k): the least overlap along their axes."""
     b = b - a[0]
     a = a - a[0]

@@ -50,7 +50,7 @@ from .form import (
     optional,
 )
 from .inside import Side, are_separated, check_inside, distances, off_solid, parts_inside, turns
-from .mesh_depth import check_depth_proof, proof_faults
+from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
 from .region import segment_distances
 from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
 from .ties import check_realised
@@ -273,7 +273,15 @@ class _Pair:
         return certificate_of(self.proof.compound).tolerance if self.proof.compound else 0.0
 
     def _spare(self) -> float:
+        """How far off the pieces are whose contact is told."""
+        if self.proof.compound is None:
+            return 0.0
         return sum(found.distance for found in (self.proof.pieces_a, self.proof.pieces_b) if found is not None)
+
+    @cached_property
+    def _limit(self) -> float:
+        """How deep inside each other solids that touch may be."""
+        return 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
 
     def _normal(self) -> list[Check]:
         contact = self.contact
@@ -300,11 +308,8 @@ class _Pair:
             possible -= {Relation.TOUCHING}
         ok = contact.relation in possible
         checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]
-        limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [
-            *checks,
-            *check_inside(contact, len(self.proof.crossings) > 0, self.sides[0], self.sides[1], self.band, limit),
-        ]
+        crossing = len(self.proof.crossings) > 0
+        return [*checks, *check_inside(contact, crossing, self.sides[0], self.sides[1], self.band, self._limit)]
 
     def _surface_distance(self) -> Check:
         contact = self.contact
@@ -397,8 +402,10 @@ class _Pair:
             assert found is not None
             if facets.pieces is not None:
                 own = facets.pieces.pieces
-                same = len(own) == len(found.pieces) and all(
-                    np.array_equal(p.vertices, q.vertices) for p, q in zip(own, found.pieces, strict=True)
+                same = (
+                    found.distance == facets.pieces.distance
+                    and len(own) == len(found.pieces)
+                    and all(np.array_equal(p.vertices, q.vertices) for p, q in zip(own, found.pieces, strict=True))
                 )
                 if not same:
                     yield f"{name}: they are not the pieces of the shape"
@@ -462,9 +469,14 @@ class _Pair:
         return checks
 
     def _touch(self) -> list[Check]:
-        """What meets but has no depth may only touch: its pieces do, or it is separated by less than rounding."""
+        """What meets but has no depth may only touch: no two triangles are deeper than that in each other, and its
+        pieces touch, or it is separated by less than rounding."""
         contact, of_pieces = self.contact, self.proof.compound
         name = "shapes that meet without a depth only touch"
+        limit = self._limit + self._tolerance
+        deepest = crossing_depth(self.proof.crossings, self.a, self.b, limit)
+        if deepest > 0.0:
+            return [Check(name, False, f"two triangles are {deepest:.3g} deep in each other, limit {limit:.3g}")]
         if of_pieces is not None:
             room = self._tolerance + self._spare() + self.promise
             return [

@@ -11,6 +11,8 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..connected import connected_parts
 from ..meshes.body import Body
+from ..meshes.crossings import Crossings
+from ..meshes.depth_bounds import triangle_depths
 from ..meshes.depth_proof import (
     CommonBall,
     CommonCells,
@@ -43,6 +45,8 @@ _MOST_CELLS = 1 << 22
 """Boxes of translations: a proof with more is not checked."""
 _MOST_LEVELS = 7
 """Of an octree: the same."""
+_DEEPEST = 8
+"""Pairs of crossing triangles whose depth is proved: of those that are nearly flat rounding may exaggerate it."""
 
 
 def proof_faults(proof: object, triangles: tuple[int, int]) -> Iterator[str]:
@@ -130,11 +134,7 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         ok = inside and 2.0 * min(radius, proof.radius) >= wanted
         return Check(name, ok, f"a ball inside both has the radius {radius:.9g}, its middle is inside: {inside}")
     if isinstance(proof, CrossingPair):
-        p, q = (
-            ConvexHull(body.mesh.points[body.mesh.triangles[number]])
-            for body, number in ((a, proof.triangle_a), (b, proof.triangle_b))
-        )
-        depth = -sat(p, q).signed_distance
+        depth = _depth_of_pair(a, b, proof.triangle_a, proof.triangle_b)
         return Check(name, depth >= wanted, f"two triangles are {depth:.9g} deep in each other")
     if isinstance(proof, PointInside):
         surface, solid = (a, b) if proof.of_a else (b, a)
@@ -162,6 +162,27 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         return Check(name, False, fault)
     covered = _covered_length(of_a - of_b, lattice.size, proof.least)
     return Check(name, covered >= wanted, f"{len(of_a)} pairs of cells prove {covered:.9g}")
+
+
+def crossing_depth(crossings: Crossings, a: Body, b: Body, limit: float) -> float:
+    """Return a length that no shorter translation than it separates two bodies by, of all pairs of triangles that
+    cross; 0.0 where none is deeper than `limit`."""
+    pairs = crossings.pairs
+    depths = np.zeros(len(pairs))
+    for part in chunks(len(pairs), _CHUNK):
+        depths[part] = triangle_depths(a.mesh.corner_rows(pairs[part, 0]), b.mesh.corner_rows(pairs[part, 1]))
+    depths[~np.isfinite(depths)] = 0.0  # all of their sides are parallel
+    first = np.argsort(-depths, kind="stable")[:_DEEPEST]
+    deepest = max((_depth_of_pair(a, b, *pairs[k].tolist()) for k in first if depths[k] > limit), default=0.0)
+    return deepest if deepest > limit else 0.0
+
+
+def _depth_of_pair(a: Body, b: Body, triangle_a: int, triangle_b: int) -> float:
+    """Return how deep a triangle of A and one of B are in each other; negative where they are apart."""
+    p, q = (
+        ConvexHull(body.mesh.points[body.mesh.triangles[number]]) for body, number in ((a, triangle_a), (b, triangle_b))
+    )
+    return -sat(p, q).signed_distance
 
 
 def _are_parted(proof: CrossingBoxes, a: Body, b: Body) -> bool:

@@ -40,6 +40,11 @@ PAIRS = {
     "inside": (mesh(block([4, 4, 4])), mesh(block(), [1, 1.5, 2])),
     "touching": (mesh(block()), mesh(block(), [1.0, 0.2, 0.1])),
     "not exact": (mesh(torus(16, 8)), mesh(sphere(6), [1.0, 0.3, 0.4], 3)),
+    "crossed bars": (mesh(block([10, 1, 1], [-5, 0, 0])), mesh(block([0.8, 10, 0.7], [0.1, -5, 0.2]))),
+    "a bar through a sheet": (
+        mesh(block([10, 1, 1], [-5, -0.5, -0.5])),
+        mesh((np.array([[-9, -9, 0.1], [9, -9, 0.1], [0, 9, 0.12]]), np.array([[0, 1, 2]]))),
+    ),
     "a sheet": (mesh(sheet(3)), mesh(block(), [0.2, 0.2, -0.5])),
 }
 
@@ -164,7 +169,13 @@ def lies(c):
         yield "only touch|the relation fits", {**none, "relation": Relation.TOUCHING}
         no_depth = {**none, "lower_bound": 0.0, "normal": np.zeros(3), "ties": np.zeros((1, 3))}
         for relation in (c.relation, Relation.TOUCHING):
-            yield "the relation fits", {**no_depth, "status": Status.NO_DEPTH, "relation": relation}
+            yield "only touch|the relation fits", {**no_depth, "status": Status.NO_DEPTH, "relation": relation}
+        none = {"compound": None, "pieces_a": None, "pieces_b": None, "depth_proof": None, "regions": ()}
+        alike = {**none, **no_depth, "status": Status.NO_DEPTH, "relation": Relation.TOUCHING}
+        if len(c.certificate.crossings):
+            common = c.certificate.crossings.segments[0, 0]
+            alike |= {"point_on_a": common, "point_on_b": common}
+        yield "only touch|the relation fits", alike
         if c.certificate.compound is None:
             yield "one common point", {"point_on_b": c.point_on_b + 1e-3}
     if c.depth > 0.0 and c.certificate.compound is not None:
@@ -184,7 +195,9 @@ def lies(c):
         )
     if c.certificate.depth_proof is not None:
         yield "no shorter translation", {"depth_proof": None}
-        yield "no shorter translation", {"upper_bound": 0.999 * c.signed_distance}
+        # Of bounds that meet it is a gap that their status denies.
+        meets = "contain the signed" if c.status is Status.CERTIFIED else "no shorter translation"
+        yield meets, {"upper_bound": 0.999 * c.signed_distance}
         yield from ((name, {"depth_proof": proof}) for name, proof in wrong_proofs(c.certificate.depth_proof))
     for name in ("signed_distance", "lower_bound", "upper_bound", "point_on_a", "crossings", "curves"):
         for bad in (None, "x", np.zeros(2), float("nan")):
