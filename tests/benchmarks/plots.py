@@ -20,7 +20,7 @@ HULLS = 1_000
 """Different hulls; larger scenes have them several times."""
 MESHES = 3_000
 """Meshes at most: each is another, and a scene of more takes minutes to make."""
-SCENES = {"instances": "Check Scene: instances of a sphere", "meshes": "Check Scene: dented meshes"}
+SCENES = {"instances": "Check Scene: instances of a sphere", "meshes": "Check Scene: bumpy meshes"}
 """What Blender checks, and its title."""
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#777777"
 
