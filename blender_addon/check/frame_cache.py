@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What checks of a scene, at several frames or one after the other, share: only what has changed is found again."""
+"""What checks of a scene keep for the next, at another frame or later: only what has changed is found again."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ class FrameCache:
         self._set = ShapeSet(())
 
     def drop_shapes(self) -> None:
-        """Drop all that was made of shapes, which may be some hundred megabytes; answers stay."""
+        """Drop all that was made of shapes, which may be some hundred megabytes; the last answers stay."""
         self.shapes.clear()
+        self.pairs_alone.clear()
+        self._found_before = {}
         self._drop_convex()
 
     def next_frame(self) -> None:

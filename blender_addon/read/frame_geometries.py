@@ -35,13 +35,14 @@ class FrameGeometries(Geometries):
         self._noted_before: dict[Hashable, Geometry] = {}
 
     def __enter__(self) -> FrameGeometries:
-        for name in _HANDLERS:
-            getattr(bpy.app.handlers, name).append(self._note_evaluated)
+        for handlers in _handlers():
+            handlers.append(self._note_evaluated)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name in _HANDLERS:
-            getattr(bpy.app.handlers, name).remove(self._note_evaluated)
+        for handlers in _handlers():
+            if self._note_evaluated in handlers:  # a script may have cleared them
+                handlers.remove(self._note_evaluated)
 
     def _note_evaluated(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         if (depsgraph.scene.session_uid, depsgraph.view_layer.name) == self._layer:
@@ -53,7 +54,9 @@ class FrameGeometries(Geometries):
     def next_frame(self) -> None:
         """Drop what the last frame did not use; to be called when Blender has evaluated the frame."""
         super().next_frame()
-        is_known = self._is_reported and not any(map(_is_foreign, _handlers()))
+        is_known = self._is_reported and all(
+            self._note_evaluated in handlers and not any(map(_is_foreign, handlers)) for handlers in _handlers()
+        )
         self._changed = self._evaluated if is_known else None
         self._evaluated, self._is_reported = set(), False
         self._noted_before, self._noted = self._noted, {}
@@ -70,9 +73,9 @@ class FrameGeometries(Geometries):
         self._noted[place] = geometry
 
 
-def _handlers() -> list[Any]:
-    return [handler for name in _HANDLERS for handler in getattr(bpy.app.handlers, name)]
+def _handlers() -> list[list[Any]]:
+    return [getattr(bpy.app.handlers, name) for name in _HANDLERS]
 
 
 def _is_foreign(handler: Any) -> bool:
-    return not getattr(handler, "__module__", "").startswith(f"{_OWN}.")
+    return not str(getattr(handler, "__module__", None)).startswith(f"{_OWN}.")

@@ -67,17 +67,19 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         return "" if _running is None else messages.CHECK_RUNNING
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        global _running
+        global _running, _known
         uid, frame = context.scene.session_uid, frame_of(context.scene)
         rules = scene_results.of_scene(context.scene).as_rules(context)
         given = read_input(context, rules, scene_results.reviewed(context.scene))
         _edited.clear()
         _running = uid, self.flow
+        known, _known = _known, FrameCache(follows=False)  # one that is dropped may still run, and keeps its own
         try:
-            outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress, known=_known)
+            outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress, known=known)
         finally:
             _running = None
-            _known.drop_shapes()
+        known.drop_shapes()
+        _known = known
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
         if scene is None:
             return {"CANCELLED"}

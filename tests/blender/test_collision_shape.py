@@ -126,8 +126,8 @@ def test_scale_counts_as_if_it_had_been_applied(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "points", "faces", "words"),
     [
-        ("CYLINDER", FLAT, [(0, 1, 2)], "'A' is flat along its local Z axis, and a "),
-        ("CONE", FLAT, [(0, 1, 2)], "'A' is flat along its local Z axis, and a "),
+        ("CYLINDER", FLAT, [(0, 1, 2)], "'A' is flat along its local Z axis, and a cylinder needs a height"),
+        ("CONE", FLAT, [(0, 1, 2)], "'A' is flat along its local Z axis, and a cone needs a height"),
         ("CYLINDER", WIRE, [], "'A' has no width across its local Z"),
         ("CONE", WIRE, [], "'A' has no width across its local Z"),
         ("MESH", WIRE, [], "'A' has no faces, so it cannot collide as a mesh"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -185,7 +186,8 @@ def test_what_deforms_while_it_is_hidden_is_read_when_it_is_shown(read_again: li
     assert names[6] == {"Blinking"}
 
 
-def test_what_handlers_change_is_read(read_again: list[str]) -> None:
+@pytest.mark.parametrize("module", ["another_add_on", None])
+def test_what_handlers_change_is_read(read_again: list[str], module: str | None) -> None:
     still = cube("Still")
     update()
 
@@ -193,12 +195,32 @@ def test_what_handlers_change_is_read(read_again: list[str]) -> None:
         still.data.vertices[0].co.x -= 0.1
         still.data.update()
 
+    deform.__module__ = module  # that of code that a script executes is None
     bpy.app.handlers.frame_change_post.append(deform)
     try:
         names = read_frames(read_again)
     finally:
         bpy.app.handlers.frame_change_post.remove(deform)
     assert all("Still" in names[frame] for frame in FRAMES)
+
+
+def test_nothing_is_taken_as_known_once_a_script_has_cleared_the_handlers(read_again: list[str]) -> None:
+    still = cube("Still")
+    update()
+
+    def clear(frame: int) -> None:
+        if frame == 4:
+            bpy.app.handlers.depsgraph_update_post.clear()
+        if frame > 4:
+            still.data.vertices[0].co.x -= 0.1
+            still.data.update()
+
+    kept = list(bpy.app.handlers.depsgraph_update_post)
+    try:
+        names = read_frames(read_again, before=clear)
+    finally:
+        bpy.app.handlers.depsgraph_update_post[:] = kept
+    assert all("Still" in names[frame] for frame in FRAMES if frame >= 4)
 
 
 def test_what_is_edited_between_frames_is_read(read_again: list[str]) -> None:
@@ -293,3 +315,22 @@ def test_a_check_again_finds_only_the_pairs_that_have_changed(found_alone: list[
     assert checked() == [("1", "3")], "messages name it"
     assert checked(clearance=0.01) == [("1", "2"), ("1", "3")], "it is another question"
     assert checked() == []
+
+
+def test_a_check_that_was_dropped_keeps_its_cache_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread may still run when the next one begins."""
+    operators, scene_pairs = part("blender_addon.ui.scene_operators"), part("blender_addon.check.scene")
+    chain()
+    caches: list[object] = []
+    monkeypatch.setattr(scene_pairs, "check", lambda given, progress, known: caches.append(known))
+
+    def steps() -> Any:
+        operator = SimpleNamespace(flow=None, is_modal=False)
+        return operators.CONTACT_LENS_OT_check_scene.steps(operator, bpy.context)
+
+    dropped, again = steps(), steps()
+    next(dropped)(None)
+    dropped.close()
+    next(again)(None)
+    again.close()
+    assert caches[0] is not caches[1]

@@ -269,6 +269,8 @@ def test_what_batches_of_hulls_prove_is_true(kind, count):
         ]
         both = np.flatnonzero(found[0] & found[1][few])
         assert len(both) >= np.count_nonzero(some.found) // 2 - 5
+        meeting = np.count_nonzero(found[0]), np.count_nonzero(found[1][few])
+        assert abs(meeting[0] - meeting[1]) <= 5 + 0.02 * len(few)
         for name in ("signed_distance", "lower_bound", "upper_bound"):
             one, other = getattr(some, name)[both], getattr(whole, name)[few][both]
             assert np.allclose(one, other, rtol=4.0 * EPS, atol=room)
