@@ -51,6 +51,7 @@ from .form import (
 )
 from .inside import Side, are_separated, check_inside, distances, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
+from .pieces_inside import sticks_out
 from .region import segment_distances
 from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
 from .ties import check_realised
@@ -395,7 +396,7 @@ class _Pair:
         return [Check(name, found.ok, words or f"{len(found.checks)} checks"), own]
 
     def _piece_faults(self) -> Iterator[str]:
-        """Yield which pieces are plainly not those of their solid: corners and middles are asked."""
+        """Yield which pieces are not inside their solid: corners and middles are asked, and what triangles enter."""
         for name, body, facets, found in zip(
             "AB", (self.a, self.b), self.facets, (self.proof.pieces_a, self.proof.pieces_b), strict=True
         ):
@@ -414,11 +415,15 @@ class _Pair:
                 yield f"{name}: they are up to {found.distance:.3g} from the mesh"
             corners = [piece.vertices for piece in found.pieces]
             points = np.concatenate([*corners, [of_piece.mean(axis=0) for of_piece in corners]])
-            outside = points[~body.contains(points)]
+            inside = body.contains(points)
             limit = found.distance + 2.0 * self.promise
-            off = float(points_off(outside, body.mesh, limit).max(initial=0.0))
+            off = float(points_off(points[~inside], body.mesh, limit).max(initial=0.0))
             if off > limit:
                 yield f"{name}: a corner or a middle is outside of the mesh"
+            middles = inside[len(points) - len(corners) :].tolist()
+            for piece, middle in zip(found.pieces, middles, strict=True):
+                if sticks_out(piece, body, limit, middle):
+                    yield f"{name}: a piece reaches outside of the mesh"
 
     def _depth(self) -> list[Check]:
         contact = self.contact

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Compound, Mesh, Relation, Status, contact, verify
+from contact_lens.core import Box, Compound, ConvexHull, Mesh, Relation, Status, contact, verify
+from contact_lens.core.meshes.body import Body
 from contact_lens.core.meshes.crossings import Crossings
 from contact_lens.core.meshes.depth_proof import (
     CommonBall,
@@ -18,6 +19,7 @@ from contact_lens.core.meshes.depth_proof import (
     CrossingPair,
     PointInside,
 )
+from contact_lens.core.verify.pieces_inside import sticks_out
 
 from .assertions import assert_lies_found, assert_verified, changed
 from .generators import rotation
@@ -290,6 +292,47 @@ def test_pieces_of_another_solid_prove_nothing():
             forged = {of: getattr(found, of) for of in (*names, "point_on_a", "point_on_b")}
             lie = {**forged, "compound": found, name: moved}
             assert_lies_found(told, a, b, [("the pieces are those of their meshes", lie)])
+
+
+def test_a_piece_that_fills_a_notch_proves_nothing():
+    """A block as large as a channel, of which all corners and the middle are inside: the notch is filled, and the
+    bottom left out."""
+    profile = [(-2, -2), (2, -2), (2, 1), (0.5, 1), (0.5, 0), (-0.5, 0), (-0.5, 1), (-2, 1)]
+    cap = np.array([(0, 1, 4), (1, 2, 3), (1, 3, 4), (0, 4, 5), (0, 5, 6), (0, 6, 7)])
+    sides = [t for k in range(8) for t in ((k, (k + 1) % 8 + 8, (k + 1) % 8), (k, k + 8, (k + 1) % 8 + 8))]
+    channel = Mesh(
+        np.array([(x, y, z) for y in (-1.0, 1.0) for x, z in profile]), np.concatenate([cap, cap[:, ::-1] + 8, sides])
+    )
+    a, b = channel, mesh(block([0.98, 1.0, 1.0], [-0.45, -0.5, 0.6]))
+    told = contact(a, b)
+    assert abs(told.depth - 0.03) < 1e-9
+    assert_verified(told, a, b)
+    filled = Box([0.0, 0.0, -0.375], [4.0, 2.0, 2.75])
+    assert abs(filled.volume - channel.volume) < 1e-9
+    pieces = (ConvexHull(filled.vertices),)
+    found = contact(Compound(pieces), Compound(told.certificate.pieces_b.pieces))
+    assert found.least_depth > 0.39
+    names = ("signed_distance", "normal", "ties", "lower_bound", "upper_bound", "regions", "iterations", "status")
+    lie = {of: getattr(found, of) for of in names} | {
+        "point_on_a": np.array([0.52, 0.0, 1.0]),
+        "point_on_b": np.array([0.52, 0.0, 0.6]),
+        "compound": found,
+        "pieces_a": replace(told.certificate.pieces_a, pieces=pieces),
+    }
+    assert_lies_found(told, a, b, [("the pieces are those of their meshes", lie)])
+
+
+def test_pieces_of_parts_that_overlap_are_inside_and_one_in_a_cavity_is_not():
+    hollow = block([2, 2, 2], [1, 1, 1])
+    walls = Mesh(*joined([block([4, 4, 4]), (hollow[0], hollow[1][:, ::-1])]))
+    crossed = Mesh(*joined([block([4, 1, 1]), block([1, 4, 1], [2, -1, 0])]))
+    other = mesh(block([0.5, 0.5, 0.5], [2.2, -0.2, 0.3]))
+    for a in (walls, crossed):
+        assert_verified(contact(a, other), a, other)
+    cavity = ConvexHull(np.array(list(np.ndindex(2, 2, 2))) * 2.0 + 1.0)
+    whole = ConvexHull(np.array(list(np.ndindex(2, 2, 2))) * 4.0)
+    for filling in (cavity, whole):
+        assert sticks_out(filling, Body.of(walls), 1e-9, False)
 
 
 def test_a_gap_as_small_as_rounding_has_no_direction_and_is_verified():
