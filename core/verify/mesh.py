@@ -26,6 +26,7 @@ from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
+from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
@@ -459,8 +460,10 @@ class _Pair:
             )
             if not self._of_pieces:
                 checks += self._translation()
-            elif NOTCH in of_pieces.notes:
-                checks.append(Check("the note of the pieces is reported", NOTCH in contact.notes, str(NOTCH)))
+            else:
+                checks.append(self._parted())
+                if NOTCH in of_pieces.notes:
+                    checks.append(Check("the note of the pieces is reported", NOTCH in contact.notes, str(NOTCH)))
         else:
             checks += self._translation()
             if self.curved:
@@ -472,6 +475,13 @@ class _Pair:
                 (shorter,) = are_separated(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
+
+    def _parted(self) -> Check:
+        """The translation of pieces must separate the meshes, which may touch then, as a peg does in its slot."""
+        moved, limit = self.b.translated(self.contact.mtv), self._limit + self._tolerance
+        deepest = crossing_depth(crossing_triangles(self.a.mesh, moved.mesh), self.a, moved, limit)
+        name = "the translation of the pieces separates the meshes"
+        return Check(name, deepest == 0.0, f"two triangles are {deepest:.3g} deep in each other, limit {limit:.3g}")
 
     def _touch(self) -> list[Check]:
         """What meets but has no depth may only touch: no two triangles are deeper than that in each other, and its

@@ -18,8 +18,8 @@ PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "scene_cost.
 COUNTS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 HULLS = 1_000
 """Different hulls; larger scenes have them several times."""
-MESHES = 3_000
-"""Meshes at most: each is another, and a scene of more takes minutes to make."""
+MESHES = 1_000
+"""Meshes at most: each is another, and a scene of more takes minutes to make and to check."""
 SCENES = {"instances": "Check Scene: instances of a sphere", "meshes": "Check Scene: bumpy meshes"}
 """What Blender checks, and its title."""
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#777777"

@@ -322,6 +322,22 @@ def test_a_piece_that_fills_a_notch_proves_nothing():
     assert_lies_found(told, a, b, [("the pieces are those of their meshes", lie)])
 
 
+def test_a_piece_given_twice_does_not_stand_for_another():
+    """Both are inside the mesh and have its volume together: what they leave out still stops the translation."""
+    a = Mesh(*joined([block([1, 1, 1]), block([1, 1, 1], [3, 0, 0])]))
+    b = Mesh(*joined([block([1, 1, 1], [0.9, 0.2, 0.1]), block([1, 1, 1], [3.5, 0.1, 0.2])]))
+    told = contact(a, b)
+    assert_verified(told, a, b)
+    own = told.certificate.pieces_a
+    twice = replace(own, pieces=(own.pieces[0], own.pieces[0]))
+    found = contact(Compound(twice.pieces), Compound(told.certificate.pieces_b.pieces))
+    assert found.depth < 0.5 * told.depth
+    names = ("signed_distance", "normal", "ties", "lower_bound", "upper_bound", "regions", "iterations", "status")
+    forged = {of: getattr(found, of) for of in (*names, "point_on_a", "point_on_b")}
+    lie = {**forged, "compound": found, "pieces_a": twice}
+    assert_lies_found(told, a, b, [("the translation of the pieces separates", lie)])
+
+
 def test_pieces_of_parts_that_overlap_are_inside_and_one_in_a_cavity_is_not():
     hollow = block([2, 2, 2], [1, 1, 1])
     walls = Mesh(*joined([block([4, 4, 4]), (hollow[0], hollow[1][:, ::-1])]))
