@@ -8,7 +8,8 @@ import bpy
 from . import command_line
 from .check import results as scene_results
 from .data import preferences, properties
-from .report.pair import report, report_lines
+from .report.pair import report
+from .report.pair_lines import report_lines
 from .ui import (
     background,
     follow_clashes,

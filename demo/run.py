@@ -126,7 +126,9 @@ def show(folder: Path) -> None:
     report = importlib.import_module(f"{MODULE}.blender_addon.report.pair")
     snapshot = importlib.import_module(f"{MODULE}.blender_addon.draw.picture")
     data = report.report(bpy.context)
-    rows = report.report_lines(report.inspected(bpy.context))
+    rows = importlib.import_module(f"{MODULE}.blender_addon.report.pair_lines").report_lines(
+        report.inspected(bpy.context)
+    )
     width = max(len(label) for label, _ in rows)
     print(f"\nContact Lens on Blender {bpy.app.version_string}\n")
     for label, text in rows:

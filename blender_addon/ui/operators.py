@@ -25,6 +25,7 @@ from ..data.records import Settings
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
+from ..report import pair_lines
 from . import background, follow_pair, follow_volumes, handlers, viewport
 from .background import BackgroundOperator, OperatorBase, Polled, Steps, Undoable, Work
 
@@ -106,7 +107,7 @@ def inspect(work: Inspection | Work[Inspection]) -> Generator[Work[Inspection], 
 def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspection: Inspection) -> set[str]:
     """Make an inspection the scene's result."""
     session.store(context.scene, inspection)
-    operator.report({"INFO"}, report.one_line(inspection))
+    operator.report({"INFO"}, pair_lines.one_line(inspection))
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), inspection):
         follow_pair.request(context.scene, reason=messages.CHANGED_MEANWHILE)
     return {"FINISHED"}
@@ -128,7 +129,7 @@ def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, mov
     try:
         after = yield from inspect(read_pair(context, keys))
         session.store(context.scene, after)
-        outlook = outlook or report.one_line(after)
+        outlook = outlook or pair_lines.one_line(after)
     except Cancelled:
         session.mark_stale(context.scene, messages.INSPECTION_CANCELLED)
         outlook = messages.MOVED_NOT_INSPECTED
@@ -190,7 +191,7 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
         for name in (*SETTINGS, "swap"):
             layout.prop(self, name)
         inspection = session.current(context)
-        if inspection is not None and (ignored := report.method_ignored(inspection)):
+        if inspection is not None and (ignored := pair_lines.method_ignored(inspection)):
             layout.label(text=ignored, icon="INFO")
 
 
@@ -297,7 +298,7 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
         return _no_result(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        lines = report.report_lines(report.inspected(context), session.stale_reason(context))
+        lines = pair_lines.report_lines(report.inspected(context), session.stale_reason(context))
         context.window_manager.clipboard = "".join(f"{name}\t{text}\n" for name, text in lines)
         self.report({"INFO"}, messages.lines_copied(len(lines)))
         return {"FINISHED"}

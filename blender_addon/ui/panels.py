@@ -11,7 +11,7 @@ from ..check import session
 from ..data import messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..read import collision_shape
-from ..report import pair as report
+from ..report import pair_lines
 from . import follow_pair, follow_volumes, layout, operators, viewport
 from .layout import Closed, Tab
 
@@ -89,7 +89,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if inspection is None:
             row.label(text="No Result", icon="REMOVE")
         else:
-            words = report.relation_words(inspection)
+            words = pair_lines.relation_words(inspection)
             icon = layout.RELATION_ICONS[inspection.contact.relation]
             row.label(text=f"Outdated: {words}" if is_outdated else words, icon=icon)
         _draw_status(box, context)
@@ -111,8 +111,8 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if inspection is not None:
             box = panel.box()
             box.active = not is_outdated
-            layout.rows(box, context, report.main_lines(inspection))
-            for text in report.warnings(inspection):
+            layout.rows(box, context, pair_lines.main_lines(inspection))
+            for text in pair_lines.notes(inspection):
                 layout.sentence(box, context, text, "ERROR")
         if viewport.error():
             layout.sentence(panel, context, viewport.error(), "ERROR")
@@ -140,7 +140,7 @@ class CONTACT_LENS_PT_details(Tab, Closed, bpy.types.Panel):
         inspection = session.current(context)
         if inspection is not None:
             self.layout.active = not follow_pair.outdated(context)
-            layout.rows(self.layout, context, report.detail_lines(inspection))
+            layout.rows(self.layout, context, pair_lines.detail_lines(inspection))
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -185,21 +185,21 @@ def inspection() -> Any:
 
 def lines() -> dict[str, str]:
     """The lines of the report of the pair."""
-    report = part("blender_addon.report.pair")
-    return dict(report.report_lines(report.inspected(bpy.context)))
+    report = part("blender_addon.report.pair_lines")
+    return dict(report.report_lines(part("blender_addon.report.pair").inspected(bpy.context)))
 
 
-def warnings() -> list[str]:
-    """The warnings of the report of the pair."""
-    report = part("blender_addon.report.pair")
-    found: list[str] = report.warnings(report.inspected(bpy.context))
+def notes() -> list[str]:
+    """The notes of the report of the pair."""
+    report = part("blender_addon.report.pair_lines")
+    found: list[str] = report.notes(part("blender_addon.report.pair").inspected(bpy.context))
     return found
 
 
 def one_line() -> str:
     """The pair in a line, as the operator reports it."""
-    report = part("blender_addon.report.pair")
-    return str(report.one_line(report.inspected(bpy.context)))
+    report = part("blender_addon.report.pair_lines")
+    return str(report.one_line(part("blender_addon.report.pair").inspected(bpy.context)))
 
 
 def fresh() -> None:

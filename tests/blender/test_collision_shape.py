@@ -25,6 +25,7 @@ from .scenes import (
     lines,
     link,
     mesh_object,
+    notes,
     one_line,
     pane,
     part,
@@ -36,7 +37,6 @@ from .scenes import (
     sheet,
     torus,
     update,
-    warnings,
 )
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -249,7 +249,7 @@ def test_separate_moves_a_fitted_shape_out() -> None:
 
 def test_what_sticks_out_is_warned_about() -> None:
     inspect(block("A", (2.0, 2.0, 2.0), kind="CYLINDER"), cube("B", (4.0, 0.0, 0.0)))
-    assert warnings() == ["'A' extends beyond its cylinder by up to 0.41421 m"]
+    assert notes() == ["'A' extends beyond its cylinder by up to 0.41421 m"]
     assert "(as cylinder and convex hull)" in one_line()
 
 
@@ -291,7 +291,7 @@ def test_what_of_a_rigid_body_is_not_followed_is_told() -> None:
 
     def said() -> list[str]:
         inspect(a, b)
-        return warnings()
+        return notes()
 
     assert said() == []
     a.modifiers.new("Round", "BEVEL")
@@ -305,13 +305,13 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     arms = block("Lower", (3.0, 1.0, 1.0), (0.5, -0.5, 0.0)), block("Left", (1.0, 3.0, 1.0), (-0.5, 0.5, 0.0))
     rigid_body(parent, "COMPOUND")
     inspect(parent, b)
-    (warning,) = warnings()
+    (warning,) = notes()
     assert "is a compound parent rigid body without child rigid bodies: its convex hull is used" in warning
     adopt(parent, *(rigid_body(arm, "BOX") for arm in arms))
     shown = "compound, 2 pieces, exact, as its rigid body"
     # In the notch of an L: 0.7 from both arms.
     assert verified(parent, b).signed_distance == pytest.approx(0.7, rel=1e-5)
-    assert (lines()["A as"], warnings()) == (shown, [])
+    assert (lines()["A as"], notes()) == (shown, [])
     arms[0].location.y += 0.5
     update()
     assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Parent' has changed"
@@ -320,7 +320,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     # The sphere stays round: its radius less the distance of its middle from the nearest edge of the cube.
     depth = pytest.approx(1.5 - np.hypot(1.2, 0.2), abs=1e-6)
     c = verified(parent, b)
-    assert (c.depth, c.status, lines()["A as"], warnings()) == (depth, "certified", shown, [])
+    assert (c.depth, c.status, lines()["A as"], notes()) == (depth, "certified", shown, [])
     assert layers()
     assert document()
     b.contact_lens_shape = "MESH"
@@ -385,12 +385,12 @@ def test_a_solid_beside_an_open_mesh_is_in_front_of_its_faces_or_behind_them() -
     for z, side in ((1.5, "in front of"), (-1.5, "behind")):
         b.location.z = z
         assert inspect(floor, b).contact.relation == "separated"
-        assert f"B is {side} the faces of A" in warnings()
+        assert f"B is {side} the faces of A" in notes()
     b.location.z = 0.8
     contact = verified(floor, b)
     assert contact.depth == pytest.approx(0.2, abs=1e-5)
     assert contact.normal == pytest.approx([0.0, 0.0, 1.0], abs=1e-5)
-    assert not any("faces of A" in text for text in warnings())
+    assert not any("faces of A" in text for text in notes())
 
 
 # --- compounds and meshes ---------------------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_a_compound_meets_a_mesh(swapped: bool) -> None:
     b.location = (0.7, 0.8, 0.0)
     c = verified(*pair)
     assert (c.depth, c.status) == (pytest.approx(np.hypot(0.3, 0.2), rel=1e-4), "certified")
-    assert not any("crosses itself" in text for text in warnings()), "its pieces do, not the object"
+    assert not any("crosses itself" in text for text in notes()), "its pieces do, not the object"
     b.location = (4.0, 0.5, 0.0)
     assert inspect(*pair).contact.signed_distance == pytest.approx(1.0, rel=1e-5)
 
@@ -453,7 +453,7 @@ def test_a_compound_with_many_edges_that_bend_inward_is_cut_and_says_how_near_it
     """Pieces of a ring leave its hole open, also as parts of a compound parent, whose parts are always cut."""
     ring, ball = smooth_ring("Ring", kind="COMPOUND"), cube("B", size=0.2)
     assert inspect(ring, ball).contact.relation == "separated"
-    (text,) = (text for text in warnings() if "approximated" in text)
+    (text,) = (text for text in notes() if "approximated" in text)
     assert re.match(r"'Ring' is approximated by \d+ convex pieces \(\d+ edges bend inward and 48 are allowed\)", text)
     parent = rigid_body(cube("Parent"), "COMPOUND")
     adopt(parent, rigid_body(ring, "MESH"))
@@ -486,16 +486,16 @@ def test_a_translation_that_ends_in_a_notch_is_said_to(kind: str) -> None:
     slot = prism("Slot", [(0, 0), (5, 0), (5, 4), (3, 4), (3, 1), (2, 1), (2, 4), (0, 4)], kind)
     tooth = block("Tooth", (1.0, 4.0, 1.0), (2.25, 3.5, 0.5), "MESH")
     assert verified(slot, tooth).mtv == pytest.approx((0.25, 0.0, 0.0), abs=1e-5)
-    assert any("ends in a notch" in text for text in warnings())
+    assert any("ends in a notch" in text for text in notes())
     tooth.location.x = 3.5
     inspect(slot, tooth)
-    assert not any("ends in a notch" in text for text in warnings()), "1 into the slot, and 1 upward into the open"
+    assert not any("ends in a notch" in text for text in notes()), "1 into the slot, and 1 upward into the open"
 
 
 def test_linked_rings_are_apart_as_meshes() -> None:
     a, b = smooth_ring("A"), smooth_ring("B", (1.0, 0.0, 0.0))
     b.rotation_euler = (np.radians(90.0), 0.0, 0.0)
-    assert (inspect(a, b).contact.relation, warnings()) == ("separated", [])
+    assert (inspect(a, b).contact.relation, notes()) == ("separated", [])
     assert "(as mesh and mesh)" in one_line()
 
 
@@ -518,7 +518,7 @@ def test_an_open_mesh_is_a_surface() -> None:
     a = sheet("Sheet", [(-2, -2), (2, -2), (2, 2), (-2, 2)], kind="MESH")
     found = inspect(a, cube("B", (0.0, 0.0, 0.3)))
     assert (found.contact.relation, found.contact.depth) == ("penetrating", pytest.approx(0.7, abs=1e-6))
-    assert any("only its surface collides" in text for text in warnings())
+    assert any("only its surface collides" in text for text in notes())
     assert lines()["A as"] == "mesh, surface"
     assert document()
     assert layers()
@@ -549,8 +549,8 @@ def test_where_both_surfaces_are_open_there_is_no_depth_and_nothing_says_so_in_z
     assert shown["Status"] == "No depth"
     assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(shown)
     assert "no depth: both surfaces are open" in one_line()
-    assert warnings().count("Open surfaces have no inside, so there is no depth") == 1
-    assert not any("has no inside" in line.lower() for line in warnings()[:-1])
+    assert notes().count("Open surfaces have no inside, so there is no depth") == 1
+    assert not any("has no inside" in line.lower() for line in notes()[:-1])
     assert not bpy.ops.contact_lens.separate.poll()
 
 
@@ -589,7 +589,7 @@ def test_round_shapes_beside_a_mesh_are_exactly_as_far_away(kind: str, shape: st
     assert c.signed_distance == pytest.approx(2.0 - np.cos(turn) - np.sin(turn), abs=1e-6), "single precision"
     assert c.status == "certified"
     assert c.lower_bound <= c.signed_distance <= c.upper_bound < c.lower_bound + 1e-8
-    assert not any("facets" in text for text in warnings())
+    assert not any("facets" in text for text in notes())
 
 
 def test_a_method_that_is_not_used_is_told() -> None:
@@ -601,14 +601,14 @@ def test_a_method_that_is_not_used_is_told() -> None:
     ):
         a.contact_lens_shape = kind
         inspect(a, b, method=method)
-        assert [text for text in warnings() if "Method" in text] == words
+        assert [text for text in notes() if "Method" in text] == words
 
 
 def test_lengths_in_warnings_follow_the_units_of_the_scene() -> None:
     bpy.context.scene.unit_settings.scale_length = 0.01
     bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
     inspect(torus("Torus"), cube("Ball", (1.0, 0.0, 0.2), 1.0, "CYLINDER"))
-    told = " ".join(warnings())
+    told = " ".join(notes())
     assert re.search(r"'Ball': its surface is approximated by \d+ facets, at most [0-9.e-]+ cm inside it", told)
     assert set(re.findall(r"[0-9]+\.[0-9]+(?:e-[0-9]+)? (\w+)", told)) == {"cm"}
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import add_object, cube, inspect, inspection, mesh_object, one_line, part, refresh, select, warnings
+from .scenes import add_object, cube, inspect, inspection, mesh_object, notes, one_line, part, refresh, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -128,7 +128,7 @@ def test_contact_tolerance_is_never_finer_than_the_input() -> None:
     assert found.resolution == 4.0 * np.spacing(np.float32(1e5))
     assert found.contact_tolerance == pytest.approx(found.resolution / np.sqrt(12.0))
     assert found.contact.relation == "touching"
-    assert any("Blender stores these coordinates to" in text for text in warnings())
+    assert any("Blender stores these coordinates to" in text for text in notes())
 
 
 def test_tilted_cube_over_suzanne() -> None:
@@ -141,13 +141,13 @@ def test_tilted_cube_over_suzanne() -> None:
     assert not found.proxy_a.concavity.is_closed  # Suzanne's eyes are holes
     assert found.proxy_b.concavity.depth == 0.0
     assert found.contact.curves
-    said = " ".join(warnings())
+    said = " ".join(notes())
     assert "'Suzanne': not closed (42 open edges), so only its surface collides" in said
     assert 0.0 < found.contact.least_depth <= found.contact.depth < 0.66, "no more than that of its hull"
     assert f"{inspection().units.length(found.contact.depth)} (as mesh and convex hull)" in one_line()
     b.location.z = 3.0  # apart, the distance is that of the mesh itself
     assert inspect(suzanne, b).contact.status == "certified"
-    assert not any("piece" in text for text in warnings())
+    assert not any("piece" in text for text in notes())
 
 
 def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back() -> None:

@@ -164,7 +164,7 @@ def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, s
 def test_every_relation_has_words_and_an_icon() -> None:
     relations = {str(relation) for relation in part("core").Relation}
     assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
-    assert set(part("blender_addon.report.pair")._RELATIONS) == relations
+    assert set(part("blender_addon.report.pair_lines")._RELATIONS) == relations
 
 
 def sentence(layout: Layout) -> str:
@@ -177,7 +177,11 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     layout = draw()
     assert (layout.texts[:2], layout.greyed) == (["Penetrating", "Up to Date"], [])
     report = part("blender_addon.report.pair")
-    words = {word for line in report.main_lines(report.inspected(bpy.context)) for word in line}
+    words = {
+        word
+        for line in part("blender_addon.report.pair_lines").main_lines(report.inspected(bpy.context))
+        for word in line
+    }
     b.location.x = 1.75
     update()
     layout = draw()

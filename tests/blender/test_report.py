@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, inspect, lines, mesh_object, one_line, part, refresh, save_scene, torus, warnings
+from .scenes import cube, inspect, lines, mesh_object, notes, one_line, part, refresh, save_scene, torus
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -119,11 +119,11 @@ def test_coordinates_too_coarse_for_an_answer_are_told() -> None:
     a, b = cube("A", (1e6, 0.0, 0.0)), cube("B", (1e6 + 0.5, 0.0, 0.0), 0.2)
     inspect(a, b)
     text = "The coordinates of 'B' are too coarse for its size (0.25 m): move the objects closer to the world origin"
-    assert warnings() == [text]
+    assert notes() == [text]
     assert one_line().endswith(" (coordinates too coarse)")
     b.scale = (20.0, 20.0, 20.0)
     inspect(a, b)
-    assert warnings() == ["Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"]
+    assert notes() == ["Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"]
     assert "too coarse" not in one_line()
 
 
@@ -221,7 +221,10 @@ def test_copy_puts_every_line_on_the_clipboard(report: ModuleType) -> None:
     assert bpy.ops.contact_lens.copy() == {"FINISHED"}
     if bpy.app.background:  # no clipboard without a window: that the text is the report's is checked in a window
         return
-    text = "".join(f"{name}\t{value}\n" for name, value in report.report_lines(report.inspected(bpy.context)))
+    text = "".join(
+        f"{name}\t{value}\n"
+        for name, value in part("blender_addon.report.pair_lines").report_lines(report.inspected(bpy.context))
+    )
     assert bpy.context.window_manager.clipboard == text
 
 
@@ -229,22 +232,25 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     ring = torus("Torus")
     bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
     inspect(ring, bpy.context.object)
-    (depth,) = warnings()
+    (depth,) = notes()
     found = report.report(bpy.context)["contact"]
     least, most = f"{-found['upper_bound']:.5f} m", f"{found['depth']:.5f} m"
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
     assert f"moving by {most} separates them, moving by less than {least} does not" in depth
-    assert report.distance_line(report.inspected(bpy.context)) == ("Depth", f"{least} to {most}")
+    assert part("blender_addon.report.pair_lines").distance_line(report.inspected(bpy.context)) == (
+        "Depth",
+        f"{least} to {most}",
+    )
     ring.contact_lens_shape = "CONVEX_HULL"
     refresh()
-    (warning,) = warnings()
+    (warning,) = notes()
     assert "'Torus' is not convex: its convex hull is used, concavity" in warning
     assert "% of the hull is empty" in warning
     closed = cube("Whole", (0.5, 0.0, 0.0)).data
     faces = [tuple(face.vertices) for face in closed.polygons][:-1]
     open_box = mesh_object("Open", [v.co for v in closed.vertices], faces, (0.5, 0.0, 0.0), "CONVEX_HULL")
     inspect(cube("Closed"), open_box)
-    assert warnings() == ["'Open' has no surface on 16.7 % of its convex hull: the hull is used"]
+    assert notes() == ["'Open' has no surface on 16.7 % of its convex hull: the hull is used"]
     assert not report.report(bpy.context)["objects"]["b"]["convex"]
     assert one_line().endswith("(of their convex hulls)")
 
@@ -254,7 +260,7 @@ def test_the_hole_of_a_flat_ring_is_told() -> None:
     washer = mesh_object("Washer", rim, [(i, (i + 1) % 64, 64 + (i + 1) % 64, 64 + i) for i in range(64)])
     washer.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("A"), washer)
-    (warning,) = warnings()
+    (warning,) = notes()
     assert warning.startswith("'Washer' is not convex: its convex hull is used, concavity ")
     assert warning.endswith("64.0 % of the hull is empty")
 
@@ -263,7 +269,7 @@ def test_a_wire_is_said_to_be_inspected_as_its_hull() -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
     ring = bpy.context.object
     inspect(cube("A"), ring)
-    assert warnings() == [f"'{ring.name}' has no faces: its convex hull is used"]
+    assert notes() == [f"'{ring.name}' has no faces: its convex hull is used"]
 
 
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:

@@ -31,6 +31,7 @@ from .scenes import (
     inspection,
     instance_of,
     mesh_object,
+    notes,
     open_scene,
     part,
     refresh,
@@ -40,7 +41,6 @@ from .scenes import (
     select,
     torus,
     update,
-    warnings,
 )
 from .window import TICK, modal_operator
 
@@ -190,7 +190,7 @@ def test_what_it_finds_is_what_inspect_finds(
             **{name: row[name] for name in ("depth", "signed_distance")},
         } == {
             "kinds": [data["objects"][side]["inspected_as"] for side in "ab"],
-            "notes": warnings(),
+            "notes": notes(),
             **{name: single[name] for name in ("relation", "has_depth")},
             "exactness": single["status"],
             "verified": None,
@@ -209,7 +209,7 @@ def test_collision_shapes_count() -> None:
     assert [f.status for f in check()] == ["RESOLVED"]
     b.location = (1.2, 0.9, 0.0)
     beyond = [f"'{name}' extends beyond its sphere by up to 0.73205 m" for name in "AB"]
-    for kinds, depth, notes in (
+    for kinds, depth, words in (
         (("sphere", "sphere"), 0.5, beyond),
         (("mesh", "compound"), 0.8, []),
         (("convex_hull", "compound"), 0.8, []),
@@ -217,7 +217,7 @@ def test_collision_shapes_count() -> None:
         a.contact_lens_shape, b.contact_lens_shape = (kind.upper() for kind in kinds)
         row = check(exact=True)[0].row()
         assert (row["a"]["checked_as"], row["b"]["checked_as"]) == kinds
-        assert (row["depth"], row["verified"], row["notes"]) == (pytest.approx(depth, abs=1e-6), None, notes)
+        assert (row["depth"], row["verified"], row["notes"]) == (pytest.approx(depth, abs=1e-6), None, words)
         assert summary()["skipped"] == []
 
 

@@ -109,4 +109,4 @@ def steps(window: Any) -> Iterator[float]:
 def report_lines(window: Any) -> Any:
     """The rows that the panel's box is made of."""
     report = window.part("blender_addon.report.pair")
-    return report.main_lines(report.inspected(bpy.context))
+    return window.part("blender_addon.report.pair_lines").main_lines(report.inspected(bpy.context))

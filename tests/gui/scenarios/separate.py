@@ -84,7 +84,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: "\t" in bpy.context.window_manager.clipboard, "Copy fills the clipboard")
     numbers["clipboard"] = bpy.context.window_manager.clipboard
     report = window.part("blender_addon.report.pair")
-    numbers["report"] = [list(line) for line in report.report_lines(report.inspected(bpy.context))]
+    pair_lines = window.part("blender_addon.report.pair_lines")
+    numbers["report"] = [list(line) for line in pair_lines.report_lines(report.inspected(bpy.context))]
 
     start = {obj.name: obj.location.copy() for obj in (ramp, crate)}
 

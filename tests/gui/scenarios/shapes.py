@@ -41,7 +41,7 @@ def steps(window: Any) -> Iterator[float]:
 
     # A closed Suzanne of some thousand triangles takes seconds: the window stays usable, and progress is shown.
     remesh = suzanne.modifiers.new("Closed", "REMESH")
-    remesh.mode, remesh.voxel_size = "VOXEL", 0.06
+    remesh.mode, remesh.voxel_size = "VOXEL", 0.02
     yield 0.3  # Blender's own remesh
     shown = []
 
