@@ -21,6 +21,7 @@ from .ui import (
     panels,
     scene_operators,
     scene_panel,
+    status_icons,
     viewport,
 )
 
@@ -38,6 +39,7 @@ _CLASSES = (
     *scene_panel.CLASSES,
 )
 _PARTS = (
+    status_icons,
     properties,
     scene_results,
     menu,

@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from .scenes import add_object, cube, edit, inspect, lines, part, select, update
@@ -165,6 +167,15 @@ def test_every_relation_has_words_and_an_icon() -> None:
     relations = {str(relation) for relation in part("core").Relation}
     assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
     assert set(part("blender_addon.report.pair_lines")._RELATIONS) == relations
+
+
+def test_the_dots_of_relations_differ_without_their_colours() -> None:
+    icons = part("blender_addon.ui.status_icons")
+    relations = {str(relation) for relation in part("core").Relation}
+    assert relations < set(icons._icons)
+    alphas = {name: np.array(icons._icons[name].icon_pixels_float)[3::4] for name in relations - {"b_inside_a"}}
+    for one, other in combinations(alphas, 2):
+        assert np.abs(alphas[one] - alphas[other]).mean() > 0.02, (one, other)
 
 
 def sentence(layout: Layout) -> str:
