@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lengths and areas as text in the scene's units.
+"""Lengths and areas as text in the scene's units, as a person reads them.
 
+At most `DIGITS` significant digits, fewer where the proof knows fewer, and no trailing zeros: '2.85 mm', '0.4 m'. Where
+`error` is given, the width between the proved bounds, the last digit shown is at most two off.
 `bpy.utils.units.to_string` ignores the scene's length unit, so the text is made here.
 """
 
@@ -10,15 +12,24 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import messages
 
 if TYPE_CHECKING:
     import bpy
 
-DIGITS = 5
-"""Significant digits of a length in the interface; reports carry the full float."""
+DIGITS = 4
+"""Significant digits of a length in the interface; files carry the full float."""
+ROUGH_DIGITS = 2
+"""Of errors and differences."""
+EXACT_DIGITS = 7
+"""Of what is copied: as many as Blender's properties keep."""
+
+Rounding = Literal["nearest", "up", "down"]
+"""Upper bounds are rounded up and lower bounds down, so that what is shown is a bound, too."""
+_ROUNDINGS = {"nearest": ROUND_HALF_UP, "up": ROUND_CEILING, "down": ROUND_FLOOR}
 
 _METRIC = {  # identifier: (symbol, metres), largest first
     "KILOMETERS": ("km", 1e3),
@@ -78,14 +89,27 @@ def written_length(text: str) -> WrittenLength:
     return WrittenLength(number, symbol)
 
 
-def _rounded(value: float) -> float:
-    """`value` to the digits that are shown: 0.999999 m is one metre, not 100.00 cm."""
-    return float(f"{value:.{DIGITS - 1}e}")
+def _last_place(largest: float, error: float, digits: int) -> int:
+    """Return the exponent of the last digit that is shown of numbers up to `largest`."""
+    place = math.floor(math.log10(largest)) - digits + 1 if largest > 0.0 else 0
+    return max(place, math.ceil(math.log10(0.5 * error))) if error > 0.0 else place
 
 
-def _number(value: float, decimals: int) -> str:
-    text = f"{value:.{decimals}f}"
-    return text[1:] if text.startswith("-") and float(text) == 0.0 else text
+def _rounded(value: float, place: int, rounding: Rounding) -> Decimal:
+    # Twelve digits: 0.1 m are 100 mm, not 100.00000000000001, which would be rounded up to 101.
+    step = Decimal(1).scaleb(place)
+    return (Decimal(f"{value:.11e}") / step).quantize(Decimal(1), _ROUNDINGS[rounding]) * step
+
+
+def _texts(values: list[float], error: float = 0.0, rounding: Rounding = "nearest", digits: int = DIGITS) -> list[str]:
+    """Return numbers as text, each to the last digit that counts in the largest of them."""
+    largest = max(abs(v) for v in values)
+    if not math.isfinite(largest):
+        return [str(v) for v in values]
+    place = _last_place(largest, error, digits)
+    is_written_out = largest == 0.0 or -4 <= math.floor(math.log10(largest)) <= 6
+    numbers = [_rounded(v, place, rounding).normalize() for v in values]
+    return ["0" if number == 0 else f"{number:{'f' if is_written_out else 'e'}}" for number in numbers]
 
 
 @dataclass(frozen=True)
@@ -109,20 +133,23 @@ class UnitFormat:
         """Return the settings as plain data, with the unit and the frame of the numbers beside them."""
         return {**asdict(self), "numbers_in": "blender_units", "frame": "world"}
 
-    def _name(self, largest: float) -> str:
+    def _name(self, largest: float, error: float = 0.0, rounding: Rounding = "nearest") -> str:
         """Return the identifier of the unit that suits `largest` Blender units; empty without units."""
         units = _SYSTEMS.get(self.system, {})
         if self.length_unit in units or not units:
             return self.length_unit if units else ""
-        size = _rounded(abs(largest) * self.scale_length)
+        size = abs(largest) * self.scale_length
+        if math.isfinite(size):  # 0.999999 m is one metre, not 100 cm
+            place = _last_place(size, error * self.scale_length, DIGITS)
+            size = float(_rounded(size, place, rounding if largest >= 0.0 else "nearest"))
         if size == 0.0:
             return "METERS" if self.system == "METRIC" else "FEET"
         # The largest unit of which there is at least one; kilometres and miles only for long distances.
         return next((name for name, (_, metres) in units.items() if size >= metres), list(units)[-1])
 
-    def _unit(self, largest: float) -> tuple[str, float]:
+    def _unit(self, largest: float, error: float = 0.0, rounding: Rounding = "nearest") -> tuple[str, float]:
         """Return the symbol of the unit that suits `largest` Blender units, and how many make one Blender unit."""
-        name = self._name(largest)
+        name = self._name(largest, error, rounding)
         if not name:
             return "", 1.0
         symbol, metres = _SYSTEMS[self.system][name]
@@ -141,60 +168,66 @@ class UnitFormat:
             return length.number / self.fixed().per_blender_unit
         return length.number / (self.scale_length / _METRES[length.symbol])
 
-    def _text(self, values: list[float]) -> list[str]:
-        largest = _rounded(max(abs(v) for v in values))
-        if largest == 0.0:
-            return ["0" for _ in values]
-        if not math.isfinite(largest):
-            return [str(v) for v in values]
-        magnitude = math.floor(math.log10(largest))
-        if not -4 <= magnitude <= 6:
-            return [f"{v:.{DIGITS - 1}e}" for v in values]
-        return [_number(v, max(0, DIGITS - 1 - magnitude)) for v in values]
-
-    def length(self, value: float) -> str:
-        """`value` Blender units as text, such as '28.154 cm'."""
-        symbol, factor = self._unit(value)
-        return f"{self._text([value * factor])[0]} {symbol}".rstrip()
+    def length(self, value: float, error: float = 0.0, rounding: Rounding = "nearest", digits: int = DIGITS) -> str:
+        """`value` Blender units as text, such as '2.85 mm'; error: how far apart the proved bounds of it are."""
+        symbol, factor = self._unit(value, error, rounding)
+        return f"{_texts([value * factor], error * factor, rounding, digits)[0]} {symbol}".rstrip()
 
     def for_table(self, lengths: Iterable[float]) -> UnitFormat:
-        """This format with the one unit that suits the largest of some lengths, for a column of numbers."""
-        name = self._name(max(lengths, default=0.0))
+        """This format with the one unit that suits the largest of some lengths, for a column or a box of numbers."""
+        name = self._name(max(map(abs, lengths), default=0.0))
         return UnitFormat(self.system, self.scale_length, name) if name else self
 
     def symbol(self) -> str:
         """The unit's symbol, when it is one for all lengths; empty without units."""
         return self._unit(1.0)[0]
 
-    def number(self, value: float) -> str:
+    def number(self, value: float, error: float = 0.0, rounding: Rounding = "nearest") -> str:
         """`value` Blender units as a number in the unit of `symbol`."""
-        return self._text([value * self._unit(1.0)[1]])[0]
+        factor = self._unit(1.0)[1]
+        return _texts([value * factor], error * factor, rounding)[0]
 
     def number_of_area(self, value: float) -> str:
         """`value` square Blender units as a number in the square of the unit of `symbol`."""
-        return self._text([value * self._unit(1.0)[1] ** 2])[0]
+        return _texts([value * self._unit(1.0)[1] ** 2])[0]
 
     def rough(self, value: float) -> str:
-        """`value` Blender units to two digits, for errors and differences: '9.5e-07 m', '0.25 m'."""
+        """`value` Blender units to two digits, for errors and differences: '9.5e-7 m', '0.25 m'."""
         symbol, factor = self._unit(value)
-        text = f"{value * factor:.2g}"
-        if "e+" in text and abs(float(text)) < 1e7:
-            text = f"{float(text):.0f}"
-        return f"{text} {symbol}".rstrip()
+        return f"{_texts([value * factor], digits=ROUGH_DIGITS)[0]} {symbol}".rstrip()
 
     def area(self, value: float) -> str:
         """`value` square Blender units as text, such as '4.1 cm²'."""
         symbol, factor = self._unit(math.sqrt(abs(value)))
-        number = self._text([value * factor * factor])[0]
+        number = _texts([value * factor * factor])[0]
         return f"{number} {symbol}²" if symbol else number
 
-    def vector(self, values: Iterable[float]) -> str:
-        """Return a point or vector in Blender units as text, in one unit: '(1.0000, 0.0000, -2.0000) m'."""
+    def vector(self, values: Iterable[float], error: float = 0.0) -> str:
+        """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""
         numbers = [float(v) for v in values]
-        symbol, factor = self._unit(max(abs(v) for v in numbers))
-        return f"({', '.join(self._text([v * factor for v in numbers]))}) {symbol}".rstrip()
+        symbol, factor = self._unit(max(abs(v) for v in numbers), error)
+        return f"{' '.join(_texts([v * factor for v in numbers], error * factor))} {symbol}".rstrip()
+
+    def exact(self, value: float) -> str:
+        """`value` Blender units in the unit of `length` with all digits, for Blender's fields: '2.846312 mm'."""
+        symbol, factor = self._unit(value)
+        return f"{_exact(value * factor)} {symbol}".rstrip()
+
+    def exact_area(self, value: float) -> str:
+        """`value` square Blender units in the unit of `area` with all digits."""
+        symbol, factor = self._unit(math.sqrt(abs(value)))
+        return f"{_exact(value * factor * factor)} {symbol}²" if symbol else _exact(value)
 
 
 def direction(values: Iterable[float]) -> str:
     """A unit vector as text; it has no unit."""
-    return f"({', '.join(_number(float(v), DIGITS) for v in values)})"
+    return " ".join(f"{float(v) + 0.0:z.2f}" for v in values)
+
+
+def exact_vector(values: Iterable[float]) -> str:
+    """A point, vector or direction in Blender units with all digits, as Blender pastes it into a vector's fields."""
+    return f"[{', '.join(_exact(float(v)) for v in values)}]"
+
+
+def _exact(value: float) -> str:
+    return f"{value:z.{EXACT_DIGITS}g}"

@@ -117,9 +117,9 @@ def test_what_cannot_be_read_is_named_and_the_last_result_stays() -> None:
 def test_one_line_report() -> None:
     a = cube("A")
     inspect(a, cube("B", (1.5, 0.0, 0.0)))
-    assert one_line() == "A and B: penetrating, depth 0.50000 m"
+    assert one_line() == "A and B: penetrating, depth 0.5 m"
     inspect(a, cube("Small", (0.5, 0.0, 0.0), 0.5))
-    assert one_line() == "Small inside A, depth 0.75000 m"
+    assert one_line() == "Small inside A, depth 0.75 m"
 
 
 def test_contact_tolerance_is_never_finer_than_the_input() -> None:

@@ -127,11 +127,11 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout]) -> Non
     assert layout.texts[0] == "Penetrating"
     assert layout.texts[1] == "Up to Date"
     shown = dict(zip(layout.texts[2::2], layout.texts[3::2], strict=False))
-    assert shown["Signed Distance"] == "-0.50000 m"
-    assert shown["Normal"] == "(1.00000, 0.00000, 0.00000)"
+    assert shown["Signed Distance"] == "-0.5 m"
+    assert shown["Normal"] == "1.00 0.00 0.00"
     assert shown["MTV"] == "(0.50000, 0.00000, 0.00000) m"
     assert shown["Region"] == "Polygon, 4 points"
-    assert shown["Area"] == "3.4200 m²"
+    assert shown["Area"] == "3.42 m²"
     for name in ("Center", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
         assert shown[name], name
     assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])

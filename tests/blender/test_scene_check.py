@@ -208,7 +208,7 @@ def test_collision_shapes_count() -> None:
     a.contact_lens_shape = b.contact_lens_shape = "SPHERE"
     assert [f.status for f in check()] == ["RESOLVED"]
     b.location = (1.2, 0.9, 0.0)
-    beyond = [f"'{name}' extends beyond its sphere by up to 0.73205 m" for name in "AB"]
+    beyond = [f"'{name}' extends beyond its sphere by up to 0.7321 m" for name in "AB"]
     for kinds, depth, words in (
         (("sphere", "sphere"), 0.5, beyond),
         (("mesh", "compound"), 0.8, []),
@@ -486,7 +486,7 @@ def test_an_approval_is_bounded_by_the_depth_it_was_given_at(ignored: bool) -> N
     assert checked_at(b, 1.8)[0] == "APPROVED", "less deep"
     assert checked_at(b, 1.494) == ("CHANGED", True), "1.2 % deeper: the approval is of 0.5, not of what came between"
     row = finding_of("A", "B").row()
-    assert "Approved at a depth of 0.50000 m, now a depth of 0.506" in row["notes"][0]
+    assert "Approved at a depth of 0.5 m, now a depth of 0.506" in row["notes"][0]
     assert row["approved_at"] == pytest.approx(-0.5)
     assert checked_at(b, 1.5) == ("APPROVED", not ignored), "as it was approved"
     assert checked_at(b, 1.0) == ("CHANGED", True)
@@ -508,7 +508,7 @@ def test_an_approved_gap_or_touch_is_bounded_too() -> None:
     b = approved_at(2.01, clearance=0.02)
     assert checked_at(b, 2.00995)[0] == "APPROVED", "0.5 % closer"
     assert checked_at(b, 2.009) == ("CHANGED", True), "10 % closer"
-    assert "Approved at a gap of 0.010000 m, now a gap of 0.009000" in settings().findings[0].row()["notes"][0]
+    assert "Approved at a gap of 0.01 m, now a gap of 0.009" in settings().findings[0].row()["notes"][0]
     checked_at(b, 2.0)
     finding_of("A", "B").status = "APPROVED"
     assert checked_at(b, 2.0 - 1e-6)[0] == "APPROVED", "within the resolution of the coordinates"

@@ -106,7 +106,7 @@ def squeeze(obj: bpy.types.Object, to: float) -> None:
 def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() -> None:
     a, b, c, d, _e = row_of_cubes()
     check(clearance=0.02)
-    assert listed() == {"A | B": "0.50000 m", "B | C": "0 m", "C | D": "0.010000 m"}
+    assert listed() == {"A | B": "0.5 m", "B | C": "0 m", "C | D": "0.01 m"}
     assert "Up to Date" in panel()
 
     move(a, -0.5)
@@ -282,7 +282,7 @@ def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding() -> 
     move(a, 0.25)
     finding = go_to("AB")
     assert finding.row()["depth"] == pytest.approx(0.75)
-    assert listed()["A | B"] == "0.75000 m"
+    assert listed()["A | B"] == "0.75 m"
     assert "Up to Date" in panel()
     move(a, -0.25)
     assert out_of_date()["AB"] == "'A' has moved"
@@ -324,7 +324,7 @@ def test_an_approved_pair_that_is_apart_says_so_and_stays_approved() -> None:
     move(a, 0.1)
     check()
     finding = go_to("AB")
-    assert (finding.status, listed()["A | B"]) == ("CHANGED", "0.60000 m")
+    assert (finding.status, listed()["A | B"]) == ("CHANGED", "0.6 m")
     assert not finding.row()["apart"]
 
 
@@ -382,7 +382,7 @@ def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today() -> None:
     outdated = [part("blender_addon.data.messages").NOTES_OUT_OF_DATE]
     assert [row["notes"] for row in notes(scene)[0]["findings"]] == [of_row and outdated for of_row in found]
     check()
-    assert any(" 0.00073205 m" in note for row in notes(scene)[0]["findings"] for note in row["notes"])
+    assert any(" 0.0007321 m" in note for row in notes(scene)[0]["findings"] for note in row["notes"])
 
 
 def test_an_instance_that_is_inspected_has_its_names_of_today() -> None:

@@ -271,7 +271,7 @@ def test_what_takes_long_goes_on_beside_blender(pair: Pair, separating: tuple[An
     assert operator.modal(window, TICK) == {"FINISHED"}
     assert (window.timers, window.handlers) == (0, 1)
     assert relation() == "touching"
-    assert operator.said[0].startswith("Moved 'B' by 0.50000 m. A and B: touching")
+    assert operator.said[0].startswith("Moved 'B' by 0.5 m. A and B: touching")
 
 
 def test_esc_before_the_move_leaves_all_as_it_was(pair: Pair, separating: tuple[Any, Window]) -> None:
@@ -289,7 +289,7 @@ def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(pair: Pair, se
     assert operator.modal(window, ESC) == {"FINISHED"}
     assert window.timers == 0
     assert pair[1].location.x == pytest.approx(2.0)
-    assert operator.said == ["Moved 'B' by 0.50000 m. The inspection afterwards was cancelled"]
+    assert operator.said == ["Moved 'B' by 0.5 m. The inspection afterwards was cancelled"]
 
 
 def test_what_changed_meanwhile_is_not_moved(pair: Pair, separating: tuple[Any, Window]) -> None:

@@ -70,7 +70,7 @@ def test_every_kind_is_drawn_around_all_of_the_object(view: Callable[..., Any], 
 def test_two_objects_tell_whether_their_volumes_overlap(view: Callable[..., Any]) -> None:
     a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
     select(a, b)
-    assert view(volume_kind="AABB").lines[-1] == ("Volumes", "apart: at least 0.50000 m")
+    assert view(volume_kind="AABB").lines[-1] == ("Volumes", "apart: at least 0.5 m")
     assert view(volume_kind="SPHERE").lines[-1] == ("Volumes", "overlap: the objects may collide")
 
 

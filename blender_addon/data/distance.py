@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one number of a pair, its depth or its gap, as text: the same in the panel, the overlay, the list and reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .units import UnitFormat
+
+if TYPE_CHECKING:
+    from ...core.result import Contact
+
+FAR_APART = 0.05
+"""Bounds that differ by more, relative to the number, are too far apart for a number between them."""
+AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
+DIGITS_OF_BOUND = 3
+
+
+@dataclass(frozen=True)
+class Distance:
+    """What is known of the depth or gap of a pair, in Blender units."""
+
+    relation: str
+    signed_distance: float | None
+    """None where two open surfaces meet, which have no depth."""
+    lower_bound: float | None = None
+    """Of the signed distance; None where there is none."""
+    upper_bound: float | None = None
+
+    @classmethod
+    def of_contact(cls, contact: Contact) -> Distance:
+        """Return that of an inspection."""
+        if not contact.has_depth:
+            return cls(contact.relation, None)
+        lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
+        return cls(contact.relation, contact.signed_distance, lower, contact.upper_bound)
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Distance:
+        """Return that of a clash as plain data; files saved earlier do not have the bounds."""
+        return cls(row["relation"], row["signed_distance"], row.get("lower_bound"), row.get("upper_bound"))
+
+    @property
+    def name(self) -> str:
+        """What the number is."""
+        return "Gap" if self.signed_distance is not None and self.signed_distance > 0.0 else "Depth"
+
+    @property
+    def width(self) -> float:
+        """How far apart the bounds are; 0.0 where they are not known."""
+        if self.lower_bound is None or self.upper_bound is None:
+            return 0.0
+        return self.upper_bound - self.lower_bound
+
+    @property
+    def is_at_most(self) -> bool:
+        """Whether only an upper bound of the number is known, of a depth the length of a move that separates."""
+        return self.signed_distance is not None and self.width > FAR_APART * abs(self.signed_distance) > 0.0
+
+    def text(self, units: UnitFormat) -> str:
+        """Return the number with its unit, such as '2.85 mm'; empty when they touch or there is no depth."""
+        if self.signed_distance is None or self.relation == "touching":
+            return ""
+        number = abs(self.signed_distance)
+        if self.is_at_most:
+            # The bound is exact: it has all digits it is given.
+            return AT_MOST + units.length(number, rounding="up", digits=DIGITS_OF_BOUND)
+        return units.length(number, self.width)
+
+    def exact_text(self, units: UnitFormat) -> str:
+        """Return the number with all its digits and the unit, for the clipboard."""
+        return "" if self.signed_distance is None else units.exact(abs(self.signed_distance))
