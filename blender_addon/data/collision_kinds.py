@@ -20,7 +20,7 @@ ITEMS = (
     (
         AUTOMATIC,
         "Automatic",
-        "The shape of the rigid body if there is one, otherwise the convex hull of a convex mesh, or the mesh itself",
+        "The shape of the rigid body if there is one, otherwise the mesh, as a convex hull if it is convex",
     ),
     (CONVEX_HULL, "Convex Hull", "Smallest convex shape around the mesh"),
     (BOX, "Box", "Local bounding box of the mesh"),
@@ -28,8 +28,8 @@ ITEMS = (
     (CAPSULE, "Capsule", "Capsule along local Z, fitted to the local bounding box"),
     (CYLINDER, "Cylinder", "Cylinder along local Z, fitted to the local bounding box"),
     (CONE, "Cone", "Cone along local Z with its apex up, fitted to the local bounding box"),
-    (COMPOUND, "Compound", "Convex pieces of the mesh: exact if few edges bend inward, else up to 32 almost convex"),
-    (MESH, "Mesh", "The mesh itself with its concavities: a solid if it is closed, otherwise only its surface"),
+    (COMPOUND, "Compound", "Convex pieces of the mesh: exact for simple meshes, approximate for others"),
+    (MESH, "Mesh", "The mesh itself: a solid if it is closed, otherwise only its surface"),
 )
 WORDS = {
     CONVEX_HULL: "convex hull",

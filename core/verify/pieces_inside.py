@@ -25,8 +25,8 @@ _MANY = 256
 def sticks_out(piece: ConvexHull, body: Body, room: float, middle_inside: bool) -> bool:
     """Return whether a piece, deeper than `room` under its own planes, is outside of a solid somewhere.
 
-    `middle_inside` is whether the mean of its corners is inside of the solid. Of a piece whose middle is no deeper than
-    `room` nothing is told.
+    `middle_inside` is whether the mean of its corners is inside of the solid. A piece whose middle is no deeper than
+    `room` is not judged.
     """
     middle = piece.vertices.mean(axis=0)
     if piece.rank < 3 or float((piece.normals @ (middle - piece.center) - piece.offsets).max()) >= -room:
