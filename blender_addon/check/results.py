@@ -28,6 +28,7 @@ from bpy.props import (
 )
 
 from ..data import messages
+from ..data.distance import Distance
 from ..data.lazy_rows import LazyRows, joined_rows
 from ..data.objects import frame_of, instance_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
@@ -217,7 +218,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if stored is not None and self.number not in stored.whole:
             return False
         row = self.found()
-        return "exactness" in row and messages.is_at_most(row)
+        return bool(row.get("has_depth", True)) and Distance.of_row(row).is_at_most
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""

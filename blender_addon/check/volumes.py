@@ -185,7 +185,7 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
         sketch.lines.append((name, f"fills {filled:.0f} % of its volume"))
     if len(volumes) == 2:
         a, b = volumes.take([0]), volumes.take([1])
-        gap = given.units.length(float(a.gap(b)[0]))
+        gap = given.units.length(float(a.gap(b)[0]), rounding="down")
         words = messages.VOLUMES_OVERLAP if a.overlaps(b)[0] else messages.volumes_apart(gap)
         sketch.lines.append(("Volumes", words))
 

@@ -56,9 +56,19 @@ class Distance:
         return self.upper_bound - self.lower_bound
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The proved bounds of the depth or gap."""
+        lower = -math.inf if self.lower_bound is None else self.lower_bound
+        upper = math.inf if self.upper_bound is None else self.upper_bound
+        least, most = (lower, upper) if self.name == "Gap" else (-upper, -lower)
+        return max(0.0, least), max(0.0, most)
+
+    @property
     def is_at_most(self) -> bool:
         """Whether only an upper bound of the number is known, of a depth the length of a move that separates."""
-        return self.signed_distance is not None and self.width > FAR_APART * abs(self.signed_distance) > 0.0
+        if self.signed_distance is None or self.relation == "touching":
+            return False
+        return self.width > FAR_APART * abs(self.signed_distance) > 0.0
 
     def text(self, units: UnitFormat) -> str:
         """Return the number with its unit, such as '2.85 mm'; empty when they touch or there is no depth."""

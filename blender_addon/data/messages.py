@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from ...core.meshes.decomposition import Decomposition
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Lengths(Protocol):
     """Writes lengths in the units of a scene, as `UnitFormat` does."""
 
-    def length(self, value: float, /) -> str: ...
+    def length(self, value: float, /, *, rounding: Literal["nearest", "up", "down"] = "nearest") -> str: ...
 
     def rough(self, value: float, /) -> str: ...
 
@@ -436,9 +436,37 @@ def clash_gone(name: str) -> str:
 # --- the result of a pair -------------------------------------------------------------------------------------------
 
 CHECK_FAILED = "The result did not pass its own verification: see the details, and please report it"
+RELATIONS = {
+    "coincident": "Coincident",
+    "touching": "Touching",
+    "a_inside_b": "A Inside B",
+    "b_inside_a": "B Inside A",
+    "penetrating": "Penetrating",
+    "within_clearance": "Within Clearance",
+    "separated": "Separated",
+}
+"""The relations as labels."""
+STATUSES = {
+    "certified": "Complete",
+    "gjk_stalled": "Ended by rounding",
+    "epa_stalled": "Ended by rounding",
+    "curved_bracket": "Ended between bounds",
+    "methods_disagree": "The methods disagree",
+    "bounds_only": "Bounds only",
+    "budget": "Out of time",
+    "stalled": "Ended by rounding",
+    "bracket": "Ended between bounds",
+    "unverified": "Pieces still overlap",
+    "no_depth": "No depth",
+}
+"""How the search for an answer ended, in words."""
 BOUNDS_APART = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer whose bounds are valid and do not meet."""
 AT_MOST = "the depth is at most this"
+
+
+def inside(inner: str, outer: str) -> str:
+    return f"{inner} inside {outer}"
 
 
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:
@@ -449,14 +477,15 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
 
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     reason, number = decomposition.reason or decomposition.message, len(decomposition.pieces)
+    distance = units.length(decomposition.distance, rounding="up")
     return (
-        f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within "
-        f"{units.length(decomposition.distance)} of {'it' if number == 1 else 'them'}, but filled hollows may be deeper"
+        f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within {distance} "
+        f"of {'it' if number == 1 else 'them'}, but filled hollows may be deeper"
     )
 
 
 def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:
-    return f"'{name}' extends beyond its {shape} by up to {units.length(length)}"
+    return f"'{name}' extends beyond its {shape} by up to {units.length(length, rounding='up')}"
 
 
 def other_shape(name: str, note: str, shape: str) -> str:
@@ -515,8 +544,8 @@ def is_between(status: str, depth: float | None, lower: float | None) -> bool:
 
 
 def status(name: str) -> str:
-    """Return the status of an answer in words."""
-    return "Between bounds" if name in ("bracket", "curved_bracket") else name.replace("_", " ").capitalize()
+    """Return how the search for an answer ended."""
+    return STATUSES[name]
 
 
 def is_at_most(row: Mapping[str, Any]) -> bool:
@@ -531,10 +560,12 @@ def bounds_apart(contact: Any, units: Lengths) -> str:
     if not reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
         return ""
     if is_between(contact.status, contact.depth, lower):
-        separates = f"The exact depth is not known: moving by {units.length(contact.depth)} separates them"
+        separates = (
+            f"The exact depth is not known: moving by {units.length(contact.depth, rounding='up')} separates them"
+        )
         if upper >= 0.0:
             return f"{separates}, and a shorter move may, too"
-        return f"{separates}, moving by less than {units.length(-upper)} does not"
+        return f"{separates}, moving by less than {units.length(-upper, rounding='down')} does not"
     if lower is None:
         return f"Less exact than promised: {reason}"
     return f"Less exact than promised: {reason}; the signed distance is known to {units.rough(upper - lower)}"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An inspection as lines in the scene's units: for the panel, the status bar and the clipboard."""
+"""An inspection as rows in the scene's units: for the panel, the status bar and the clipboard."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
@@ -14,70 +16,76 @@ from ..check.inspection import Inspection
 from ..check.pair_contact import curve_length
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
-from ..data.messages import counted
-from ..data.units import direction
+from ..data.distance import Distance
+from ..data.messages import capitalized, counted
+from ..data.units import UnitFormat, direction, exact_vector
 from ..read.collision_shape import OPEN_SHARE
 from .pair import Side, is_convex_mesh, sides_of
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
 """The methods of things that are not convex, which cannot be chosen."""
+_METHODS = {"compound": "Search over pieces", "mesh": "Triangles and pieces", "secular, curved": "Ellipsoid and ball"}
+"""The methods that are not named by their letters."""
 TOO_COARSE = 0.1
 """Resolution of the input, relative to the smaller object, from which on an answer means little."""
+_CLOSE, _EPS = 1e-4, 2.0**-52
+"""Bounds that differ by less, relative to the number, are one number to all digits that are shown; those that are
+equal are so to the rounding of floating-point numbers."""
+_MOST_IN_A_BOX = 1e5
+"""Numbers in a box of one unit are below this, else all are in the unit of the largest."""
 
 
-Lines = list[tuple[str, str]]
+class Headline(NamedTuple):
+    """The answer in one line."""
 
-_KINDS = (RegionKind.POLYGON, RegionKind.SEGMENT, RegionKind.POINT)
-"""The kinds of regions, in the order in which they are counted."""
-_RELATIONS = {
-    "coincident": "Coincident",
-    "touching": "Touching",
-    "a_inside_b": "{a} inside {b}",
-    "b_inside_a": "{b} inside {a}",
-    "penetrating": "Penetrating",
-    "within_clearance": "Within clearance",
-    "separated": "Separated",
-}
+    words: str
+    """The relation, such as 'A Inside B'."""
+    number: str
+    """The depth or gap; empty when they touch or there is no depth."""
+    exact: str
+    """The number with all its digits, for the clipboard."""
+
+
+class Row(NamedTuple):
+    """A line of the panel."""
+
+    name: str
+    text: str
+    copied: str = ""
+    """What is copied of it: a number with all digits and its unit, or a vector as Blender's fields take it, in Blender
+    units. Empty for words."""
+
+
+_KINDS = {RegionKind.POLYGON: "area", RegionKind.SEGMENT: "line", RegionKind.POINT: "point"}
+"""What the kinds of regions are called, in the order in which they are counted."""
 
 
 def relation_words(inspection: Inspection) -> str:
-    """Return the relation in words, such as 'Cube inside Sphere'."""
-    return _RELATIONS[inspection.contact.relation].format(a=inspection.name_a, b=inspection.name_b)
+    """Return the relation with the names of the objects, where it is of one in the other: 'Cube inside Sphere'."""
+    a, b = inspection.name_a, inspection.name_b
+    inside = {Relation.A_INSIDE_B: messages.inside(a, b), Relation.B_INSIDE_A: messages.inside(b, a)}
+    relation = inspection.contact.relation
+    return inside.get(relation) or messages.RELATIONS[relation]
 
 
-def distance_line(inspection: Inspection) -> tuple[str, str]:
-    """Return the one number: the depth when they intersect, else the distance."""
-    contact, units = inspection.contact, inspection.units
-    if not contact.has_depth:
-        return "Depth", f"none: {messages.NO_DEPTH}"
-    if _is_between(contact):
-        least, most = units.length(contact.least_depth), units.length(contact.depth)
-        if contact.least_depth <= 0.0:
-            return "Depth", f"at most {most}"
-        return "Depth", most if least == most else f"{least} to {most}"
-    if contact.intersects:
-        return "Depth", units.length(contact.depth)
-    return "Distance", units.length(contact.signed_distance)
-
-
-def _is_between(contact: Contact) -> bool:
-    """Return whether only bounds of the depth are known."""
-    return messages.is_between(contact.status, contact.depth, _lower_bound(contact))
-
-
-def _lower_bound(contact: Contact) -> float | None:
-    return contact.lower_bound if math.isfinite(contact.lower_bound) else None
+def headline(inspection: Inspection) -> Headline:
+    """Return the answer in one line: the relation, and depth or gap."""
+    distance, units = Distance.of_contact(inspection.contact), inspection.units
+    return Headline(messages.RELATIONS[inspection.contact.relation], distance.text(units), distance.exact_text(units))
 
 
 def one_line(inspection: Inspection) -> str:
     """Return the result in one line, for the status bar."""
     contact, sides = inspection.contact, sides_of(inspection)
-    name, value = distance_line(inspection)
+    distance = Distance.of_contact(contact)
     line = f"{inspection.name_a} and {inspection.name_b}: {relation_words(inspection).lower()}"
     if contact.relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
         line = relation_words(inspection)
-    line += f", {name.lower()} {value}" if contact.has_depth else f", no depth: {messages.NO_DEPTH}"
+    if not contact.has_depth:
+        line += f", no depth: {messages.NO_DEPTH}"
+    elif number := distance.text(inspection.units):
+        line += f", {distance.name.lower()} {number}"
     if any(side.proxy.kind != CONVEX_HULL for side in sides):
         line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
     elif not all(is_convex_mesh(side.proxy, inspection.resolution) for side in sides):
@@ -89,46 +97,67 @@ def one_line(inspection: Inspection) -> str:
     return line
 
 
-def main_lines(inspection: Inspection) -> Lines:
-    """Return distance, directions and region, and how exact they are proved to be."""
-    contact, units = inspection.contact, inspection.units
-    lines = []
+def measurements(inspection: Inspection) -> list[Row]:
+    """Return where, how far and which way, each number with what is copied of it; nothing that says nothing."""
+    contact = inspection.contact
+    distance, error = Distance.of_contact(contact), inspection.resolution
+    units = _of_one_box(inspection, distance)
+    rows = []
     if contact.has_depth:
-        distance = "Signed Distance", units.length(contact.signed_distance)
-        if _is_between(contact):
-            distance = distance_line(inspection)
-        lines = [distance, ("Normal", direction(contact.normal)), ("MTV", units.vector(contact.mtv))]
-    region = contact.region
-    if region is not None:
-        is_polygon = region.kind is RegionKind.POLYGON
-        corners = f", {counted(len(region.vertices), 'point')}" if is_polygon else ""
-        if region.arcs:
-            corner_count = len(region.vertices) if is_polygon else 0
-            corners = f", {counted(len(region.arcs), 'arc')}" if corner_count > len(region.arcs) else ", round"
-        lines.append(("Region", f"{region.kind.capitalize()}{corners}"))
-        if is_polygon:
-            lines.append(("Area", units.area(region.area)))
-        elif region.kind is RegionKind.SEGMENT:
-            lines.append(("Length", units.length(region.length)))
-    lines.append(("Center", units.vector(contact.center)))
-    if inspection.flat is not None:
-        lines.append(("Normal of 2D Plane", direction(inspection.flat.plane.normal)))
-    lines += [(f"{side.letter.upper()} as", _shape_words(side)) for side in sides_of(inspection)]
-    if contact.regions:
-        kinds = [region.kind for region in contact.regions]
-        lines.append(("Regions", ", ".join(counted(kinds.count(kind), kind) for kind in _KINDS if kind in kinds)))
-        if contact.area > 0.0:
-            lines.append(("Area", units.area(contact.area)))
-        elif RegionKind.SEGMENT in kinds:
-            lines.append(("Length", units.length(sum(region.length for region in contact.regions))))
+        depth = abs(contact.signed_distance)
+        # Objects that touch have no number in the headline.
+        text = distance.text(inspection.units) or units.length(depth, max(distance.width, error))
+        rows.append(Row(distance.name, text, distance.exact_text(inspection.units)))
+        if contact.normal.any():
+            rows.append(Row("Direction", direction(contact.normal), exact_vector(contact.normal)))
+        if depth > error and contact.signed_distance < 0.0:
+            rows.append(Row("MTV", units.vector(contact.mtv, error), exact_vector(contact.mtv)))
+    if contact.region is not None or contact.intersects:
+        rows.append(_point("Center", contact.center, units, error))
+    rows += _extent(contact, inspection.units)
     if contact.curves:
-        lines.append(("Contact Curves", f"{len(contact.curves)}, {units.length(curve_length(contact))}"))
-    if not contact.has_depth:
-        return [*lines, ("Common Point", units.vector(contact.point_on_a))]
-    is_known = math.isfinite(contact.lower_bound) and not _failed_checks(inspection)
-    width = f"to {units.rough(contact.upper_bound - contact.lower_bound)}" if is_known else "no"
-    points = [(f"Point on {k}", units.vector(p)) for k, p in (("A", contact.point_on_a), ("B", contact.point_on_b))]
-    return [*lines, *points, ("Verified", width)]
+        length = curve_length(contact)
+        rows.append(Row("Contact Curves", f"{len(contact.curves)}, {units.length(length)}", units.exact(length)))
+    if contact.has_depth:
+        rows.append(_point("Point on A", contact.point_on_a, units, error))
+        rows.append(_point("Point on B", contact.point_on_b, units, error))
+    else:
+        rows.append(_point("Common Point", contact.point_on_a, units, error))
+    if inspection.flat is not None:
+        normal = inspection.flat.plane.normal
+        rows.append(Row("Normal of 2D Plane", direction(normal), exact_vector(normal)))
+    for side in sides_of(inspection):
+        rows.append(Row(f"Shape of {side.letter.upper()}", capitalized(_shape_words(side))))
+    return rows
+
+
+def _of_one_box(inspection: Inspection, distance: Distance) -> UnitFormat:
+    """Return the units with one for all lengths of a box: that of the depth or gap, if all can be read in it."""
+    contact, units = inspection.contact, inspection.units
+    largest = max(float(abs(p).max()) for p in (contact.point_on_a, contact.point_on_b, contact.center))
+    of_distance = units.for_table([distance.signed_distance or largest])
+    is_readable = largest * of_distance.fixed().per_blender_unit < _MOST_IN_A_BOX
+    return of_distance if is_readable else units.for_table([largest])
+
+
+def _point(name: str, point: Iterable[float], units: UnitFormat, error: float) -> Row:
+    return Row(name, units.vector(point, error), exact_vector(point))
+
+
+def _extent(contact: Contact, units: UnitFormat) -> list[Row]:
+    """Return how large the contact is: its area, else its length, else its points."""
+    found = contact.regions or (() if contact.region is None else (contact.region,))
+    kinds = [region.kind for region in found]
+    area, length = sum(region.area for region in found), sum(region.length for region in found)
+    rows = []
+    if area > 0.0:
+        rows.append(Row("Contact Area", units.area(area), units.exact_area(area)))
+    elif RegionKind.SEGMENT in kinds:
+        rows.append(Row("Contact Length", units.length(length), units.exact(length)))
+    if len(found) > 1 or kinds == [RegionKind.POINT]:
+        counts = [counted(kinds.count(kind), word) for kind, word in _KINDS.items() if kind in kinds]
+        rows.append(Row("Contact Regions", ", ".join(counts)))
+    return rows
 
 
 def _shape_words(side: Side) -> str:
@@ -159,42 +188,60 @@ def method_ignored(inspection: Inspection) -> str:
     return messages.method_ignored(METHOD_NAMES[wanted], OWN_METHODS[used])
 
 
-def detail_lines(inspection: Inspection) -> Lines:
-    """Return how the result was found and how far it can be trusted."""
+def accuracy(inspection: Inspection) -> list[Row]:
+    """Return how far the result is proved, and how it was found."""
     contact, units = inspection.contact, inspection.units
-    lines: Lines = []
-    if contact.feature_a is not None and contact.feature_b is not None:
-        lines.append(("Decided By", f"{contact.feature_a.kind} of A, {contact.feature_b.kind} of B"))
+    rows = []
     if contact.has_depth:
-        lower, upper = _lower_bound(contact), contact.upper_bound
-        lines.append(("Lower Bound", "none" if lower is None else units.length(lower)))
-        lines.append(("Upper Bound", units.length(upper)))
-        if lower is not None:
-            lines.append(("Bounds Differ By", units.rough(upper - lower)))
-    method = contact.method.upper().replace("+", " + ")
-    steps = ("axis", "axes") if contact.method.startswith("sat") else ("step",)
-    lines.append(("Method", f"{method}, {counted(contact.iterations, *steps)}"))
-    lines.append(("Status", messages.status(contact.status)))
+        rows.append(Row("Proved", _proved(inspection)))
+    rows.append(Row("Status", messages.status(contact.status)))
+    rows.append(Row("Method", _method_words(contact)))
+    if contact.iterations:
+        rows.append(Row("Axes" if contact.method.startswith("sat") else "Steps", f"{contact.iterations:,}"))
     if contact.cross_check is not None:
-        lines.append(("Methods Differ By", units.rough(contact.cross_check)))
+        rows.append(Row("Methods Differ By", units.rough(contact.cross_check)))
+    if contact.feature_a is not None and contact.feature_b is not None:
+        rows.append(Row("Decided By", f"{capitalized(contact.feature_a.kind)} of A, {contact.feature_b.kind} of B"))
+    if len(contact.ties) > 1:
+        rows.append(Row("Equal Directions", str(len(contact.ties))))
+    rows.append(Row("Resolution", units.rough(inspection.resolution)))
+    rows.append(Row("Contact Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the smaller object"))
     failed = _failed_checks(inspection)
     passed = sum(check.ok for check in inspection.verification.checks)
-    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{passed} passed"))
-    if len(contact.ties) > 1:
-        lines.append(("Equal Directions", str(len(contact.ties))))
-    lines.append(("Contact Tolerance", f"{contact.contact_tolerance:.3g} of the smaller object"))
-    lines.append(("Input Resolution", units.rough(inspection.resolution)))
+    rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else f"{passed} passed"))
     for side in sides_of(inspection):
-        hull, fit, letter = side.proxy.hull, side.proxy.fit, side.letter.upper()
-        parts = [counted(len(hull.vertices), "vertex", "vertices")]
-        parts += [
-            counted(len(found), noun) for found, noun in ((hull.edges, "edge"), (hull.facets, "face")) if len(found)
-        ]
-        lines.append((f"Hull of {letter}", ", ".join(parts)))
-        if fit is not None:
-            lines.append((f"Mesh of {letter} Extends Beyond", units.rough(fit.sticks_out)))
-            lines.append((f"Shape of {letter} Extends Beyond", units.rough(fit.reaches_beyond)))
-    return lines
+        if (fit := side.proxy.fit) is not None:
+            letter = side.letter.upper()
+            rows.append(Row(f"Mesh of {letter} Extends Beyond", units.rough(fit.sticks_out)))
+            rows.append(Row(f"Shape of {letter} Extends Beyond", units.rough(fit.reaches_beyond)))
+    return rows
+
+
+def _proved(inspection: Inspection) -> str:
+    """Return what is proved of the depth or gap, to be read after the word 'Proved'."""
+    distance, units = Distance.of_contact(inspection.contact), inspection.units
+    if _failed_checks(inspection):
+        return "No"
+    least, most = distance.bounds
+    if math.isinf(most):
+        return f"At least {units.length(least, rounding='down')}"
+    if most == 0.0 or not distance.text(units):
+        return f"Within {units.rough(distance.width)}"
+    if distance.width <= _CLOSE * most:
+        return f"To {math.floor(math.log10(most / max(distance.width, _EPS * most)))} digits"
+    if least == 0.0:
+        return f"At most {units.length(most, rounding='up')}"
+    units = units.for_table([most])
+    return f"Between {units.number(least, rounding='down')} and {units.length(most, rounding='up')}"
+
+
+def _method_words(contact: Contact) -> str:
+    """Return the method in words, such as 'GJK and EPA'."""
+    if contact.method in _METHODS:
+        return _METHODS[contact.method]
+    names, _, more = contact.method.partition(", ")
+    text = " and ".join(name.upper() for name in names.split("+"))
+    return f"{text}, {more}" if more else text
 
 
 def notes(inspection: Inspection, stale: str = "") -> list[str]:
@@ -255,15 +302,13 @@ def _is_too_coarse(inspection: Inspection) -> bool:
     return inspection.contact.contact_tolerance > max(TOO_COARSE, inspection.settings.contact_tolerance)
 
 
-def report_lines(inspection: Inspection, stale: str = "") -> Lines:
+def report_lines(inspection: Inspection, stale: str = "") -> list[tuple[str, str]]:
     """Return the whole report as rows of a name and a text, in the scene's units."""
-    main, distance = main_lines(inspection), distance_line(inspection)
+    rows = (*measurements(inspection), *accuracy(inspection))
     return [
         ("A", inspection.name_a),
         ("B", inspection.name_b),
         ("Relation", relation_words(inspection)),
-        *([] if distance in main else [distance]),
-        *main,
-        *detail_lines(inspection),
+        *((row.name, row.text) for row in rows),
         *(("Note", text) for text in notes(inspection, stale)),
     ]

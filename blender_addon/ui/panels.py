@@ -111,7 +111,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if inspection is not None:
             box = panel.box()
             box.active = not is_outdated
-            layout.rows(box, context, pair_lines.main_lines(inspection))
+            layout.rows(box, context, [row[:2] for row in pair_lines.measurements(inspection)])
             for text in pair_lines.notes(inspection):
                 layout.sentence(box, context, text, "ERROR")
         if viewport.error():
@@ -140,7 +140,7 @@ class CONTACT_LENS_PT_details(Tab, Closed, bpy.types.Panel):
         inspection = session.current(context)
         if inspection is not None:
             self.layout.active = not follow_pair.outdated(context)
-            layout.rows(self.layout, context, pair_lines.detail_lines(inspection))
+            layout.rows(self.layout, context, [row[:2] for row in pair_lines.accuracy(inspection)])
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from ..check.clash_rows import present_relations
 from ..data import messages
+from ..data.distance import AT_MOST, Distance
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
@@ -165,10 +166,12 @@ def _status(row: dict[str, Any], units: UnitFormat) -> str:
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
-    if row["signed_distance"] is None:
+    distance = Distance.of_row(row)
+    if distance.signed_distance is None:
         return f"no depth: {messages.NO_DEPTH}"
-    most = "at most " if messages.is_at_most(row) else ""
-    return f"{'depth' if row['intersects'] else 'gap'} {most}{units.length(abs(row['signed_distance']))}"
+    number = distance.text(units)
+    # Not every terminal can show the sign.
+    return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""
 
 
 def _cut(name: str) -> str:

@@ -118,7 +118,7 @@ def test_panel_finding_and_reports_tell_it(tmp_path: Path) -> None:
     data = report.report(bpy.context)
     assert data["contact"]["center"] == pytest.approx(middle, abs=1e-4)
     words = units.UnitFormat.of_scene(bpy.context.scene).vector(data["contact"]["center"])
-    assert ("Center", words) in part("blender_addon.report.pair_lines").main_lines(report.inspected(bpy.context))
+    assert ("Center", words) in part("blender_addon.report.pair_lines").report_lines(report.inspected(bpy.context))
 
     bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
     bpy.ops.contact_lens.check_scene()

@@ -165,9 +165,12 @@ def test_automatic_follows_the_rigid_body() -> None:
     rigid_body(a, "SPHERE")
     of_body = inspect(a, b)
     assert (of_body.proxy_a.kind, of_body.contact.signed_distance) == ("SPHERE", pytest.approx(0.5))
-    assert (lines()["A as"], lines()["B as"]) == ("sphere, at its origin, as its rigid body", "convex hull, automatic")
+    assert (lines()["Shape of A"], lines()["Shape of B"]) == (
+        "Sphere, at its origin, as its rigid body",
+        "Convex hull, automatic",
+    )
     a.contact_lens_shape = "BOX"  # what is chosen here counts more
-    assert (inspect(a, b).proxy_a.kind, lines()["A as"]) == ("BOX", "box, fitted")
+    assert (inspect(a, b).proxy_a.kind, lines()["Shape of A"]) == ("BOX", "Box, fitted")
 
 
 def test_linked_objects_say_why_and_overrides_can_be_set(tmp_path: Path) -> None:
@@ -234,7 +237,7 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(kind_a: str, kind_b: s
 def test_a_cylinder_on_a_box_meets_it_in_a_disk() -> None:
     found = inspect(block("A", (4.0, 4.0, 2.0)), block("B", (2.0, 2.0, 2.0), (0.0, 0.0, 1.9), "CYLINDER"))
     assert found.contact.region.area == pytest.approx(np.pi, rel=1e-6)
-    assert lines()["Region"] == "Polygon, round"
+    assert lines()["Contact Area"] == "3.142 m²"
     corners = layers()["region"]["start"].reshape(-1, 3, 3).astype(float)
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     assert area == pytest.approx(np.pi, rel=0.01)
@@ -249,7 +252,7 @@ def test_separate_moves_a_fitted_shape_out() -> None:
 
 def test_what_sticks_out_is_warned_about() -> None:
     inspect(block("A", (2.0, 2.0, 2.0), kind="CYLINDER"), cube("B", (4.0, 0.0, 0.0)))
-    assert notes() == ["'A' extends beyond its cylinder by up to 0.4142 m"]
+    assert notes() == ["'A' extends beyond its cylinder by up to 0.4143 m"]
     assert "(as cylinder and convex hull)" in one_line()
 
 
@@ -308,10 +311,10 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     (warning,) = notes()
     assert "is a compound parent rigid body without child rigid bodies: its convex hull is used" in warning
     adopt(parent, *(rigid_body(arm, "BOX") for arm in arms))
-    shown = "compound, 2 pieces, exact, as its rigid body"
+    shown = "Compound, 2 pieces, exact, as its rigid body"
     # In the notch of an L: 0.7 from both arms.
     assert verified(parent, b).signed_distance == pytest.approx(0.7, rel=1e-5)
-    assert (lines()["A as"], notes()) == (shown, [])
+    assert (lines()["Shape of A"], notes()) == (shown, [])
     arms[0].location.y += 0.5
     update()
     assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Parent' has changed"
@@ -320,7 +323,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     # The sphere stays round: its radius less the distance of its middle from the nearest edge of the cube.
     depth = pytest.approx(1.5 - np.hypot(1.2, 0.2), abs=1e-6)
     c = verified(parent, b)
-    assert (c.depth, c.status, lines()["A as"], notes()) == (depth, "certified", shown, [])
+    assert (c.depth, c.status, lines()["Shape of A"], notes()) == (depth, "certified", shown, [])
     assert layers()
     assert document()
     b.contact_lens_shape = "MESH"
@@ -338,9 +341,9 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
     adopt(inner, leaf)
 
     def seen() -> tuple[float, str]:
-        return inspect(outer, wall).contact.signed_distance, lines()["A as"]
+        return inspect(outer, wall).contact.signed_distance, lines()["Shape of A"]
 
-    half, shown = pytest.approx(0.5, abs=1e-6), "compound, {}, exact, as its rigid body".format
+    half, shown = pytest.approx(0.5, abs=1e-6), "Compound, {}, exact, as its rigid body".format
     assert seen() == (half, shown("2 pieces"))
     wall.location = (2.5, 3.0, 0.0)  # beside the mesh of the inner parent
     assert seen() == (pytest.approx(np.hypot(0.5, 1.0), abs=1e-6), shown("2 pieces"))
@@ -369,9 +372,8 @@ def test_an_open_mesh_has_the_depth_of_its_surface() -> None:
     contact, units = verified(suzanne, b), inspection().units
     assert (contact.relation, contact.has_depth, bool(contact.curves)) == ("penetrating", True, True)
     assert 0.0 < contact.least_depth <= contact.depth < 0.8
-    assert lines()["Depth"].endswith(units.length(contact.depth))
-    label = part("blender_addon.draw.overlay_labels").vector_label(inspection(), units.length)
-    assert label in (f"depth {units.length(contact.depth)}", f"depth at most {units.length(contact.depth)}")
+    assert part("blender_addon.data.distance").Distance.of_contact(contact).is_at_most
+    assert lines()["Depth"] == f"\N{LESS-THAN OR EQUAL TO} {units.length(contact.depth, rounding='up', digits=3)}"
     suzanne.contact_lens_shape = "MESH"  # chosen or not, it is the same surface
     assert inspect(suzanne, b).contact.depth == pytest.approx(contact.depth)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}  # the meshes share nothing then
@@ -431,14 +433,14 @@ def test_a_compound_meets_a_mesh(swapped: bool) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "shown"),
-    [("AUTOMATIC", "mesh, solid, automatic"), ("COMPOUND", "compound, 2 pieces, exact"), ("MESH", "mesh, solid")],
+    [("AUTOMATIC", "Mesh, solid, automatic"), ("COMPOUND", "Compound, 2 pieces, exact"), ("MESH", "Mesh, solid")],
 )
 def test_a_cube_in_the_notch_of_an_l_and_pressed_into_it(kind: str, shown: str) -> None:
     # The hull of the L contains the cube; the L itself is 0.2 away from it on both sides.
     a, b = l_shape("L", kind=kind), cube("B", (1.7, 1.7, 0.5), 1.0)
     c = verified(a, b)
     assert (c.relation, c.signed_distance) == ("separated", pytest.approx(0.2, rel=1e-5))
-    assert lines()["A as"] == shown
+    assert lines()["Shape of A"] == shown
     b.location = (1.3, 1.2, 0.5)
     c = verified(a, b)
     assert (c.depth, c.status) == (pytest.approx(np.hypot(0.2, 0.3), rel=1e-4), "certified")
@@ -519,7 +521,7 @@ def test_an_open_mesh_is_a_surface() -> None:
     found = inspect(a, cube("B", (0.0, 0.0, 0.3)))
     assert (found.contact.relation, found.contact.depth) == ("penetrating", pytest.approx(0.7, abs=1e-6))
     assert any("only its surface collides" in text for text in notes())
-    assert lines()["A as"] == "mesh, surface"
+    assert lines()["Shape of A"] == "Mesh, surface"
     assert document()
     assert layers()
 
@@ -547,7 +549,7 @@ def test_where_both_surfaces_are_open_there_is_no_depth_and_nothing_says_so_in_z
     assert data == data | none | {"has_depth": False, "intersects": True}
     shown = lines()
     assert shown["Status"] == "No depth"
-    assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(shown)
+    assert not {"Depth", "Gap", "Direction", "MTV", "Proved"} & set(shown)
     assert "no depth: both surfaces are open" in one_line()
     assert notes().count("Open surfaces have no inside, so there is no depth") == 1
     assert not any("has no inside" in line.lower() for line in notes()[:-1])

@@ -127,16 +127,15 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout]) -> Non
     assert layout.texts[0] == "Penetrating"
     assert layout.texts[1] == "Up to Date"
     shown = dict(zip(layout.texts[2::2], layout.texts[3::2], strict=False))
-    assert shown["Signed Distance"] == "-0.5 m"
-    assert shown["Normal"] == "1.00 0.00 0.00"
-    assert shown["MTV"] == "(0.50000, 0.00000, 0.00000) m"
-    assert shown["Region"] == "Polygon, 4 points"
-    assert shown["Area"] == "3.42 m²"
-    for name in ("Center", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
+    assert shown["Depth"] == "0.5 m"
+    assert shown["Direction"] == "1.00 0.00 0.00"
+    assert shown["MTV"] == "0.5 0 0 m"
+    assert shown["Contact Area"] == "3.42 m²"
+    for name in ("Center", "Point on A", "Point on B", "Decided By", "Method", "Steps", "Contact Tolerance"):
         assert shown[name], name
-    assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
+    assert re.fullmatch(r"To 1\d digits", shown["Proved"])
     assert re.fullmatch(r"\d+ passed", shown["Checks"])
-    assert shown["Input Resolution"]
+    assert shown["Resolution"]
     assert all(shown.get(name, text) == text for name, text in lines().items())
     assert set(layout.operators) == MAIN
     names = {field.identifier for field in bpy.context.scene.contact_lens.bl_rna.properties}
@@ -166,7 +165,7 @@ def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, s
 def test_every_relation_has_words_and_an_icon() -> None:
     relations = {str(relation) for relation in part("core").Relation}
     assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
-    assert set(part("blender_addon.report.pair_lines")._RELATIONS) == relations
+    assert set(part("blender_addon.data.messages").RELATIONS) == relations
 
 
 def test_the_dots_of_relations_differ_without_their_colours() -> None:
@@ -190,8 +189,8 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     report = part("blender_addon.report.pair")
     words = {
         word
-        for line in part("blender_addon.report.pair_lines").main_lines(report.inspected(bpy.context))
-        for word in line
+        for row in part("blender_addon.report.pair_lines").measurements(report.inspected(bpy.context))
+        for word in row[:2]
     }
     b.location.x = 1.75
     update()
@@ -274,7 +273,7 @@ def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
     words = sentence(draw())
     assert "Less exact than promised: rounding ended the growth of EPA's polytope" in words
     assert "the signed distance is known to 0.25 m" in words
-    assert "Verified to 0.25 m" in words
+    assert "Proved Between 0.5 and 0.75 m" in words
     assert "did not pass" not in words
 
     def wrong(*shapes: Any, **options: Any) -> Any:
@@ -285,7 +284,7 @@ def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
     words = sentence(draw())
     assert "The result did not pass its own verification" in words
-    assert "Verified no" in words
+    assert "Proved No" in words
 
 
 def test_dent_is_told(draw: Callable[..., Layout]) -> None:
@@ -338,7 +337,7 @@ def test_why_a_pair_cannot_be_inspected_is_told(draw: Callable[..., Layout]) -> 
         bpy.ops.contact_lens.refresh()
     layout = draw()
     assert "'B' has no vertices" in sentence(layout)
-    assert "Signed Distance" not in layout.texts
+    assert "Depth" not in layout.texts
 
 
 def test_picked_but_not_inspected_offers_to(draw: Callable[..., Layout]) -> None:

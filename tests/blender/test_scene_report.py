@@ -274,8 +274,8 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     terminal, panel = part("blender_addon.ui.terminal"), part("blender_addon.ui.scene_panel")
     html, report_units = part("blender_addon.report.html_report"), part("blender_addon.report.scene_units")
-    for status, is_bound in (("certified", False), ("bracket", True)):
-        row["exactness"] = status
+    for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
+        row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
         assert ("at most" in panel._distance(row, units)[1]) == is_bound
         assert ("at most" in html._distance(row, report_units.unit_format(check))) == is_bound
