@@ -435,7 +435,7 @@ def clash_gone(name: str) -> str:
 
 # --- the result of a pair -------------------------------------------------------------------------------------------
 
-CHECK_FAILED = "The result did not pass its own verification: see the details, and please report it"
+CHECK_FAILED = "The result did not pass its own verification: see Accuracy, and please report it"
 RELATIONS = {
     "coincident": "Coincident",
     "touching": "Touching",
@@ -467,6 +467,28 @@ AT_MOST = "the depth is at most this"
 
 def inside(inner: str, outer: str) -> str:
     return f"{inner} inside {outer}"
+
+
+FAILED_SHORT = "Verification failed"
+TOO_COARSE_SHORT = "Coordinates too coarse"
+NO_DEPTH_SHORT = "No depth: open surfaces"
+NO_DEPTH_HINT = (
+    "Both surfaces are open and have no inside, so there is no depth: fill the holes of one, or choose another "
+    "collision shape"
+)
+
+
+def hull_short(name: str) -> str:
+    return f"'{name}': convex hull used"
+
+
+def pieces_short(name: str) -> str:
+    return f"'{name}': approximate pieces"
+
+
+def bounds_short(name: str, least: str) -> str:
+    """Return that only an upper bound of the depth or gap is known; least: the lower bound, if there is one."""
+    return f"{name} is at least {least}" if least else f"Exact {name.lower()} not known"
 
 
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:
@@ -573,7 +595,7 @@ def bounds_apart(contact: Any, units: Lengths) -> str:
 
 # --- the state of a result ------------------------------------------------------------------------------------------
 
-UP_TO_DATE = "Up to Date"
+UP_TO_DATE = "Up to date"
 MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
 ELSEWHERE = "was changed at another frame"
 UNREADABLE = "is hidden or cannot be read"
@@ -787,6 +809,19 @@ def volumes_apart(gap: str) -> str:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 NO_PATH = "The path of a report is empty"
+
+
+def copies(text: str) -> str:
+    """Return the tooltip of a button that copies a text."""
+    return f"Copy {text} to the clipboard"
+
+
+def copied(text: str) -> str:
+    return f"Copied {text}"
+
+
+def no_row(name: str) -> str:
+    return f"The result has no row '{name}' to copy"
 
 
 def lines_copied(number: int) -> str:

@@ -92,7 +92,7 @@ def one_line(inspection: Inspection) -> str:
         line += " (of their convex hulls)"
     if inspection.flat is not None:
         line += " (2D)"
-    if _is_too_coarse(inspection):
+    if too_coarse(inspection):
         line += " (coordinates too coarse)"
     return line
 
@@ -175,7 +175,8 @@ def _shape_words(side: Side) -> str:
     return ", ".join(part for part in (WORDS[proxy.kind], more, source) if part)
 
 
-def _failed_checks(inspection: Inspection) -> list[str]:
+def failed_checks_of(inspection: Inspection) -> list[str]:
+    """Return which statements about the contact its verification has found wrong."""
     checks = [(check.name, check.ok) for check in inspection.verification.checks]
     return failed_checks(checks, inspection.contact.reason)
 
@@ -206,7 +207,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
         rows.append(Row("Equal Directions", str(len(contact.ties))))
     rows.append(Row("Resolution", units.rough(inspection.resolution)))
     rows.append(Row("Contact Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the smaller object"))
-    failed = _failed_checks(inspection)
+    failed = failed_checks_of(inspection)
     passed = sum(check.ok for check in inspection.verification.checks)
     rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else f"{passed} passed"))
     for side in sides_of(inspection):
@@ -220,7 +221,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
 def _proved(inspection: Inspection) -> str:
     """Return what is proved of the depth or gap, to be read after the word 'Proved'."""
     distance, units = Distance.of_contact(inspection.contact), inspection.units
-    if _failed_checks(inspection):
+    if failed_checks_of(inspection):
         return "No"
     least, most = distance.bounds
     if math.isinf(most):
@@ -250,24 +251,23 @@ def notes(inspection: Inspection, stale: str = "") -> list[str]:
     sides = sides_of(inspection)
     lines = [messages.outdated(stale)] if stale else []
     for side in sides:
-        lines += _shape_notes(side, inspection)
+        lines += shape_notes(side, inspection)
     if ignored := method_ignored(inspection):
         lines.append(ignored)
-    if _is_too_coarse(inspection):
-        smaller = min(sides, key=lambda side: side.proxy.hull.extent or math.inf)
-        lines.append(messages.too_coarse(smaller.name, units.rough(resolution)))
+    if sentence := too_coarse(inspection):
+        lines.append(sentence)
     elif contact.contact_tolerance > inspection.settings.contact_tolerance:
         lines.append(messages.tolerance_raised(units.rough(resolution)))
     names = inspection.name_a, inspection.name_b
     lines += [messages.of_a_or_b(note.words(units.length), names) for note in contact.notes]
     if reason := messages.bounds_apart(contact, units):
         lines.append(reason)
-    if _failed_checks(inspection):
+    if failed_checks_of(inspection):
         lines.append(messages.CHECK_FAILED)
     return lines
 
 
-def _shape_notes(side: Side, inspection: Inspection) -> list[str]:
+def shape_notes(side: Side, inspection: Inspection) -> list[str]:
     """Return what to know of the collision shape of an object."""
     name, proxy, units = side.name, side.proxy, inspection.units
     words, concavity = WORDS[proxy.kind], proxy.concavity
@@ -297,9 +297,12 @@ def _shape_notes(side: Side, inspection: Inspection) -> list[str]:
     return lines
 
 
-def _is_too_coarse(inspection: Inspection) -> bool:
-    """Return whether coordinates are too coarse for objects of this size."""
-    return inspection.contact.contact_tolerance > max(TOO_COARSE, inspection.settings.contact_tolerance)
+def too_coarse(inspection: Inspection) -> str:
+    """Return that coordinates are too coarse for objects of this size, as a sentence; empty when they are not."""
+    if inspection.contact.contact_tolerance <= max(TOO_COARSE, inspection.settings.contact_tolerance):
+        return ""
+    smaller = min(sides_of(inspection), key=lambda side: side.proxy.hull.extent or math.inf)
+    return messages.too_coarse(smaller.name, inspection.units.rough(inspection.resolution))
 
 
 def report_lines(inspection: Inspection, stale: str = "") -> list[tuple[str, str]]:

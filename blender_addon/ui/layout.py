@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the panels are drawn with: rows of numbers, sentences in lines, properties, progress."""
+"""What the panels are drawn with: rows of numbers, sentences in lines, texts that fit, properties, progress."""
 
 from __future__ import annotations
 
@@ -76,13 +76,33 @@ def sentence(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, 
         column.label(text=line, icon=icon if i == 0 else "BLANK1")
 
 
+def line(
+    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, sentence: str, icon: Any, beside: int = 0
+) -> None:
+    """Draw a text in one line; its tooltip, and a click, show the whole sentence.
+
+    beside: characters that what stands beside it takes.
+    """
+    row = layout.row()
+    row.alignment = "LEFT"
+    short = fitting(text, characters(context) - ICON_WIDTH - beside)
+    row.operator("contact_lens.explain", text=short, icon=icon, emboss=False).sentence = sentence
+
+
+def elided(text: str, room: int) -> str:
+    """Return a text of at most `room` characters: what is too long loses its middle."""
+    if len(text) <= room:
+        return text
+    end = max(1, (room - 1) // 2)
+    return f"{text[: max(1, room - 1 - end)]}…{text[-end:]}"
+
+
 def fitting(text: str, room: int) -> str:
     """Return a text of at most `room` characters: the name in quotes is shortened first, then the end is left out."""
     before, quote, more = text.partition("'")
     name, end, after = more.rpartition("'")
-    if quote and end and len(text) > room:
-        name = name[: max(3, room - (len(text) - len(name)) - 1)] + "…"
-        text = f"{before}'{name}'{after}"
+    if quote and end:
+        text = f"{before}'{elided(name, max(5, room - (len(text) - len(name))))}'{after}"
     return text if len(text) <= room else text[: room - 1] + "…"
 
 

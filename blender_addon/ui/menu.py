@@ -12,10 +12,20 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
-        for group in (operators.CLASSES[1:], scene_operators.IN_MENU):
+        for group in (operators.IN_MENU[1:], scene_operators.IN_MENU):
             for operator in group:
                 self.layout.operator(operator.bl_idname)
             self.layout.separator()
+
+
+class CONTACT_LENS_MT_move_out(bpy.types.Menu):
+    """The moves beside Move B Out"""
+
+    bl_label = "Move Out"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.operator("contact_lens.separate", text="Move A Out").moves = "A"
+        self.layout.operator("contact_lens.separate", text="Move Both by Half").moves = "HALF"
 
 
 def _draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -28,7 +38,7 @@ def _draw_all(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.menu("CONTACT_LENS_MT_contact")
 
 
-CLASSES = (CONTACT_LENS_MT_contact,)
+CLASSES = (CONTACT_LENS_MT_contact, CONTACT_LENS_MT_move_out)
 _FOLLOWER = handlers.Follower(
     {},
     hooks=(

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Generator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -34,11 +35,15 @@ SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 """Characters that some file system refuses."""
 MOVES = (
-    ("B", "B", "Move B; A stays"),
-    ("A", "A", "Move A in the opposite direction; B stays"),
-    ("HALF", "Half Each", "Move both by half the distance"),
+    ("B", "B", "Move B; A stays in place"),
+    ("A", "A", "Move A; B stays in place"),
+    ("HALF", "Both", "Move each by half the distance"),
 )
-"""What Separate can move."""
+"""What Move Out can move."""
+SENTENCE_WIDTH = 60
+"""Characters of a line of a sentence that pops up."""
+NUMBER = "Number"
+"""What Copy is asked for in the headline; else it is the name of a row, or empty for all."""
 
 Pair = tuple[bpy.types.Object, bpy.types.Object]
 
@@ -154,7 +159,7 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
     contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
     flat: properties.flat({"SKIP_SAVE"})  # type: ignore[valid-type]
     swap: BoolProperty(  # type: ignore[valid-type]
-        name="Swap", description="Use the active object as B", default=False, options={"SKIP_SAVE"}
+        name="Swap A and B", description="Make the active object B instead of A", default=False, options={"SKIP_SAVE"}
     )
 
     @classmethod
@@ -196,10 +201,10 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
-    """Inspect the pair again in its current state"""
+    """Inspect the pair again as it is now"""
 
     bl_idname = "contact_lens.refresh"
-    bl_label = "Refresh"
+    bl_label = "Refresh Contact"
     title = "Inspection"
 
     @classmethod
@@ -215,11 +220,35 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
         return take_result(self, context, inspection)
 
 
+class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
+    """Make A the object that moves out, and B the one that stays in place"""
+
+    bl_idname = "contact_lens.swap"
+    bl_label = "Swap A and B"
+    title = "Inspection"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return messages.NOT_PICKED if None in properties.pair(context.scene) else ""
+
+    def steps(self, context: bpy.types.Context) -> Steps:
+        a, b = picked_keys(context)
+        properties.pick(context.scene, (b, a))
+        try:
+            inspection = yield from inspect(read_pair(context, (b, a)))
+        except Cancelled:
+            return {"FINISHED"}  # they are swapped, so whatever else happened it is a step that can be undone
+        except ReadError as error:
+            follow_pair.failed(context, error)
+            return {"FINISHED"}
+        return take_result(self, context, inspection)
+
+
 class CONTACT_LENS_OT_clear(Undoable, Polled, bpy.types.Operator):
-    """Clear objects A and B and hide the contact"""
+    """Remove both objects from the panel and hide the contact"""
 
     bl_idname = "contact_lens.clear"
-    bl_label = "Clear"
+    bl_label = "Clear Contact"
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -266,14 +295,14 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
 
 
 class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move the objects apart by the minimum translation vector and inspect them again"""
+    """Move an object out of the other by the shortest translation, and inspect the pair again"""
 
     bl_idname = "contact_lens.separate"
-    bl_label = "Separate"
+    bl_label = "Move Out"
     title = "Inspection"
 
     moves: EnumProperty(  # type: ignore[valid-type]
-        name="Move", description="Which of the two objects to move", items=MOVES, default="B"
+        name="Object", description="Object to move", items=MOVES, default="B"
     )
 
     @classmethod
@@ -293,14 +322,62 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
     bl_idname = "contact_lens.copy"
     bl_label = "Copy Results"
 
+    what: StringProperty(  # type: ignore[valid-type]
+        name="Row", description="Name of the row to copy, or nothing for all", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        text = text_to_copy(context, properties.what)
+        return messages.copies(text) if properties.what and text else ""
+
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         return _no_result(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        lines = pair_lines.report_lines(report.inspected(context), session.stale_reason(context))
-        context.window_manager.clipboard = "".join(f"{name}\t{text}\n" for name, text in lines)
-        self.report({"INFO"}, messages.lines_copied(len(lines)))
+        text = text_to_copy(context, self.what)
+        if not text:
+            self.report({"ERROR"}, messages.no_row(self.what))
+            return {"CANCELLED"}
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, messages.copied(text) if self.what else messages.lines_copied(text.count("\n")))
+        return {"FINISHED"}
+
+
+def text_to_copy(context: bpy.types.Context, what: str) -> str:
+    """Return what Copy copies, as its property says; empty where the result does not have it."""
+    inspection = session.current(context)
+    if inspection is None:
+        return ""
+    if what == NUMBER:
+        return pair_lines.headline(inspection).exact
+    if what:
+        rows = pair_lines.measurements(inspection)
+        return next((row.copied for row in rows if row.name == what), "")
+    lines = pair_lines.report_lines(inspection, session.stale_reason(context))
+    return "".join(f"{name}\t{text}\n" for name, text in lines)
+
+
+class CONTACT_LENS_OT_explain(bpy.types.Operator):
+    """Show the whole sentence"""
+
+    bl_idname = "contact_lens.explain"
+    bl_label = "Explain"
+    bl_options: Any = {"INTERNAL"}
+
+    sentence: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return str(properties.sentence)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        def draw(menu: Any, context: bpy.types.Context) -> None:
+            for line in textwrap.wrap(self.sentence, SENTENCE_WIDTH):
+                menu.layout.label(text=line)
+
+        context.window_manager.popup_menu(draw)
         return {"FINISHED"}
 
 
@@ -351,7 +428,7 @@ class SaveOperator(ExportHelper, OperatorBase):
 
 
 class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
-    """Save the results as a JSON file"""
+    """Save the results of this pair as a JSON file"""
 
     bl_idname = "contact_lens.save_json"
     bl_label = "Save JSON"
@@ -394,9 +471,10 @@ class CONTACT_LENS_OT_show_volumes(Undoable, Polled, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (
+IN_MENU = (
     CONTACT_LENS_OT_inspect,
     CONTACT_LENS_OT_refresh,
+    CONTACT_LENS_OT_swap,
     CONTACT_LENS_OT_clear,
     CONTACT_LENS_OT_frame,
     CONTACT_LENS_OT_separate,
@@ -404,3 +482,5 @@ CLASSES = (
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,
 )
+"""Those that the menu lists; the first is beside it, too."""
+CLASSES = (*IN_MENU, CONTACT_LENS_OT_explain)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -10,112 +11,185 @@ import bpy
 from ..check import session
 from ..data import messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
+from ..data.units import direction
 from ..read import collision_shape
-from ..report import pair_lines
-from . import follow_pair, follow_volumes, layout, operators, viewport
+from ..report import pair_lines, pair_warnings
+from . import follow_pair, follow_volumes, layout, operators, status_icons, viewport
 from .layout import Closed, Tab
 
-TOGGLES = ("show_hulls", "show_region", "show_points", "show_witness", "show_vector", "show_labels", "show_ties")
+TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
 
 
-def _draw_shape(panel: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object, text: str) -> None:
-    """Draw the collision shape of an object, and why it cannot be changed."""
-    reason = collision_shape.readonly_reason(obj)
-    row = panel.row(align=True)
-    row.enabled = not reason
-    row.prop(obj, "contact_lens_shape", text=text)
-    if reason:
-        layout.sentence(panel, context, reason, "LIBRARY_DATA_DIRECT")
+LETTER = 0.8
+"""Width of the letters A and B, in Blender's units of the interface."""
+PICKER = 0.58
+"""Of the width of a row: the picker of an object; beside it is its collision shape."""
+NAMES = 0.36
+"""Of the width of a row: the name of a measurement."""
 
 
-def _draw_shapes(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the shapes of the two objects: those that are picked, else those that are selected."""
-    pair = properties.shaped_pair(context.scene)
-    if pair == (None, None):
+def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the pickers of A and B with the collision shapes of their objects, or of those that are selected."""
+    settings = properties.settings_of(context.scene)
+    names: tuple[str, str] = ("", "")
+    shaped = properties.shaped_pair(context.scene)
+    if shaped == (None, None):
         selected = operators.chosen_pair(context)
-        if isinstance(selected, str):
-            return
-        pair = selected
-    column = panel.column(align=True)
-    for letter, obj in zip("AB", pair, strict=True):
+        if not isinstance(selected, str):
+            shaped = selected
+            names = selected[0].name, selected[1].name
+    row = panel.row(align=True)
+    letters = row.column(align=True)
+    letters.ui_units_x = LETTER
+    column = row.column(align=True)
+    for letter, obj, name in zip("ab", shaped, names, strict=True):
+        letters.label(text=letter.upper())
+        split = column.row() if obj is None else column.split(factor=PICKER, align=True)
+        split.prop(settings, f"object_{letter}", text="", placeholder=name)
         if obj is not None:
-            _draw_shape(column, context, obj, f"Shape of {letter}")
+            shape = split.row(align=True)
+            shape.enabled = not collision_shape.readonly_reason(obj)
+            shape.prop(obj, "contact_lens_shape", text="")
+    if properties.pair_keys(context.scene) is not None:
+        swap = row.column(align=True)
+        swap.scale_y = 2.0  # beside both
+        swap.operator("contact_lens.swap", text="", icon="AREA_SWAP")
 
 
-def _draw_selected(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw which objects Inspect Contact will inspect, or why it cannot."""
-    selected = operators.chosen_pair(context)
-    if isinstance(selected, str):
-        layout.sentence(panel, context, selected, "INFO")
-        return
-    column = panel.column(align=True)
-    room = layout.characters(context) - layout.ICON_WIDTH
-    for letter, obj in zip("AB", selected, strict=True):
-        column.label(text=layout.fitting(messages.will_be(letter, obj.name), room), icon="OBJECT_DATA")
+def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the three rows that are always there: the relation and the number, the direction, the status."""
+    inspection, is_outdated = session.current(context), bool(follow_pair.outdated(context))
+    rows = box.column()
+    rows.active = not is_outdated
+    row = rows.row()
+    if inspection is None:
+        words = "Cannot Be Inspected" if session.error(context) else "No Result"
+        row.label(text=words, icon_value=status_icons.icon("unknown"))
+    else:
+        headline = pair_lines.headline(inspection)
+        row.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
+        if headline.number:
+            number = row.row()
+            number.alignment = "RIGHT"
+            number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
+    row = rows.row()
+    has_direction = inspection is not None and inspection.contact.has_depth and inspection.contact.normal.any()
+    row.label(text=f"along {direction(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
+    frame = row.row()
+    frame.alignment = "RIGHT"
+    frame.operator("contact_lens.frame", text="Frame", icon="ZOOM_SELECTED")
+    _draw_status(box, context)
 
 
 def _draw_status(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw one row that is always there: whether the result holds, why not, or the progress of the next one."""
-    icon: Any
+    """Draw whether the result holds, why not, or the progress of the next one."""
     if layout.progress(box, follow_pair.progress_of(context.scene), "Inspecting", "inspection"):
         return
-    if session.current(context) is None:
-        problem = session.error(context)
-        text, icon = ("Cannot Be Inspected", "ERROR") if problem else ("Not Inspected Yet", "INFO")
+    row = box.row()
+    problem = session.error(context) or messages.capitalized(follow_pair.outdated(context))
+    if not problem and session.current(context) is not None:
+        row.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
+        return
+    if problem:
+        layout.line(row, context, problem, problem, "ERROR", layout.ICON_WIDTH)
     else:
-        reason = follow_pair.outdated(context)
-        text, icon = (messages.capitalized(reason), "ERROR") if reason else (messages.UP_TO_DATE, "CHECKMARK")
-    box.row().label(text=layout.fitting(text, layout.characters(context) - 6), icon=icon)
+        row.label(text="Not inspected yet", icon="INFO")
+    refresh = row.row()
+    refresh.alignment = "RIGHT"
+    refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
+
+
+def _draw_moves(panel: bpy.types.UILayout) -> None:
+    """Draw the button that separates the pair, and the menu of the other moves."""
+    row = panel.row(align=True)
+    row.operator("contact_lens.separate", text="Move B Out").moves = "B"
+    row.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
 
 
 class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
     bl_label = "Contact"
 
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        if properties.pair_keys(context.scene) is not None:
+            self.layout.operator("contact_lens.inspect", text="", icon="SELECT_INTERSECT", emboss=False)
+        if properties.picked(context.scene):
+            self.layout.operator("contact_lens.clear", text="", icon="X", emboss=False)
+            self.layout.separator()
+
     def draw(self, context: bpy.types.Context) -> None:
-        panel = layout.form(self.layout)
-        settings = properties.settings_of(context.scene)
-        panel.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
-        layout.properties(panel, settings, "object_a", "object_b")
-        _draw_shapes(panel, context)
-        if None in properties.pair(context.scene):
-            _draw_selected(panel, context)
-            return
-        # What changes its height comes last: no button moves while the result does.
-        inspection = session.current(context)
-        is_outdated = bool(follow_pair.outdated(context))
-        box = panel.box()
-        row = box.row()
-        row.active = not is_outdated
-        if inspection is None:
-            row.label(text="No Result", icon="REMOVE")
-        else:
-            words = pair_lines.relation_words(inspection)
-            icon = layout.RELATION_ICONS[inspection.contact.relation]
-            row.label(text=f"Outdated: {words}" if is_outdated else words, icon=icon)
-        _draw_status(box, context)
-
-        row = panel.row(align=True)
-        row.operator("contact_lens.refresh", icon="FILE_REFRESH")
-        row.operator("contact_lens.frame", icon="ZOOM_SELECTED", text="Frame")
-        row.operator("contact_lens.clear", icon="X", text="")
-        row = panel.row(align=True)
-        row.operator("contact_lens.separate", text="Separate B").moves = "B"
-        row.operator("contact_lens.separate", text="A").moves = "A"
-        row.operator("contact_lens.separate", text="Half Each").moves = "HALF"
-        row = panel.row(align=True)
-        row.operator("contact_lens.copy", icon="COPYDOWN", text="Copy")
-        row.operator("contact_lens.save_json", icon="EXPORT", text="Save JSON")
-
-        if problem := session.error(context):
-            layout.sentence(panel, context, problem, "ERROR")
-        if inspection is not None:
-            box = panel.box()
-            box.active = not is_outdated
-            layout.rows(box, context, [row[:2] for row in pair_lines.measurements(inspection)])
-            for text in pair_lines.notes(inspection):
-                layout.sentence(box, context, text, "ERROR")
+        panel = self.layout
+        is_pinned = properties.pair_keys(context.scene) is not None
+        if not is_pinned:
+            button = panel.row()
+            button.scale_y = 1.4
+            button.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
+        _draw_pair(panel, context)
+        if is_pinned:
+            _draw_result(panel.box(), context)
+            _draw_moves(panel)
+            # What changes its height comes last: no button moves while the result does.
+            inspection = session.current(context)
+            for warning in pair_warnings.warnings(inspection) if inspection is not None else ():
+                layout.line(panel, context, warning.text, warning.sentence, "ERROR")
+        elif not layout.progress(panel, follow_pair.progress_of(context.scene), "Inspecting", "inspection"):
+            reason = operators.chosen_pair(context)
+            if isinstance(reason, str):
+                layout.line(panel, context, reason.partition(":")[0], reason, "INFO")
         if viewport.error():
             layout.sentence(panel, context, viewport.error(), "ERROR")
+
+
+def _draw_rows(panel: bpy.types.UILayout, context: bpy.types.Context, rows: Iterable[pair_lines.Row]) -> None:
+    """Draw names, texts, and an icon that copies what can be copied."""
+    column = panel.column(align=True)
+    column.scale_y = 0.9
+    for row in rows:
+        split = column.split(factor=NAMES, align=True)
+        name = split.row()
+        name.alignment = "RIGHT"
+        name.label(text=row.name)
+        text = split.row(align=True)
+        text.label(text=row.text)
+        if row.copied:
+            text.operator("contact_lens.copy", text="", icon="COPYDOWN", emboss=False).what = row.name
+
+
+class OfPair(Tab, Closed):
+    """A sub-panel that is there while a pair is in the pickers: none of the others moves when its result is gone."""
+
+    bl_parent_id = "CONTACT_LENS_PT_contact"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return properties.pair_keys(context.scene) is not None
+
+
+class CONTACT_LENS_PT_measurements(OfPair, bpy.types.Panel):
+    bl_label = "Measurements"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        inspection = session.current(context)
+        if inspection is None:
+            return
+        rows = self.layout.column()
+        rows.active = not follow_pair.outdated(context)
+        _draw_rows(rows, context, pair_lines.measurements(inspection))
+        row = self.layout.row(align=True)
+        row.operator("contact_lens.copy", text="Copy All", icon="COPYDOWN")
+        row.operator("contact_lens.save_json", icon="EXPORT")
+
+
+class CONTACT_LENS_PT_accuracy(OfPair, bpy.types.Panel):
+    bl_label = "Accuracy"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        inspection = session.current(context)
+        if inspection is None:
+            return
+        self.layout.active = not follow_pair.outdated(context)
+        layout.rows(self.layout, context, [(row.name, row.text) for row in pair_lines.accuracy(inspection)])
+        for note in pair_lines.notes(inspection):
+            layout.sentence(self.layout, context, note, "INFO")
 
 
 class CONTACT_LENS_PT_settings(Tab, Closed, bpy.types.Panel):
@@ -124,23 +198,7 @@ class CONTACT_LENS_PT_settings(Tab, Closed, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
-        for name in operators.SETTINGS:
-            panel.prop(properties.settings_of(context.scene), name)
-
-
-class CONTACT_LENS_PT_details(Tab, Closed, bpy.types.Panel):
-    bl_parent_id = "CONTACT_LENS_PT_contact"
-    bl_label = "Details"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return session.current(context) is not None
-
-    def draw(self, context: bpy.types.Context) -> None:
-        inspection = session.current(context)
-        if inspection is not None:
-            self.layout.active = not follow_pair.outdated(context)
-            layout.rows(self.layout, context, [row[:2] for row in pair_lines.accuracy(inspection)])
+        layout.properties(panel, properties.settings_of(context.scene), *operators.SETTINGS)
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -166,6 +224,7 @@ class CONTACT_LENS_PT_display(Tab, Closed, bpy.types.Panel):
 
 class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
     bl_label = "Bounding Volumes"
+    bl_order = 1
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(properties.settings_of(context.scene), "show_volumes", text="")
@@ -224,16 +283,22 @@ class CONTACT_LENS_PT_shape(Closed, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
         obj = context.object
-        _draw_shape(panel.column(align=True), context, obj, "Shape")
+        reason = collision_shape.readonly_reason(obj)
+        row = panel.row()
+        row.enabled = not reason
+        row.prop(obj, "contact_lens_shape", text="Shape")
+        if reason:
+            layout.sentence(panel, context, reason, "LIBRARY_DATA_DIRECT")
         layout.sentence(panel, context, collision_shape.describe(obj), "INFO")
 
 
 CLASSES = (
     CONTACT_LENS_PT_shape,
     CONTACT_LENS_PT_contact,
-    CONTACT_LENS_PT_settings,
-    CONTACT_LENS_PT_details,
+    CONTACT_LENS_PT_measurements,
+    CONTACT_LENS_PT_accuracy,
     CONTACT_LENS_PT_display,
+    CONTACT_LENS_PT_settings,
     CONTACT_LENS_PT_volumes,
     CONTACT_LENS_PT_overlay,
 )

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels, drawn into a layout that notes what it is given and refuses what Blender would refuse."""
+"""The panels of a pair and of bounding volumes, as drawn into a layout that stands for Blender's."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -14,267 +13,311 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import add_object, cube, edit, inspect, lines, part, select, update
+from .layouts import Drawn, Layout
+from .scenes import add_object, cube, edit, inspect, part, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
+
+def drawn_by(panel: Any, *methods: str) -> Drawn:
+    """Return what methods of a panel draw, those that it has."""
+    layout = Layout()
+    if not hasattr(panel, "poll") or panel.poll(bpy.context):
+        for method in methods:
+            if hasattr(panel, method):
+                getattr(panel, method)(SimpleNamespace(layout=layout), bpy.context)
+    return layout.drawn
 
 
-class Layout:
-    """Stands for `bpy.types.UILayout`."""
-
-    def __init__(self, parent: Layout | None = None) -> None:
-        self.texts: list[str] = parent.texts if parent else []
-        self.icons: list[str] = parent.icons if parent else []
-        self.props: list[str] = parent.props if parent else []
-        self.operators: list[str] = parent.operators if parent else []
-        self.greyed: list[str] = parent.greyed if parent else []
-        self.rows: list[int] = parent.rows if parent else [0]
-        self.places: dict[str, int] = parent.places if parent else {}
-        self.bars: list[str] = parent.bars if parent else []
-        self.active = parent.active if parent else True
-        self._is_row = parent is not None and parent._is_row
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, list | dict) and not name.startswith("_"):
-            assert name in bpy.types.UILayout.bl_rna.properties, f"UILayout has no {name}"
-        super().__setattr__(name, value)
-
-    def _inner(self, **options: Any) -> Layout:
-        return Layout(self)
-
-    column = box = _inner
-
-    def row(self, **options: Any) -> Layout:
-        inner = Layout(self)
-        self._next_row()
-        inner._is_row = True
-        return inner
-
-    split = row
-
-    def _next_row(self) -> None:
-        if not self._is_row:
-            self.rows[0] += 1
-
-    def progress(self, factor: float, text: str) -> None:
-        self._next_row()
-        self.bars.append(text)
-
-    def label(self, text: str = "", icon: str = "NONE") -> None:
-        assert icon in ICONS
-        self._next_row()
-        self.texts.append(text)
-        if not self.active:
-            self.greyed.append(text)
-        self.icons.append(icon)
-
-    def prop(self, data: Any, name: str, text: str | None = None) -> None:
-        assert name in data.bl_rna.properties
-        self._next_row()
-        self.props.append(name)
-
-    def operator(self, name: str, text: str | None = None, icon: str = "NONE") -> Any:
-        assert icon in ICONS
-        group, identifier = name.split(".")
-        properties = getattr(getattr(bpy.ops, group), identifier).get_rna_type().properties
-        self._next_row()
-        self.places[f"{name} {text}"] = self.rows[0]
-        self.operators.append(name)
-        return SimpleNamespace(**dict.fromkeys(properties.keys()))
-
-    def separator(self) -> None:
-        pass
-
-    def menu(self, name: str) -> None:
-        assert hasattr(bpy.types, name)
+def drawn(name: str) -> Drawn:
+    """Return what the panel of this name draws below its header."""
+    return drawn_by(getattr(part("blender_addon.ui.panels"), f"CONTACT_LENS_PT_{name}"), "draw")
 
 
-MAIN = {f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")}
-"""The buttons of the panel of a pair."""
+def main() -> Drawn:
+    return drawn("contact")
 
 
-@pytest.fixture
-def draw() -> Callable[..., Layout]:
-    panels = part("blender_addon.ui.panels")
-
-    def draw_panels() -> Layout:
-        """Everything the sidebar shows, sub-panels opened."""
-        layout = Layout()
-        for panel in panels.CLASSES:
-            if panel.bl_space_type != "VIEW_3D" or (hasattr(panel, "poll") and not panel.poll(bpy.context)):
-                continue
-            stand_in = SimpleNamespace(layout=layout)
-            if hasattr(panel, "draw_header"):
-                panel.draw_header(stand_in, bpy.context)
-            panel.draw(stand_in, bpy.context)
-        return layout
-
-    return draw_panels
+def header() -> Drawn:
+    return drawn_by(part("blender_addon.ui.panels").CONTACT_LENS_PT_contact, "draw_header_preset")
 
 
-def test_nothing_inspected(draw: Callable[..., Layout]) -> None:
-    layout = draw()
-    assert "Select two objects" in sentence(layout)
-    assert {"object_a", "object_b"} <= set(layout.props)
-    assert layout.operators == ["contact_lens.inspect"]
+def result() -> list[str]:
+    """Return the texts of the box of the result, without the button Frame."""
+    texts = main().texts
+    start, end = texts.index("B") + 1, texts.index("Move B Out")
+    return [text for text in texts[start:end] if text != "Frame"]
 
 
-def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout]) -> None:
-    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
-    layout = draw()
-    assert layout.texts[0] == "Penetrating"
-    assert layout.texts[1] == "Up to Date"
-    shown = dict(zip(layout.texts[2::2], layout.texts[3::2], strict=False))
-    assert shown["Depth"] == "0.5 m"
-    assert shown["Direction"] == "1.00 0.00 0.00"
-    assert shown["MTV"] == "0.5 0 0 m"
-    assert shown["Contact Area"] == "3.42 m²"
-    for name in ("Center", "Point on A", "Point on B", "Decided By", "Method", "Steps", "Contact Tolerance"):
-        assert shown[name], name
-    assert re.fullmatch(r"To 1\d digits", shown["Proved"])
-    assert re.fullmatch(r"\d+ passed", shown["Checks"])
-    assert shown["Resolution"]
-    assert all(shown.get(name, text) == text for name, text in lines().items())
-    assert set(layout.operators) == MAIN
-    names = {field.identifier for field in bpy.context.scene.contact_lens.bl_rna.properties}
-    toggles = {name for name in names if name.startswith("show_")}
-    assert len(toggles) == 9
-    assert toggles <= set(layout.props)
+def warnings() -> list[str]:
+    """Return the texts below the buttons."""
+    texts = main().texts
+    return texts[texts.index("Move B Out") + 1 :]
+
+
+# --- the pair -------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_pair_a_big_button_and_one_line() -> None:
+    assert main().texts == ["A", "B", "Select two objects"]
+    assert main().names == {"inspect", "explain"}
+    assert main().given("explain", "sentence") == ["Select two objects: the active one becomes A, the other B"]
+    assert {"object_a", "object_b"} <= set(main().props)
+    assert header().names == set()
+
+
+def test_what_will_be_inspected_is_shown_with_its_shapes() -> None:
+    a, b, light = cube("Left"), cube("Right"), add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    select(a, b)
+    assert main().texts == ["A", "Left", "B", "Right"]
+    assert main().props.count("contact_lens_shape") == 2
+    select(a, light)
+    assert main().texts[-1].startswith("'Lamp' is of type light")
+    select(a, b, light)
+    assert main().texts[-1] == "3 objects are selected"
+
+
+def test_with_a_pair_the_button_is_an_icon_in_the_header() -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    assert header().names == {"inspect", "clear"}
+    assert header().texts == []
+    assert main().names == {"swap", "copy", "frame", "separate"}
+    assert main().props == ["object_a", "contact_lens_shape", "object_b", "contact_lens_shape"]
+
+
+def test_swap_exchanges_a_and_b_and_their_result() -> None:
+    a, b = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    assert result() == ["Penetrating", "0.5 m", "along 1.00 0.00 0.00", "Up to date"]
+    assert bpy.ops.contact_lens.swap() == {"FINISHED"}
+    settings = bpy.context.scene.contact_lens
+    assert (settings.object_a, settings.object_b) == (b, a)
+    assert result() == ["Penetrating", "0.5 m", "along -1.00 0.00 0.00", "Up to date"]
+    bpy.ops.contact_lens.clear()
+    assert not bpy.ops.contact_lens.swap.poll()
+
+
+def test_a_pair_that_cannot_be_inspected_can_be_swapped() -> None:
+    a, b = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    b.data.clear_geometry()
+    update()
+    assert bpy.ops.contact_lens.swap() == {"FINISHED"}
+    assert bpy.context.scene.contact_lens.object_a == b
+    assert result() == ["Cannot Be Inspected", "'Right' has no vertices"]
+
+
+# --- the result -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("x", "size", "words"),
+    ("x", "size", "rows"),
     [
-        (4.0, 2.0, "Separated"),
-        (2.0, 2.0, "Touching"),
-        (1.0, 2.0, "Penetrating"),
-        (0.25, 1.0, "B inside A"),
-        (0.25, 4.0, "A inside B"),
-        (0.0, 2.0, "Coincident"),
+        (4.0, 2.0, ["Separated", "2 m", "along 1.00 0.00 0.00", "Up to date"]),
+        (2.0, 2.0, ["Touching", "along 1.00 0.00 0.00", "Up to date"]),
+        (1.0, 2.0, ["Penetrating", "1 m", "along 1.00 0.00 0.00", "Up to date"]),
+        (0.25, 1.0, ["B Inside A", "1.25 m", "along 1.00 0.00 0.00", "Up to date"]),
+        (0.25, 4.0, ["A Inside B", "2.75 m", "along 1.00 0.00 0.00", "Up to date"]),
     ],
 )
-def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, size: float, words: str) -> None:
+def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str]) -> None:
     inspect(cube("A"), cube("B", (x, 0.0, 0.0), size))
-    layout = draw()
-    assert layout.texts[0] == words
-    assert layout.icons[0] not in ("NONE", "BLANK1")
+    assert result() == rows
+    assert warnings() == []
 
 
-def test_every_relation_has_words_and_an_icon() -> None:
-    relations = {str(relation) for relation in part("core").Relation}
-    assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
-    assert set(part("blender_addon.data.messages").RELATIONS) == relations
-
-
-def test_the_dots_of_relations_differ_without_their_colours() -> None:
-    icons = part("blender_addon.ui.status_icons")
-    relations = {str(relation) for relation in part("core").Relation}
-    assert relations < set(icons._icons)
-    alphas = {name: np.array(icons._icons[name].icon_pixels_float)[3::4] for name in relations - {"b_inside_a"}}
-    for one, other in combinations(alphas, 2):
-        assert np.abs(alphas[one] - alphas[other]).mean() > 0.02, (one, other)
-
-
-def sentence(layout: Layout) -> str:
-    return " ".join(layout.texts)
-
-
-def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(draw: Callable[..., Layout]) -> None:
+def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed() -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
-    layout = draw()
-    assert (layout.texts[:2], layout.greyed) == (["Penetrating", "Up to Date"], [])
-    report = part("blender_addon.report.pair")
-    words = {
-        word
-        for row in part("blender_addon.report.pair_lines").measurements(report.inspected(bpy.context))
-        for word in row[:2]
-    }
+    assert (result()[-1], main().greyed) == ("Up to date", [])
+    numbers = drawn("measurements").texts
+    assert not drawn("measurements").greyed
     b.location.x = 1.75
     update()
-    layout = draw()
-    assert layout.texts[:2] == ["Outdated: Penetrating", "'B' has moved"]
-    assert {"Outdated: Penetrating", *words} <= set(layout.greyed)
-    assert "'B' has moved" not in layout.greyed
+    assert result() == ["Penetrating", "0.5 m", "along 1.00 0.00 0.00", "'B' has moved"]
+    assert set(main().greyed) == {"Penetrating", "0.5 m", "along 1.00 0.00 0.00", "Frame"}
+    assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
+    assert "refresh" in main().names
     b.location.x = 1.5
     update()
-    assert draw().texts[:2] == ["Penetrating", "Up to Date"]
+    assert result()[-1] == "Up to date"
+    assert "refresh" not in main().names
     edit(b, -0.25)
-    assert draw().texts[:2] == ["Outdated: Penetrating", "'B' has changed"]
+    assert result()[-1] == "'B' has changed"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert draw().texts[:2] == ["Penetrating", "Up to Date"]
+    assert result()[-1] == "Up to date"
     bpy.context.scene.contact_lens.clearance = 1.0
-    assert draw().texts[:2] == ["Outdated: Penetrating", "The settings have changed"]
+    assert result()[-1] == "The settings have changed"
 
 
-def test_no_button_moves_whatever_the_result_is(draw: Callable[..., Layout], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
 
-    def places() -> dict[str, int]:
-        return {name: place for name, place in draw().places.items() if name.split(" ")[0] in MAIN}
+    def places() -> tuple[dict[str, int], int]:
+        """The rows of the buttons that are always there, and the height of the panel."""
+        now = main()
+        fixed = {"swap", "frame", "separate"}
+        return {name: row for name, row in now.places.items() if name.split(" ")[0].split(".")[1] in fixed}, now.row
 
     fresh = places()
-    assert len(fresh) == 9
+    assert len(fresh[0]) == 3
     b.location.x = 4.0
     update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
         patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda scene: 0.25)
-        layout = draw()
-        assert layout.bars == ["Inspecting: 25 %"]
-        assert "contact_lens.cancel" in layout.operators
+        assert main().bars == ["Inspecting: 25 %"]
+        assert "cancel" in main().names
         assert places() == fresh, "while it is inspected"
     bpy.ops.contact_lens.refresh()
-    assert draw().texts[0] == "Separated"
-    assert places() == fresh, "fewer numbers"
+    assert result()[0] == "Separated"
+    assert places() == fresh, "no depth"
     b.data.clear_geometry()
     update()
     with pytest.raises(RuntimeError, match="has no vertices"):
         bpy.ops.contact_lens.refresh()
+    assert result() == ["Cannot Be Inspected", "'B' has no vertices"]
     assert places() == fresh, "no result"
+    bpy.ops.contact_lens.clear()
+    settings = bpy.context.scene.contact_lens
+    settings.object_a, settings.object_b = a, cube("C", (9.0, 0.0, 0.0))
+    assert result() == ["No Result", "Not inspected yet"]
+    assert places() == fresh, "not inspected"
+    assert "refresh" in main().names
 
 
-def test_the_status_fits_its_row(draw: Callable[..., Layout]) -> None:
-    layout, session = part("blender_addon.ui.layout"), part("blender_addon.check.session")
-    reason = "has changed"
-    inspect(cube("A"), cube("The left part of the hinge, 2nd", (1.5, 0.0, 0.0)))
-    session.mark_stale(bpy.context.scene, f"'The left part of the hinge, 2nd' {reason}")
-    status = draw().texts[1]
-    assert len(status) <= layout.characters(bpy.context)
+def test_the_status_fits_its_row_and_its_tooltip_is_whole() -> None:
+    name, reason = "The left part of the hinge, 2nd", "has changed"
+    inspect(cube("A"), cube(name, (1.5, 0.0, 0.0)))
+    part("blender_addon.check.session").mark_stale(bpy.context.scene, f"'{name}' {reason}")
+    status = result()[-1]
+    assert len(status) <= part("blender_addon.ui.layout").characters(bpy.context)
     assert status.startswith("'The")
-    assert status.endswith(f"…' {reason}")
+    assert status.endswith(f"2nd' {reason}")
+    assert main().given("explain", "sentence") == [f"'{name}' {reason}"]
 
 
-def test_what_will_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
-    a, b, light = cube("Left"), cube("Right"), add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    select(a, b)
-    assert draw().texts[:2] == [f"A will be '{bpy.context.object.name}'", "B will be 'Right'"]
-    select(a, light)
-    assert "'Lamp' is of type light, which has no surface" in sentence(draw())
-    select(a, b, light)
-    assert "3 objects are selected: select only two" in sentence(draw())
+def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -> None:
+    inspect(cube("A"), cube("B", (1.5123456, 0.25, 0.0)))
+    assert main().given("copy", "what") == ["Number"]
+    texts, asked = drawn("measurements").texts, drawn("measurements").given("copy", "what")
+    assert {"Depth", "Direction", "MTV", "Center", "Contact Area", None} <= set(asked)
+    assert all(what in texts for what in asked if what)
+    copied = {}
+    for what in ("Number", "Depth", "Direction", "Center"):
+        assert bpy.ops.contact_lens.copy(what=what) == {"FINISHED"}
+        copied[what] = part("blender_addon.ui.operators").text_to_copy(bpy.context, what)
+    assert copied["Number"] == copied["Depth"] == "0.4876544 m"
+    assert copied["Direction"] == "[1, 0, 0]"
+    operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_copy
+    assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876544 m to the clipboard"
+    with pytest.raises(RuntimeError, match="has no row 'Weight'"):
+        bpy.ops.contact_lens.copy(what="Weight")
 
 
-def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
-    draw: Callable[..., Layout], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
+    panels = part("blender_addon.ui.panels")
+    below = [panel for panel in panels.CLASSES if getattr(panel, "bl_parent_id", "") == "CONTACT_LENS_PT_contact"]
+    assert [panel.bl_label for panel in below] == ["Measurements", "Accuracy", "Display", "Settings"]
+    assert all("DEFAULT_CLOSED" in panel.bl_options for panel in below)
+    assert drawn("measurements").texts == drawn("accuracy").texts == []
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    assert {"Depth", "0.5 m", "Copy All"} <= set(drawn("measurements").texts)
+    assert {"Method", "Checks", "Resolution"} <= set(drawn("accuracy").texts)
+    assert {"copy", "save_json"} == drawn("measurements").names
+    toggles = {
+        field.identifier
+        for field in bpy.context.scene.contact_lens.bl_rna.properties
+        if field.identifier.startswith("show_")
+    }
+    assert toggles == {*drawn("display").props, "show_overlay", "show_volumes"}
+    assert drawn("settings").props == ["method", "clearance", "contact_tolerance", "flat"]
+
+
+def test_every_relation_has_words_and_a_dot_of_a_form_of_its_own() -> None:
+    icons = part("blender_addon.ui.status_icons")
+    relations = {str(relation) for relation in part("core").Relation}
+    assert set(part("blender_addon.data.messages").RELATIONS) == relations < set(icons._icons)
+    alphas = {name: np.array(icons._icons[name].icon_pixels_float)[3::4] for name in relations - {"b_inside_a"}}
+    for one, other in combinations(alphas, 2):
+        assert np.abs(alphas[one] - alphas[other]).mean() > 0.02, (one, other)
+
+
+# --- warnings -------------------------------------------------------------------------------------------------------
+
+
+def sphere(name: str, x: float = 0.0, radius: float = 1.0) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=32, radius=radius, location=(x, 0.0, 0.0))
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+def monkey(name: str = "Suzanne", x: float = 0.0) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_monkey_add(location=(x, 0.0, 0.0))
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+def joined(name: str, *parts: bpy.types.Object) -> bpy.types.Object:
+    with bpy.context.temp_override(active_object=parts[0], selected_editable_objects=list(parts)):
+        bpy.ops.object.join()
+    parts[0].name = name
+    return parts[0]
+
+
+NORMAL: dict[str, Callable[[], tuple[bpy.types.Object, bpy.types.Object]]] = {
+    "cubes": lambda: (cube("A"), cube("B", (1.5, 0.2, 0.1))),
+    "Suzanne": lambda: (monkey(), cube("B", (2.2, 0.0, 0.0))),
+    "joined parts": lambda: (joined("Seat", cube("Leg"), cube("Top", (0.0, 0.0, 4.0))), cube("B", (1.5, 0.0, 0.0))),
+    "shells that cross": lambda: (joined("Shells", cube("Leg"), cube("Top", (1.0, 0.5, 0.5))), cube("B", (2.5, 1, 1))),
+    "smooth spheres": lambda: (sphere("Sphere"), sphere("Ball", 1.5)),
+    "a sphere in a cube": lambda: (sphere("Sphere", 0.2, 0.5), cube("B")),
+}
+
+
+@pytest.mark.parametrize("pair", NORMAL)
+def test_normal_meshes_give_no_warning(pair: str) -> None:
+    inspect(*NORMAL[pair]())
+    assert warnings() == []
+
+
+def test_stand_ins_for_what_is_not_convex_are_warned_of_and_at_most_two() -> None:
+    a, b = monkey("Left"), monkey("Right", 1.5)
+    a.contact_lens_shape = b.contact_lens_shape = "CONVEX_HULL"
+    inspect(a, b)
+    assert warnings() == ["'Left': convex hull used", "'Right': convex hull used"]
+    assert main().given("explain", "sentence")[0].startswith("'Left' is not convex: its convex hull is used, concavity")
+    a.matrix_world.translation.x = b.matrix_world.translation.x = 1e7
+    a.location.x = b.location.x = 1e7
+    b.location.x += 1.0
+    update()
+    bpy.ops.contact_lens.refresh()
+    assert warnings() == ["Coordinates too coarse", "'Left': convex hull used"]
+
+
+def test_open_surfaces_without_a_depth_are_warned_of() -> None:
+    a, b = monkey("Left"), monkey("Right", 0.5)
+    inspect(a, b)
+    assert warnings() == ["No depth: open surfaces"]
+    assert result() == ["Penetrating", "Up to date"]
+    assert "fill the holes" in main().given("explain", "sentence")[0]
+
+
+def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     inspection, core = part("blender_addon.check.pair_contact"), part("core")
     honest = inspection.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:
         found = honest(*shapes, **options)
-        return replace(found, status=core.Status.EPA_STALLED, lower_bound=found.lower_bound - 0.25)
+        return replace(found, status=core.Status.STALLED, upper_bound=-0.125)
 
     monkeypatch.setattr(inspection, "contact", stalled)
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
-    words = sentence(draw())
-    assert "Less exact than promised: rounding ended the growth of EPA's polytope" in words
-    assert "the signed distance is known to 0.25 m" in words
-    assert "Proved Between 0.5 and 0.75 m" in words
-    assert "did not pass" not in words
+    assert result()[1] == "≤ 0.5 m"
+    assert warnings() == ["Depth is at least 0.125 m"]
+    assert "moving by 0.5 m separates them" in main().given("explain", "sentence")[0]
+    assert "Between 0.125 and 0.5 m" in drawn("accuracy").texts
 
     def wrong(*shapes: Any, **options: Any) -> Any:
         found = honest(*shapes, **options)
@@ -282,19 +325,17 @@ def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
 
     monkeypatch.setattr(inspection, "contact", wrong)
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
-    words = sentence(draw())
-    assert "The result did not pass its own verification" in words
-    assert "Proved No" in words
+    assert warnings() == ["Verification failed"]
+    assert "did not pass its own verification" in drawn("accuracy").words
 
 
-def test_dent_is_told(draw: Callable[..., Layout]) -> None:
-    bpy.ops.mesh.primitive_monkey_add()
-    suzanne = bpy.context.object
-    inspect(suzanne, cube("B", (1.5, 0.0, 0.0)))
-    assert "'Suzanne': not closed (42 open edges), so only its surface collides" in sentence(draw())
-    suzanne.contact_lens_shape = "CONVEX_HULL"
-    bpy.ops.contact_lens.refresh()
-    assert "'Suzanne' is not convex: its convex hull is used, concavity" in sentence(draw())
+def test_what_is_no_warning_is_a_note() -> None:
+    inspect(monkey(), cube("B", (1.5, 0.0, 0.0)))
+    assert "'Suzanne': not closed (42 open edges), so only its surface collides" in drawn("accuracy").words
+    assert max(len(text) for text in drawn("accuracy").texts) < 60, "sentences are wrapped"
+
+
+# --- other places ---------------------------------------------------------------------------------------------------
 
 
 def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None:
@@ -302,10 +343,8 @@ def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None
     assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "object")
 
     def words() -> str:
-        layout = Layout()
-        panel.draw(SimpleNamespace(layout=layout), bpy.context)
-        assert layout.props == ["contact_lens_shape"]
-        return sentence(layout)
+        assert drawn("shape").props == ["contact_lens_shape"]
+        return drawn("shape").words
 
     obj = cube("A")
     select(obj)
@@ -323,64 +362,36 @@ def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None
     assert not panel.poll(bpy.context)
 
 
-def test_shapes_of_the_selected_pair_are_shown_before_it_is_inspected(draw: Callable[..., Layout]) -> None:
-    select(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    assert draw().props.count("contact_lens_shape") == 2
-
-
-def test_why_a_pair_cannot_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
-    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
-    inspect(a, b)
-    b.data.clear_geometry()
-    update()
-    with pytest.raises(RuntimeError, match="'B' has no vertices"):
-        bpy.ops.contact_lens.refresh()
-    layout = draw()
-    assert "'B' has no vertices" in sentence(layout)
-    assert "Depth" not in layout.texts
-
-
-def test_picked_but_not_inspected_offers_to(draw: Callable[..., Layout]) -> None:
+def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
     settings = bpy.context.scene.contact_lens
-    settings.object_a, settings.object_b = cube("A"), cube("B", (1.5, 0.0, 0.0))
-    select(settings.object_a)
-    assert "contact_lens.refresh" in draw().operators
-
-
-def test_bounding_volumes_are_told_or_why_there_are_none(draw: Callable[..., Layout]) -> None:
-    settings = bpy.context.scene.contact_lens
-    assert {"show_volumes", "volumes_of", "volume_kind"} <= set(draw().props)
-    assert "contact_lens.show_volumes" not in draw().operators
+    assert drawn("volumes").props == ["volumes_of", "volume_kind"]
+    assert "show_volumes" not in drawn("volumes").names
     settings.show_volumes = True  # in background mode nothing follows by itself
-    assert "contact_lens.show_volumes" in draw().operators
+    assert "show_volumes" in drawn("volumes").names
     with pytest.raises(RuntimeError):
         bpy.ops.contact_lens.show_volumes()
-    assert "Select objects with a surface to see their bounding volumes" in sentence(draw())
+    assert "Select objects with a surface to see their bounding volumes" in drawn("volumes").words
     select(cube("Cube"))
     settings.volume_kind, settings.volumes_of, settings.tree_method = "KDOP", "TRIANGLES", "TOP_DOWN"
     assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
-    assert "Cube 12 triangles, " in sentence(draw())
-    assert {"volume_planes", "tree_method", "tree_split", "tree_level", "tree_above"} <= set(draw().props)
+    assert "Cube 12 triangles, " in drawn("volumes").words
+    assert {"volume_planes", "tree_method", "tree_split", "tree_level", "tree_above"} <= set(drawn("volumes").props)
 
 
-def test_long_sentences_are_wrapped(draw: Callable[..., Layout]) -> None:
-    bpy.ops.mesh.primitive_torus_add()
-    inspect(bpy.context.object, cube("B", (1.5, 0.0, 0.0)))
-    assert max(len(text) for text in draw().texts) < 60
-
-
-def test_preferences_and_menus_draw(addon: ModuleType) -> None:
+def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> None:
+    preferences = part("blender_addon.data.preferences").ContactLensPreferences
     layout = Layout()
-    preferences = part("blender_addon.data.preferences")
-    stand_in = SimpleNamespace(layout=layout, bl_rna=bpy.context.preferences.addons[addon.__name__].preferences.bl_rna)
-    preferences.ContactLensPreferences.draw(stand_in, bpy.context)
-    assert "color_a" in layout.props
-    assert "label_size" in layout.props
+    bl_rna = bpy.context.preferences.addons[addon.__name__].preferences.bl_rna
+    preferences.draw(SimpleNamespace(layout=layout, bl_rna=bl_rna), bpy.context)
+    assert {"color_a", "label_size"} <= set(layout.drawn.props)
     menu = part("blender_addon.ui.menu")
+    listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
+    assert len(listed.operators) == 16
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
-    menu.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
-    assert len(layout.operators) == 16
+    assert layout.drawn.names == {"inspect"}
+    assert drawn_by(menu.CONTACT_LENS_MT_move_out, "draw").given("separate", "moves") == ["A", "HALF"]
+    assert drawn("overlay").props == ["show_overlay", *part("blender_addon.ui.panels").TOGGLES]
 
 
 def test_look_follows_the_preferences(addon: ModuleType) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
+from .layouts import Layout
 from .scenes import (
     add_object,
     animate,
@@ -25,42 +26,26 @@ from .scenes import (
     shape_key,
     update,
 )
-from .test_panel import Layout
 from .test_scene_check import check, row_of_cubes, settings, two_instances
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-class SceneLayout(Layout):
-    """A layout that takes what the section Scene Check puts into it."""
-
-    def prop(self, data: Any, name: str, **options: Any) -> None:
-        super().prop(data, name)
-
-    def template_list(self, *arguments: Any, **options: Any) -> None:
-        pass
-
-    def _inner(self, **options: Any) -> SceneLayout:
-        return SceneLayout(self)
-
-    row = column = box = split = _inner
-
-
 def panel() -> list[str]:
     """The texts of the section Scene Check, without the rows of the list."""
-    layout = SceneLayout()
+    layout = Layout()
     cls = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
     cls.draw(SimpleNamespace(layout=layout), bpy.context)
-    return layout.texts
+    return layout.drawn.texts
 
 
 def listed() -> dict[str, str]:
     """The rows of the list: the text beside each pair of names."""
     cls, rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings, {}
     for k, finding in enumerate(settings().findings):
-        layout = SceneLayout()
+        layout = Layout()
         cls.draw_item(SimpleNamespace(), bpy.context, layout, settings(), finding, 0, settings(), "active", k)
-        rows[layout.texts[0]] = layout.texts[1]
+        rows[layout.drawn.texts[0]] = layout.drawn.texts[1]
     return rows
 
 
@@ -107,7 +92,7 @@ def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() 
     a, b, c, d, _e = row_of_cubes()
     check(clearance=0.02)
     assert listed() == {"A | B": "0.5 m", "B | C": "0 m", "C | D": "0.01 m"}
-    assert "Up to Date" in panel()
+    assert "Up to date" in panel()
 
     move(a, -0.5)
     assert listed()["A | B"] == "changed"
@@ -127,7 +112,7 @@ def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() 
     assert "3 changed: check again" in panel()
     assert out_of_date()["BC"] == "'C' is gone"
     check()
-    assert "Up to Date" in panel()
+    assert "Up to date" in panel()
     assert all(why is None for why in out_of_date().values())
     assert b.name == "B"
 
@@ -283,7 +268,7 @@ def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding() -> 
     finding = go_to("AB")
     assert finding.row()["depth"] == pytest.approx(0.75)
     assert listed()["A | B"] == "0.75 m"
-    assert "Up to Date" in panel()
+    assert "Up to date" in panel()
     move(a, -0.25)
     assert out_of_date()["AB"] == "'A' has moved"
     refresh()

@@ -60,7 +60,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["selected"] = list(texts)
     yield from window.screenshot("selected")
     yield from window.search("Inspect Contact")
-    yield from window.until(lambda: "Up to Date" in texts, "the panel shows the result")
+    yield from window.until(lambda: "Up to date" in texts, "the panel shows the result")
     yield from window.click_button("contact_lens.copy()")
     place = window._buttons["bpy.ops.contact_lens.copy()"]
 
@@ -158,7 +158,7 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.screenshot("slow_hour")
         yield from window.rest()
     yield from window.until_fresh("the result is of where it was left")
-    yield from window.until(lambda: "Up to Date" in texts, "the panel shows it")
+    yield from window.until(lambda: "Up to date" in texts, "the panel shows it")
     numbers["slow"] = list(drawn)
     numbers["left"] = bpy.data.objects["Crate"].matrix_world.translation.x
     numbers["buttons"].append((yield from button()))
@@ -182,7 +182,7 @@ def steps(window: Any) -> Iterator[float]:
         numbers["buttons"].append((yield from button()))
         yield from window.screenshot("cancelled")
     yield from window.click_button("contact_lens.refresh()")
-    yield from window.until(lambda: "Up to Date" in texts, "it is inspected again")
+    yield from window.until(lambda: "Up to date" in texts, "it is inspected again")
     numbers["refreshed"] = window.inspection().objects[1].owner_matrix[3]
     refresh.clock = clock
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a result changes what the user should do, in a few words each; everything else is a note."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..check.inspection import Inspection
+from ..data import messages
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL
+from ..data.distance import Distance
+from . import pair_lines
+from .pair import is_convex_mesh, sides_of
+
+DIGITS = 3
+"""Of the other bound, where the number is one."""
+MOST = 2
+"""So many are shown at most: the first are those that matter most."""
+
+
+class Warning(NamedTuple):
+    """What the user should know before using a result."""
+
+    text: str
+    """A few words, for one line of the sidebar."""
+    sentence: str
+
+
+def warnings(inspection: Inspection) -> list[Warning]:
+    """Return the warnings about a result, at most `MOST`."""
+    contact, units = inspection.contact, inspection.units
+    found = []
+    if pair_lines.failed_checks_of(inspection):
+        found.append(Warning(messages.FAILED_SHORT, messages.CHECK_FAILED))
+    if sentence := pair_lines.too_coarse(inspection):
+        found.append(Warning(messages.TOO_COARSE_SHORT, sentence))
+    if not contact.has_depth:
+        found.append(Warning(messages.NO_DEPTH_SHORT, messages.NO_DEPTH_HINT))
+    for side in sides_of(inspection):
+        proxy = side.proxy
+        sentence = ". ".join(pair_lines.shape_notes(side, inspection))
+        if proxy.kind == CONVEX_HULL and not is_convex_mesh(proxy, inspection.resolution):
+            found.append(Warning(messages.hull_short(side.name), sentence))
+        elif proxy.kind == COMPOUND and proxy.pieces is not None and not proxy.pieces.exact:
+            found.append(Warning(messages.pieces_short(side.name), sentence))
+    distance = Distance.of_contact(contact)
+    if distance.is_at_most:
+        least = units.length(distance.bounds[0], rounding="down", digits=DIGITS) if distance.bounds[0] > 0.0 else ""
+        text = messages.bounds_short(distance.name, least)
+        found.append(Warning(text, messages.bounds_apart(contact, units) or text))
+    return found[:MOST]
