@@ -44,6 +44,8 @@ _IMPERIAL = {
     "INCHES": ("in", 0.0254),
     "THOU": ("thou", 0.0000254),
 }
+_LEAST = {"MILLIMETERS": 0.1}
+"""The least number of a unit that is shown in it where units adapt, else 1: as in Blender, 0.5 mm are not 500 µm."""
 _SYSTEMS = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}
 _PLAIN = "BU"
 """What a Blender unit is called where the scene has no units."""
@@ -144,8 +146,8 @@ class UnitFormat:
             size = float(_rounded(size, place, rounding if largest >= 0.0 else "nearest"))
         if size == 0.0:
             return "METERS" if self.system == "METRIC" else "FEET"
-        # The largest unit of which there is at least one; kilometres and miles only for long distances.
-        return next((name for name, (_, metres) in units.items() if size >= metres), list(units)[-1])
+        fitting = (name for name, (_, metres) in units.items() if size >= metres * _LEAST.get(name, 1.0))
+        return next(fitting, list(units)[-1])
 
     def _unit(self, largest: float, error: float = 0.0, rounding: Rounding = "nearest") -> tuple[str, float]:
         """Return the symbol of the unit that suits `largest` Blender units, and how many make one Blender unit."""
