@@ -37,6 +37,10 @@ PATIENCE = 60.0
 """Seconds until what a scenario waits for counts as not coming, on a machine that is busy with other things."""
 STEP = 8
 """Pixels between two places where a button is looked for; buttons are about 20 high."""
+ICONS = 48
+"""Pixels from the right edge of the sidebar to the middle of icons at the end of a row."""
+HEADER = 40
+"""Pixels from the upper edge of a button to the header of the panel below it."""
 EDGE = 3
 """Pixels from there to where a button is clicked: not on its edge, and in it where Blender reported one step late."""
 
@@ -53,12 +57,13 @@ class RecordedLayout:
 
     def __getattr__(self, name: str) -> Any:
         given = getattr(self._layout, name)
-        if name not in ("label", "progress", "row", "column", "box", "split"):
+        if name not in ("label", "progress", "operator", "row", "column", "box", "split"):
             return given
 
         def record(*arguments: Any, **options: Any) -> Any:
-            if name in ("label", "progress"):
-                self._texts.append(options.get("text", ""))
+            if name in ("label", "progress", "operator"):
+                if text := options.get("text", ""):
+                    self._texts.append(text)
                 return given(*arguments, **options)
             return RecordedLayout(given(*arguments, **options), self._texts)
 
@@ -180,15 +185,20 @@ class Window:
         yield 2 * TICK
 
     def click_button(self, command: str, kind: str = "UI") -> Iterator[float]:
-        """Click the button that runs `bpy.ops.COMMAND`, wherever it is in a region.
+        """Click the button that runs `bpy.ops.COMMAND`, wherever it is in a region."""
+        x, y = yield from self.find_button(command, kind)
+        yield from self.click(x, y - EDGE)
+
+    def find_button(self, command: str, kind: str = "UI") -> Generator[float, None, tuple[int, int]]:
+        """Find the button that runs `bpy.ops.COMMAND`; `yield from` gives a place near its upper edge.
 
         The mouse goes down the region, and Blender reports the command of what it is on, as for a user who copies it.
         """
         region = self.region(kind)
         wanted, seen = f"bpy.ops.{command}", set()
         places = [
-            (round(region.x + across * region.width), y)
-            for across in (0.2, 0.4, 0.6, 0.8)
+            (round(region.x + across), y)
+            for across in (*(region.width * part / 5 for part in (1, 2, 3, 4)), region.width - ICONS)
             for y in range(region.y + region.height - STEP, region.y, -STEP)
         ]
         if wanted in self._buttons:  # seen there before: a look whether it still is
@@ -207,8 +217,7 @@ class Window:
             seen.add(found)
             if found == wanted:
                 self._buttons[wanted] = place
-                yield from self.click(place[0], place[1] - EDGE)
-                return
+                return place
         raise AssertionError(f"no button runs {command}; there are {sorted(seen)}")
 
     def fields(self, kind: str) -> Generator[float, None, list[tuple[float, float]]]:
@@ -329,9 +338,14 @@ class Window:
             yield 2 * TICK
             assert len(self.window.screen.areas) < count, "an editor cannot be closed"
 
-    def listen(self) -> list[str]:
-        """The texts in the add-on's main panel as it was drawn last: the list is filled anew with every drawing."""
-        panel = self.part("blender_addon.ui.panels").CONTACT_LENS_PT_contact
+    def open_panel(self, below: str) -> Iterator[float]:
+        """Click the header of the panel that comes after the button that runs `bpy.ops.BELOW`."""
+        x, y = yield from self.find_button(below)
+        yield from self.click(x, y - HEADER)
+
+    def listen(self, panel_name: str = "contact") -> list[str]:
+        """The texts in a panel of the add-on as it was drawn last: the list is filled anew with every drawing."""
+        panel = getattr(self.part("blender_addon.ui.panels"), f"CONTACT_LENS_PT_{panel_name}")
         draw = panel.draw
         texts: list[str] = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel's buttons in a real window: Copy and Separate, on a crate in a ramp, a contact known by construction.
+"""The panel's buttons in a real window: what copies, and Move B Out, on a crate in a ramp that is known by construction.
 
 docs/images/window.png is build/gui/separate/contact.png, reduced to a palette.
 """
@@ -26,19 +26,31 @@ def test_the_contact_is_the_one_that_was_built(seen: Any) -> None:
 
 def test_the_panel_shows_it(seen: Any) -> None:
     panel, asked = seen["panel"], seen["asked"]
-    assert panel[0] == "Penetrating"
-    assert panel[panel.index("Signed Distance") + 1] == f"{-asked['depth']:.5f} m"
-    assert panel[panel.index("Region") + 1] == "Polygon, 5 points"
-    assert panel[panel.index("Area") + 1] == f"{asked['area']:.5f} m²"
+    rows = dict(zip(seen["measurements"][::2], seen["measurements"][1::2], strict=False))
+    assert panel[2:4] == ["Penetrating", f"{asked['depth']:.1f} m"]
+    assert [[name, rows[name]] for name, _, _ in seen["rows"]] == [row[:2] for row in seen["rows"]]
+    assert rows["Contact Area"] == f"{asked['area']:.4g} m²"
 
 
-def test_copy_fills_the_clipboard_with_the_report(seen: Any) -> None:
-    rows = [line.split("\t") for line in seen["clipboard"].splitlines()]
+def test_a_click_on_the_number_copies_it_with_all_digits(seen: Any) -> None:
+    number, unit = seen["copied"]["number"].split(" ")
+    assert unit == "m"
+    assert float(number) == pytest.approx(seen["contact"]["depth"], rel=1e-6)
+
+
+def test_the_icon_of_a_row_copies_what_blenders_fields_take(seen: Any) -> None:
+    center = next(copied for name, _, copied in seen["rows"] if name == "Center")
+    assert seen["copied"]["center"] == center
+    assert center.startswith("[")
+
+
+def test_copy_all_fills_the_clipboard_with_the_report(seen: Any) -> None:
+    rows = [line.split("\t") for line in seen["copied"]["all"].splitlines()]
     assert rows == seen["report"]
-    assert ["Depth", f"{seen['asked']['depth']:.5f} m"] in rows
+    assert ["Depth", f"{seen['asked']['depth']:.1f} m"] in rows
 
 
-def test_separate_moves_b_out_by_the_mtv(seen: Any) -> None:
+def test_move_b_out_moves_b_by_the_mtv(seen: Any) -> None:
     separated, asked = seen["separated"], seen["asked"]
     mtv = [asked["depth"] * x for x in asked["normal"]]
     assert separated["moved"]["Ramp"] == [0.0, 0.0, 0.0]
@@ -46,7 +58,7 @@ def test_separate_moves_b_out_by_the_mtv(seen: Any) -> None:
     assert separated["moved"]["Crate"] == pytest.approx(seen["contact"]["mtv"], abs=FLOAT32)
     assert separated["relation"] == "touching"
     assert abs(separated["signed_distance"]) <= separated["resolution"]
-    assert separated["panel"][0] == "Touching"
+    assert separated["panel"][2] == "Touching"
 
 
 def test_undo_puts_b_back(seen: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A crate that sinks into a ramp: copied and separated with the panel's buttons. Also the README's picture."""
+"""A crate that sinks into a ramp: copied and moved out with the panel's buttons. Also the README's picture."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.widen_sidebar(60)
     window.select()
     yield from window.rest()
-    yield from window.until(lambda: "Area" in texts, "the panel shows the result")
+    yield from window.until(lambda: "Penetrating" in texts, "the panel shows the result")
     yield from window.screenshot("contact")
     found = window.inspection().contact
     numbers["contact"] = {
@@ -80,12 +80,29 @@ def steps(window: Any) -> Iterator[float]:
     }
     numbers["panel"] = list(texts)
 
-    yield from window.click_button("contact_lens.copy()")
-    yield from window.until(lambda: "\t" in bpy.context.window_manager.clipboard, "Copy fills the clipboard")
-    numbers["clipboard"] = bpy.context.window_manager.clipboard
+    numbers["copied"] = {}
+
+    def copy(name: str, command: str) -> Iterator[float]:
+        """Click a button that copies."""
+        yield from window.click_button(command)
+        yield from window.until(lambda: "bpy.ops" not in bpy.context.window_manager.clipboard, f"{name} is copied")
+        numbers["copied"][name] = bpy.context.window_manager.clipboard
+
+    yield from copy("number", 'contact_lens.copy(what="Number")')
+    rows = window.listen("measurements")
+    yield from window.open_panel("contact_lens.separate(moves='B')")
+    yield from window.until(lambda: rows, "a click on its header opens Measurements")
+    numbers["measurements"] = list(rows)
+    yield from copy("center", 'contact_lens.copy(what="Center")')
+    yield from copy("all", "contact_lens.copy()")
+    window.select()
+    yield from window.rest()
+    yield from window.screenshot("measurements")
     report = window.part("blender_addon.report.pair")
     pair_lines = window.part("blender_addon.report.pair_lines")
-    numbers["report"] = [list(line) for line in pair_lines.report_lines(report.inspected(bpy.context))]
+    inspected = report.inspected(bpy.context)
+    numbers["report"] = [list(line) for line in pair_lines.report_lines(inspected)]
+    numbers["rows"] = [[row.name, row.text, row.copied] for row in pair_lines.measurements(inspected)]
 
     start = {obj.name: obj.location.copy() for obj in (ramp, crate)}
 
@@ -94,7 +111,7 @@ def steps(window: Any) -> Iterator[float]:
         return {name: list(bpy.data.objects[name].location - place) for name, place in start.items()}
 
     yield from window.click_button("contact_lens.separate(moves='B')")
-    yield from window.until(lambda: relation() not in ("", "penetrating"), "Separate B was clicked")
+    yield from window.until(lambda: relation() not in ("", "penetrating"), "Move B Out was clicked")
     yield from window.until(lambda: "Penetrating" not in texts, "the panel follows")
     numbers["separated"] = {
         "relation": relation(),
