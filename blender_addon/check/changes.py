@@ -257,13 +257,18 @@ class _Table:
                 del self.uncompared[i]
                 self.uncompared = {i: None, **self.uncompared}
 
+    def row_reasons(self) -> dict[int, str]:
+        """Return why findings are not known to be as they were, by their numbers."""
+        overdue = {i for i in self.uncompared if self.is_overdue(i)}
+        reasons = {k: self.reason(k)[1] for i in (*self.reasons, *overdue) for k in self.things[i].rows}
+        return {k: reason for k, reason in reasons.items() if reason}
+
     def totals(self) -> Totals:
         """Count the findings."""
         if self._totals is not None:
             return self._totals
-        overdue = {i for i in self.uncompared if self.is_overdue(i)}
-        reasons = {k: self.reason(k)[1] for i in (*self.reasons, *overdue) for k in self.things[i].rows}
-        changed = Counter(self.rows[k].word for k, reason in reasons.items() if reason not in ("", messages.COMPARING))
+        reasons = self.row_reasons()
+        changed = Counter(self.rows[k].word for k, reason in reasons.items() if reason != messages.COMPARING)
         totals = Totals(self._words, changed, list(reasons.values()).count(messages.COMPARING))
         if not self.uncompared:  # else it changes with time
             self._totals = totals
@@ -333,6 +338,12 @@ def reason(scene: bpy.types.Scene, k: int) -> tuple[str, str]:
 def totals(scene: bpy.types.Scene) -> Totals:
     """Return how many findings there are, and how many are out of date."""
     return _table(scene).totals()
+
+
+def outdated(scene: bpy.types.Scene) -> list[int]:
+    """Return the numbers of the findings that are known to be out of date."""
+    reasons = _table(scene).row_reasons()
+    return [k for k, reason in reasons.items() if reason != messages.COMPARING]
 
 
 def row_of_pair(scene: bpy.types.Scene, pair: frozenset[Key]) -> int | None:

@@ -9,11 +9,9 @@ them and their number: names may change. What was found is stored as text, becau
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -65,7 +63,7 @@ SORTS = (
     ("NAME", "Name", "By name of the first object"),
     ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),
-    ("RELATION", "Relation", "By relation"),
+    ("RELATION", "Relation", "Inside and penetrating first, then touching"),
     ("STATUS", "Status", "By status, new clashes first"),
 )
 RELATIONS = (
@@ -115,9 +113,18 @@ def _display_changed(self: Any, context: bpy.types.Context) -> None:
         call()
 
 
-def _filter_changed(self: Any, context: bpy.types.Context) -> None:
-    _forget_order()
-    _display_changed(self, context)
+_revisions = 0
+
+
+def revision() -> int:
+    """Return a number that differs when clashes are stored, renewed or removed: what is derived of them is then old."""
+    return _revisions
+
+
+def revise() -> None:
+    """Note that clashes are others now."""
+    global _revisions
+    _revisions += 1
 
 
 def _decided(self: Any, context: bpy.types.Context) -> None:
@@ -125,12 +132,24 @@ def _decided(self: Any, context: bpy.types.Context) -> None:
     if finding.status == "APPROVED" and (finding.data or finding.table):
         finding.approval = _as_text(finding.found()["signed_distance"])
     changes.forget(cast(bpy.types.Scene, self.id_data))
-    _filter_changed(self, context)
+    _display_changed(self, context)
 
 
 def _is_collection_of_scene(self: Any, collection: bpy.types.Collection) -> bool:
     scene = cast(bpy.types.Scene, self.id_data)
     return collection == scene.collection or collection in scene.collection.children_recursive
+
+
+def _tooltip(self: Any) -> str:
+    finding = cast("ContactLensFinding", self)
+    scene, pair = cast(bpy.types.Scene, self.id_data), pair_key(finding)
+    k = None if pair is None else changes.row_of_pair(scene, pair)
+    reason = messages.GONE if k is None else why_out_of_date(scene, k, finding)
+    row, status = finding.row(), next(name for word, name, *_ in STATUSES if word == finding.status)
+    distance = Distance.of_row(row)
+    number = distance.text(UnitFormat.of_scene(scene))
+    told = f"{distance.name.lower()} {number}" if number else messages.NO_DEPTH if not finding.has_depth else ""
+    return messages.clash_tooltip((label(finding, "a"), label(finding, "b")), finding.relation, told, status, reason)
 
 
 class ContactLensFinding(bpy.types.PropertyGroup):
@@ -157,6 +176,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     state_frame: StringProperty()  # type: ignore[valid-type]
     is_apart: BoolProperty()  # type: ignore[valid-type]
     is_refined: BoolProperty()  # type: ignore[valid-type]
+    tooltip: StringProperty(get=_tooltip)  # type: ignore[valid-type]
 
     @property
     def is_open(self) -> bool:
@@ -256,6 +276,14 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         return owner.session_uid, 0 if source is None else source.session_uid, getattr(self, f"instance_{letter}")
 
 
+def _shown(name: str, what: str) -> Any:
+    """Return a property that filters the list."""
+    return BoolProperty(name=name, description=f"Show {what}", default=True, update=_display_changed)
+
+
+STORED = [name for name in ContactLensFinding.__annotations__ if name != "tooltip"]
+
+
 class ContactLensIgnored(bpy.types.PropertyGroup):
     object_a: PointerProperty(name="A", type=bpy.types.Object)  # type: ignore[valid-type]
     object_b: PointerProperty(name="B", type=bpy.types.Object)  # type: ignore[valid-type]
@@ -324,36 +352,35 @@ class ContactLensCheck(bpy.types.PropertyGroup):
 
     findings: CollectionProperty(type=ContactLensFinding)  # type: ignore[valid-type]
     tables: CollectionProperty(type=stored_clashes.ContactLensTable)  # type: ignore[valid-type]
-    active: IntProperty(name="Finding", default=-1, update=_went_to)  # type: ignore[valid-type]
+    active: IntProperty(name="Clash", default=-1, update=_went_to)  # type: ignore[valid-type]
     summary: StringProperty()  # type: ignore[valid-type]
 
     search: StringProperty(  # type: ignore[valid-type]
         name="Search",
         description="Show only pairs with this in a name",
-        update=_filter_changed,
+        update=_display_changed,
         options={"TEXTEDIT_UPDATE"},
     )
-    sort: EnumProperty(name="Sort", items=SORTS, update=_filter_changed)  # type: ignore[valid-type]
-    show_relation: EnumProperty(  # type: ignore[valid-type]
-        name="Relation",
-        description="Show only pairs of this relation",
-        items=(
-            ("ALL", "All Relations", ""),
-            ("PENETRATING", "Penetrating", "Penetrating, inside each other or coincident"),
-            ("TOUCHING", "Touching", ""),
-            ("WITHIN_CLEARANCE", "Within Clearance", ""),
-        ),
-        update=_filter_changed,
+    sort: EnumProperty(  # type: ignore[valid-type]
+        name="Sort", description="Order of the clashes", items=SORTS, update=_display_changed
     )
-    show_approved: BoolProperty(  # type: ignore[valid-type]
-        name="Approved", description="Show approved pairs", default=True, update=_filter_changed
-    )
-    show_resolved: BoolProperty(  # type: ignore[valid-type]
-        name="Resolved", description="Show resolved pairs", default=True, update=_filter_changed
+    show_penetrating: _shown("Penetrating", "penetrating clashes, also inside each other or coincident")  # type: ignore
+    show_touching: _shown("Touching", "touching clashes")  # type: ignore[valid-type]
+    show_within_clearance: _shown("Within Clearance", "clashes within the clearance")  # type: ignore[valid-type]
+    show_new: _shown("New", "new clashes")  # type: ignore[valid-type]
+    show_changed: _shown("Changed", "clashes deeper or closer than approved")  # type: ignore[valid-type]
+    show_active: _shown("Active", "clashes found before and still present")  # type: ignore[valid-type]
+    show_reviewed: _shown("Reviewed", "reviewed clashes")  # type: ignore[valid-type]
+    show_approved: _shown("Approved", "approved clashes")  # type: ignore[valid-type]
+    show_resolved: _shown("Resolved", "resolved clashes")  # type: ignore[valid-type]
+    only_changed: BoolProperty(  # type: ignore[valid-type]
+        name="Only Out of Date",
+        description="Show only clashes of which an object was moved, edited or removed since the check",
+        update=_display_changed,
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost Other Objects",
-        description="Fade all other objects while the pair of the clash is selected",
+        description="Fade all other objects while a clash is open",
         default=True,
         update=_display_changed,
     )
@@ -485,7 +512,7 @@ def store(
     kept = _kept(check, found, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
     found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
-    _forget_order()
+    revise()
     serial = stored_clashes.store(check.tables, stored)
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     things = {k: _pointers(objects[k].key, by_uid) for k in np.unique(clashes.pairs).tolist()}
@@ -543,7 +570,7 @@ def update(
             finding.approval = _as_text(approval.signed_distance)
     elif finding.is_open:
         finding.status = "RESOLVED"
-    _forget_order()
+    revise()
     changes.renew(cast(bpy.types.Scene, finding.id_data), states)
 
 
@@ -608,7 +635,7 @@ def _kept(
         key = pair_key(finding)
         if key in found:
             continue
-        entry = {name: getattr(finding, name) for name in ContactLensFinding.__annotations__}
+        entry = {name: getattr(finding, name) for name in STORED}
         gone = key is None or any(part[0] not in in_scene for part in key)
         if gone:
             entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
@@ -628,92 +655,16 @@ def _kept(
     return kept
 
 
-class _Order(NamedTuple):
-    """The findings that the list shows."""
-
-    places: list[int]
-    """Their numbers, in the order of the list."""
-    groups: dict[int, tuple[str, str]]
-    """By number, when they are grouped by object: the name of the group, if the finding is its first, and the other
-    object's."""
-
-
-def order(check: ContactLensCheck) -> list[int]:
-    """Return the findings that the list shows, in its order, as numbers."""
-    return _order(check).places
-
-
-def _order(check: ContactLensCheck) -> _Order:
-    wanted = check.search.casefold()
-    hidden = {status for status in ("APPROVED", "RESOLVED") if not getattr(check, f"show_{status.lower()}")}
-    findings = list(check.findings)  # a finding is looked up by going through those before
-    labels = {}
-    for k, finding in enumerate(findings):
-        is_wanted = check.show_relation in ("ALL", group_of(finding.relation)) and finding.status not in hidden
-        names = tuple(label(finding, letter) for letter in "ab")
-        if is_wanted and any(wanted in name.casefold() for name in names):
-            labels[k] = names
-    counts = Counter(name for names in labels.values() for name in names)
-    leaders = {k: min(names, key=lambda name: (-counts[name], name)) for k, names in labels.items()}
-    by_status = [status[0] for status in STATUSES]
-    first: Callable[[int], tuple[Any, ...]] = {
-        "NAME": lambda k: labels[k],
-        "OBJECT": lambda k: (-counts[leaders[k]], leaders[k]),
-        "AREA": lambda k: (-findings[k].area,),
-        "RELATION": lambda k: (RELATIONS.index(findings[k].relation),),
-        "STATUS": lambda k: (by_status.index(findings[k].status),),
-        "DEPTH": lambda k: (findings[k].status == "RESOLVED",),
-    }[check.sort]
-    places = sorted(labels, key=lambda k: (*first(k), findings[k].signed_distance, *labels[k]))
-    if check.sort != "OBJECT":
-        return _Order(places, {})
-    sizes, groups, before = Counter(leaders.values()), {}, ""
-    for k in places:
-        leader, names = leaders[k], labels[k]
-        head = f"{leader} ({sizes[leader]})" if leader != before else ""
-        groups[k] = head, names[1] if names[0] == leader else names[0]
-        before = leader
-    return _Order(places, groups)
-
-
-_shown: tuple[tuple[object, ...], float, _Order] = ((), 0.0, _Order([], {}))
-FRESH = 1.0
-"""Seconds that an order is good for at least: names may change meanwhile, and a redraw must be fast."""
-FRACTION = 0.05
-"""Of the time at most so much goes into putting a long list in order."""
-
-
-def _forget_order() -> None:
-    global _shown
-    _shown = (), 0.0, _Order([], {})
-
-
-def shown(check: ContactLensCheck) -> list[int]:
-    """Return what `order` returns, or returned a moment ago."""
-    return _fresh(check).places
-
-
-def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
-    """Return the group's name, for its first clash, and the other object's of a grouped clash; else None."""
-    return _fresh(check).groups.get(k)
-
-
-def _fresh(check: ContactLensCheck) -> _Order:
-    global _shown
-    filters = check.search, check.sort, check.show_relation, check.show_approved, check.show_resolved
-    key = check.id_data.session_uid, len(check.findings), *filters
-    begin = time.monotonic()
-    if _shown[0] != key or begin > _shown[1]:
-        arranged = _order(check)
-        end = time.monotonic()
-        _shown = key, end + max(FRESH, (end - begin) / FRACTION), arranged
-    return _shown[2]
-
-
 def label(finding: ContactLensFinding, letter: str) -> str:
     """The name of one side."""
     names = finding.names(letter)
     return str(names["name"] if names else finding.found()[letter]["name"])
+
+
+def owner(finding: ContactLensFinding, letter: str) -> bpy.types.Object | None:
+    """The object that ignoring a side is about: of an instance what is instanced; None when it is gone."""
+    found: bpy.types.Object | None = getattr(finding, f"source_{letter}") or getattr(finding, f"object_{letter}")
+    return found
 
 
 def group_of(relation: str) -> str:

@@ -366,6 +366,8 @@ NOT_CHECKED_YET = "Not checked yet"
 CHECK_RUNNING = "A scene check is already running"
 NOTHING_SELECTED = "Nothing is selected: select the objects to check"
 PICK_OBJECT = "Pick the object to check"
+NO_CLASHES = "No clashes"
+IGNORED = "Left out of the next check"
 SELECT_CLASH = "Select a clash in the list"
 NO_CLASH_SHOWN = "The list shows no clash: change its filter"
 SELECT_TO_IGNORE = "Select one or two objects to ignore"
@@ -639,16 +641,16 @@ NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
 
 
-def partial(fraction: float) -> str:
-    return f"Partial: stopped after {percent(fraction)} of the pairs"
+def stopped_at(fraction: float) -> str:
+    return f"Stopped at {percent(fraction)}"
 
 
 def checked_at(frame: float) -> str:
-    return f"Checked at another frame: {frame}"
+    return f"Checked at frame {frame:g}"
 
 
 def changed_clashes(number: int) -> str:
-    return f"{number:,} changed: check again"
+    return f"{number:,} changed"
 
 
 def search_clashes(number: int) -> str:
@@ -661,7 +663,40 @@ def clashes_out_of_date(number: int, total: int) -> str:
 
 
 def comparing_clashes(number: int) -> str:
-    return f"Comparing {clashes(number)} with the scene"
+    return f"Comparing {clashes(number)}"
+
+
+def place_in_list(place: int | None, count: int) -> str:
+    """Return which clash of the list is active; place: None for none, the first is 0."""
+    return clashes(count) if place is None else f"{place + 1:,} of {count:,}"
+
+
+def row_state(reason: str) -> str:
+    """Return what stands for the number in a row of the list that is out of date."""
+    return "comparing" if reason == COMPARING else "changed"
+
+
+def clash_tooltip(names: tuple[str, str], relation: str, number: str, status: str, reason: str) -> str:
+    """Return the explanation of a row of the list."""
+    what = f"{RELATIONS[relation]}{', ' if number else ''}{number}"
+    lines = [f"A: {names[0]}", f"B: {names[1]}", what, f"Status: {status}"]
+    return "\n".join([*lines, capitalized(outdated(reason))] if reason else lines)
+
+
+def all_pairs_of(name: str) -> str:
+    return f"All Pairs of {name}"
+
+
+def things_not_checked(number: int) -> str:
+    return f"{number:,} not checked"
+
+
+def left_out(number: int) -> str:
+    return counted(number, "remark")
+
+
+def more_left_out(number: int) -> str:
+    return f"{number:,} more: save a report to see all"
 
 
 def not_checked(reason: str) -> str:
@@ -672,10 +707,6 @@ def not_visible(check: Mapping[str, Any]) -> str:
     """Return how many objects a check left out as not visible; empty for none."""
     counts = hidden_counts(check)
     return f"Not visible and left out: {', '.join(counts)}" if counts else ""
-
-
-def more_unchecked(number: int) -> str:
-    return f"{number:,} more {'was' if number == 1 else 'were'} not checked: save a report to see all"
 
 
 def more_differences(number: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import bpy
 from bpy.app.handlers import persistent
 
-from ..check import changes, session
+from ..check import changes, clash_list, session
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.inspection import Inspection
@@ -199,11 +199,12 @@ def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
 @persistent
 def _undone(*_: object) -> None:
     changes.clear()
+    clash_list.drop()
 
 
 @persistent
 def _loaded(*_: object) -> None:
-    changes.clear()
+    _undone()
     _wanted.clear()
     _unrefined.clear()
     _drop_renewal()

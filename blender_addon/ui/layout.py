@@ -11,15 +11,6 @@ import bpy
 
 from ..data import messages
 
-RELATION_ICONS: dict[str, Any] = {
-    "coincident": "SELECT_SET",
-    "touching": "SNAP_ON",
-    "a_inside_b": "SELECT_SUBTRACT",
-    "b_inside_a": "SELECT_SUBTRACT",
-    "penetrating": "SELECT_INTERSECT",
-    "within_clearance": "CON_DISTLIMIT",
-    "separated": "DRIVER_DISTANCE",
-}
 _LETTER_WIDTH = 6.5
 """Pixels of a character at interface scale 1: a little more than the average."""
 _MARGIN = 60.0

@@ -12,6 +12,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ...core.progress import Cancelled
+from ..check import clash_list
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.clash_rows import present_relations
@@ -156,15 +157,12 @@ class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
-        shown = scene_results.order(check)
-        if not shown:
+        shown = clash_list.shown(context.scene)
+        if not shown.rows:
             self.report({"INFO"}, messages.NO_CLASH_SHOWN)
             return {"CANCELLED"}
-        if check.active in shown:
-            place = (shown.index(check.active) + self.step) % len(shown)
-        else:
-            place = 0 if self.step > 0 else len(shown) - 1
-        check.active = shown[place]
+        before = shown.places.get(check.active, -1 if self.step > 0 else 0)
+        check.active = shown.rows[(before + self.step) % len(shown.rows)]
         return {"FINISHED"}
 
 
@@ -183,7 +181,7 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     """Set the review status of the clash"""
 
     bl_idname = "contact_lens.set_status"
-    bl_label = "Set Status"
+    bl_label = "Set Status of Clash"
 
     status: EnumProperty(name="Status", items=scene_results.STATUSES, default="REVIEWED")  # type: ignore[valid-type]
     all_shown: BoolProperty(  # type: ignore[valid-type]
@@ -194,22 +192,29 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     )
 
     @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        if properties.status == "APPROVED" and not properties.all_shown:
+            return "Approve the clash as it is: it is reported again only when it gets deeper or closer"
+        return ""
+
+    @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         return messages.SELECT_CLASH if scene_results.active_clash(context.scene) is None else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
-        for k in scene_results.order(check) if self.all_shown else [check.active]:
-            check.findings[k].status = self.status
+        findings = list(check.findings)  # one is looked up by going through those before
+        for k in clash_list.shown(context.scene).rows if self.all_shown else [check.active]:
+            findings[k].status = self.status
         handlers.redraw()
         return {"FINISHED"}
 
 
 class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move B out of A and inspect the pair again"""
+    """Move B out of A by the shortest translation, and inspect the pair again"""
 
     bl_idname = "contact_lens.separate_finding"
-    bl_label = "Separate Clash"
+    bl_label = "Move Out of Clash"
 
     title = "Inspection"
 
@@ -255,17 +260,15 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
             return {"CANCELLED"}
         else:
             clash = scene_results.active_clash(context.scene)
-            sides = [
-                getattr(clash, f"source_{letter}") or getattr(clash, f"object_{letter}")
-                for letter in (self.what.lower() if self.what != "FINDING" else "ab")
-            ]
-            pair = [obj for obj in sides if obj is not None]
+            sides = "ab" if self.what == "FINDING" else self.what.lower()
+            pair = [obj for letter in sides if (obj := scene_results.owner(clash, letter)) is not None]
         if not 1 <= len(pair) <= 2:
             self.report({"ERROR"}, messages.SELECT_TO_IGNORE)
             return {"CANCELLED"}
         entry = _check(context).ignored.add()
         entry.object_a = pair[0]
         entry.object_b = pair[1] if len(pair) == 2 and pair[1] != pair[0] else None
+        self.report({"INFO"}, messages.IGNORED)
         return {"FINISHED"}
 
 
@@ -301,6 +304,7 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
             for k in reversed(range(len(check.findings))):
                 if not self.resolved_only or check.findings[k].status == "RESOLVED":
                     check.findings.remove(k)
+        scene_results.revise()
         open_clash.open_clash(context, None)
         if not self.resolved_only:
             check.summary = ""
@@ -321,6 +325,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
     filter_glob: StringProperty(default="*.html;*.json;*.csv", options={"HIDDEN"})  # type: ignore[valid-type]
     kind: EnumProperty(  # type: ignore[valid-type]
         name="Format",
+        description="Format of the report",
         items=(
             ("HTML", "HTML", "Web page with a sortable table and pictures"),
             ("CSV", "CSV", "Table for a spreadsheet"),

@@ -1,37 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of the sidebar tab "Contact" that is about the whole scene: settings, clashes, reports."""
+"""The part of the sidebar tab "Contact" that is about the whole scene: the check, its clashes, what is done with them.
+
+Rows that are there for one clash are there for all: no button moves from one clash to the next.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import bpy
 
-from ..check import changes
+from ..check import changes, clash_list
 from ..check import results as scene_results
 from ..data import messages
+from ..data.distance import Distance
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
-from . import layout, open_clash, scene_operators
-from .layout import RELATION_ICONS, Closed, Tab
+from . import layout, open_clash, scene_operators, status_icons
+from .layout import Closed, Tab
 
 STATUS_ICONS: dict[str, Any] = {
-    "NEW": "ERROR",
-    "CHANGED": "RECOVER_LAST",
-    "ACTIVE": "RADIOBUT_ON",
+    "NEW": "BLANK1",
+    "CHANGED": "ERROR",
+    "ACTIVE": "RADIOBUT_OFF",
     "REVIEWED": "HIDE_OFF",
     "APPROVED": "CHECKMARK",
-    "RESOLVED": "RADIOBUT_OFF",
+    "RESOLVED": "LOCKED",
 }
-
-MOST_UNCHECKED = 5
+MOST_SENTENCES = 10
 """So many reasons why something was not checked are shown; the reports have all."""
-NUMBER = 20
-"""Characters that a number takes in a row of the list, with the icons beside it."""
-MOST_DIFFERENCES = 3
-"""The same of settings that differ between viewport and renders."""
+LINES = 1.8
+"""Heights of a line that a row of the list takes: of a list that is drawn taller, Blender makes the rows so."""
+ROWS = 5
+"""Clashes that the list shows at first; each takes two lines."""
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
@@ -47,41 +50,38 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         index: int = 0,
         flt_flag: int = 0,
     ) -> None:
-        units = UnitFormat.of_scene(context.scene)
-        row = layout.row(align=True)
+        listed = clash_list.drawn(context.scene)
+        heading = listed.headings.get(index)
+        names = [scene_results.label(item, letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
-        row.active = item.is_open and not reason
-        split = row.split(factor=_fraction_of_names(context), align=True)
-        group = scene_results.grouped(data, index)
-        where = split
-        if group is not None:  # by object: its name once, then what it meets
-            where = split.split(factor=0.5, align=True)
-            where.label(text=group[0])
-        names = group[1] if group is not None else " | ".join(scene_results.label(item, letter) for letter in "ab")
-        where.label(text=names, icon="FILE_REFRESH" if reason else RELATION_ICONS.get(item.relation, "QUESTION"))
-        right = split.row(align=True)
+        number = messages.row_state(reason) if reason else _number(data, item, listed.units(context.scene))
+        column = layout.column(align=True)
+        column.scale_y = 1.0 / LINES
+        column.active = item.is_open and not reason
+        first = column.split(factor=_fraction_of_name(context, number), align=True)
+        name = first.row()
+        name.active = heading is None or heading.size > 0
+        count = f" ({heading.size:,})" if heading is not None and heading.size else ""
+        name.label(text=names[0] + count, icon_value=status_icons.icon("unknown" if reason else item.relation))
+        right = first.row()
         right.alignment = "RIGHT"
-        unknown = "comparing" if reason == messages.COMPARING else "changed"
-        right.label(text=unknown if reason else _number(data, item, units))
-        right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
+        right.label(text=number)
+        column.label(text=names[1], icon=STATUS_ICONS[item.status])
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         check = scene_results.of_scene(context.scene)
         column = layout.column(align=True)
-        column.prop(check, "search", text="", icon="VIEWZOOM")
+        column.scale_y = 1.0 / LINES
         row = column.row(align=True)
-        row.prop(check, "sort", text="")
-        row.prop(check, "show_relation", text="")
+        row.prop(check, "search", text="", icon="VIEWZOOM")
+        row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
         row = column.row(align=True)
-        row.prop(check, "show_approved", toggle=True)
-        row.prop(check, "show_resolved", toggle=True)
+        for status, count in clash_list.drawn(context.scene).statuses.items():
+            icon: Any = "DOT" if status == "NEW" else STATUS_ICONS[status]
+            row.prop(check, f"show_{status.lower()}", text=f"{count:,}", icon=icon, toggle=True)
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
-        shown = scene_results.shown(data)
-        is_shown = set(shown)
-        flags = [self.bitflag_filter_item if k in is_shown else 0 for k in range(len(data.findings))]
-        order = [*shown, *(k for k, flag in enumerate(flags) if not flag)]
-        return flags, sorted(range(len(order)), key=order.__getitem__)  # the inverse: the place of each
+        return clash_list.shown(context.scene).filtered
 
 
 class CONTACT_LENS_UL_ignored(bpy.types.UIList):
@@ -98,160 +98,234 @@ class CONTACT_LENS_UL_ignored(bpy.types.UIList):
         flt_flag: int = 0,
     ) -> None:
         names = [obj.name for obj in (item.object_a, item.object_b) if obj is not None]
-        layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(Deleted)")
+        layout.label(text=" | ".join(names) if len(names) == 2 else f"{names[0]}, all pairs" if names else "Deleted")
+
+
+class CONTACT_LENS_MT_ignore(bpy.types.Menu):
+    bl_label = "Ignore"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        clash = scene_results.active_clash(context.scene)
+        if clash is None:
+            return
+        menu = self.layout
+        menu.operator("contact_lens.ignore_pair", text="This Pair").what = "FINDING"
+        for letter in "ab":
+            if (owner := scene_results.owner(clash, letter)) is not None:
+                text = messages.all_pairs_of(owner.name)
+                menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
 
 class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
     bl_label = "Scene Check"
 
     def draw(self, context: bpy.types.Context) -> None:
-        panel = layout.form(self.layout)
+        panel = self.layout
         check = scene_results.of_scene(context.scene)
+        column = panel.column(align=True)
         fraction = scene_operators.progress_of(context.scene)
-        if not layout.progress(panel, fraction, "Checking", "check"):
-            panel.operator("contact_lens.check_scene", icon="VIEWZOOM")
+        if not layout.progress(column, fraction, "Checking", "check"):
+            column.operator("contact_lens.check_scene", icon="VIEWZOOM")
+        row = column.row(align=True)
+        row.prop(check, "scope", text="")
+        row.prop(check, "clearance")
         of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
-        touching = ("touching", "least_contact") if check.touching else ("touching",)
-        layout.properties(panel, check, "scope", *of_scope, "clearance", *touching, "instances", "exact")
+        if of_scope:
+            row = column.row(align=True)
+            for name in of_scope:
+                row.prop(check, name, text="")
         if not check.summary:
             return
-        _draw_summary(panel.box(), context, json.loads(check.summary))
-        panel.template_list("CONTACT_LENS_UL_findings", "", check, "findings", check, "active", rows=6, sort_lock=True)
-        row = panel.row(align=True)
-        row.operator("contact_lens.previous_finding", text="Previous", icon="TRIA_LEFT")
-        row.operator("contact_lens.go_to_finding", text="Next", icon="TRIA_RIGHT").step = 1
-        row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
+        record = _record(check.summary)
+        _draw_state(panel, context, record)
+        _draw_left_out(panel, context, record)
+        two_lines = panel.column()
+        two_lines.scale_y = LINES
+        two_lines.template_list(
+            "CONTACT_LENS_UL_findings",
+            "",
+            check,
+            "findings",
+            check,
+            "active",
+            item_dyntip_propname="tooltip",
+            rows=ROWS,
+            sort_lock=True,
+        )
         clash = scene_results.active_clash(context.scene)
-        if clash is not None:
-            _draw_clash(panel.box(), context, clash)
+        _draw_buttons(panel, context, clash)
+        if check.findings:
+            _draw_clash(panel.box().column(align=True), context, clash)
         row = panel.row(align=True)
         row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
         row.operator("contact_lens.clear_findings", text="", icon="TRASH")
 
 
-def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: dict[str, Any]) -> None:
-    """Draw how many clashes the last check has found, whether they are up to date, and what was not checked."""
+@lru_cache(maxsize=4)
+def _record(summary: str) -> dict[str, Any]:
+    """Return the stored record of a check, which may be long, as plain data that must not be changed."""
+    record: dict[str, Any] = json.loads(summary)
+    return record
 
-    def say(text: str, icon: str) -> None:
-        layout.sentence(box, context, text, icon)
 
-    def say_first(texts: list[str], most: int, more: Callable[[int], str], icon: str) -> None:
-        for text in texts[:most]:
-            say(text, icon)
-        if len(texts) > most:
-            say(more(len(texts) - most), icon)
-
+def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
+    """Draw how many clashes the last check has found, which filter the list, and whether they are up to date."""
+    check = scene_results.of_scene(context.scene)
     counts, changed, comparing = changes.totals(context.scene)
-    if check["partial"]:
-        done = check["checked_pairs"] / check["candidate_pairs"] if check["candidate_pairs"] else 0.0
-        say(messages.partial(done), "ERROR")
-    if check["frame"] != frame_of(context.scene):
-        say(messages.checked_at(check["frame"]), "INFO")
+    column = panel.column(align=True)
+    groups = dict.fromkeys(clash_list.GROUPS, 0)
+    for relation in scene_results.RELATIONS:
+        groups[scene_results.group_of(relation)] += counts.get(relation, 0)
+    found = {group.lower(): count for group, count in groups.items() if count}
+    row = column.row(align=True)
+    texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
+    if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
+        texts = {word: f"{count:,}" for word, count in found.items()}
+    for word, text in texts.items():
+        row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
+    states = []
+    if record["partial"]:
+        done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
+        states.append(messages.stopped_at(done))
+    if record["frame"] != frame_of(context.scene):
+        states.append(messages.checked_at(record["frame"]))
     if changed:
-        box.label(text=messages.changed_clashes(sum(changed.values())), icon="ERROR")
-    elif comparing:
-        box.label(text=messages.comparing_clashes(comparing), icon="SORTTIME")
-    else:
-        box.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
-    lines = [
-        (
-            word.replace("_", " ").capitalize(),
-            f"{counts[word]:,}" + (f" ({changed[word]:,} changed)" if word in changed else ""),
-        )
-        for word in (*scene_results.RELATIONS, "approved", "resolved")
-        if word in counts
-    ]
-    layout.rows(box, context, lines or [("Clashes", "none")])
-    unchecked = [messages.not_checked(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
-    say_first(unchecked, MOST_UNCHECKED, messages.more_unchecked, "ERROR")
-    if hidden := messages.not_visible(check):
-        say(hidden, "INFO")
-    differences = [messages.differs_in_renders(entry) for entry in check.get("differences", [])]
-    say_first(differences, MOST_DIFFERENCES, messages.more_differences, "INFO")
-    others = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
-    if others:
-        say(others[0] + messages.and_more(len(others) - 1), "INFO")
+        states.append(messages.changed_clashes(sum(changed.values())))
+    icon: Any = "ERROR" if states else "CHECKMARK"
+    if not states and comparing:
+        states, icon = [messages.comparing_clashes(comparing)], "SORTTIME"
+    text = ", ".join([*([] if found else [messages.NO_CLASHES]), *(states or [messages.UP_TO_DATE])])
+    row = column.row(align=True)
+    row.label(text=layout.fitting(text, layout.characters(context) - 2 * layout.ICON_WIDTH), icon=icon)
+    row.prop(check, "only_changed", text="", icon="FILTER")
 
 
-def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding) -> None:
-    """Draw everything known about a clash, and what can be done about it."""
-    row, units = clash.row(), UnitFormat.of_scene(context.scene)
-    lines = [
-        ("A", scene_results.label(clash, "a")),
-        ("B", scene_results.label(clash, "b")),
-        ("Relation", row["relation"].replace("_", " ").capitalize()),
-        _distance(row, units),
-    ]
-    if row["area"] > 0.0:
-        lines.append(("Area", units.area(row["area"])))
-    lines.append(("Center", units.vector(row["center"])))
-    frame = row.get("frame")  # files saved earlier do not say
-    if frame not in (None, frame_of(context.scene)):
-        lines.append(("Found at Frame", str(frame)))
-    reason = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, clash)
-    box.label(text=reason or messages.UP_TO_DATE, icon="ERROR" if reason else "CHECKMARK")
-    column = box.column()
-    column.active = not reason
-    layout.rows(column, context, lines)
-    fraction = open_clash.progress_of(context.scene)
+def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
+    """Draw in one line how much was not checked, unfolded why, and what else the check has left out."""
+    unchecked = [messages.capitalized(entry["reason"]) for entry in record["skipped"] if entry["unchecked"]]
+    others = [messages.differs_in_renders(entry) for entry in record.get("differences", [])]
+    others += [entry["reason"] for entry in record["skipped"] if not entry["unchecked"]]
+    if hidden := messages.not_visible(record):
+        others.insert(0, hidden)
+    if not unchecked and not others:
+        return
+    header, body = panel.panel("CONTACT_LENS_PT_left_out", default_closed=True)
+    text = messages.things_not_checked(len(unchecked)) if unchecked else messages.left_out(len(others))
+    header.label(text=text, icon="ERROR" if unchecked else "INFO")
+    if body is None:
+        return
+    for texts, icon in ((unchecked, "ERROR"), (others, "INFO")):
+        for text in texts[:MOST_SENTENCES]:
+            layout.sentence(body, context, text, icon)
+        if len(texts) > MOST_SENTENCES:
+            layout.sentence(body, context, messages.more_left_out(len(texts) - MOST_SENTENCES), icon)
+
+
+def _draw_buttons(
+    panel: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
+) -> None:
+    """Draw what leads from clash to clash, and what can be done with the active one."""
+    check, listed = scene_results.of_scene(context.scene), clash_list.drawn(context.scene)
+    column = panel.column(align=True)
+    row = column.row(align=True)
+    row.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
+    place = row.row(align=True)
+    place.alignment = "CENTER"
+    place.label(text=messages.place_in_list(listed.places.get(check.active), len(listed.rows)))
+    row.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
+    row.separator()
+    row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
+    row = column.row(align=True)
+    row.operator("contact_lens.set_status", text="Approve", icon="CHECKMARK").status = "APPROVED"
+    ignore = row.row(align=True)
+    ignore.enabled = clash is not None and not open_clash.missing(context.scene, clash)
+    ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
+    row.operator("contact_lens.separate_finding", text="Move Out").moves = "B"
+
+
+def _draw_clash(
+    box: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
+) -> None:
+    """Draw the active clash in as many rows as any other."""
+    if clash is None:
+        box.label(text=messages.SELECT_CLASH, icon="INFO")
+        for _ in range(5):
+            box.label(text="")
+        return
+    row, scene = clash.row(), context.scene
+    reason = scene_results.why_out_of_date(scene, scene_results.of_scene(scene).active, clash)
+    number = _number_of(row, UnitFormat.of_scene(scene))
+    first = box.split(factor=_fraction_of_name(context, number), align=True)
+    first.active = not reason
+    first.label(text=messages.RELATIONS[row["relation"]], icon_value=status_icons.icon(row["relation"]))
+    right = first.row()
+    right.alignment = "RIGHT"
+    right.label(text=number)
+    room = layout.characters(context) - 2
+    for letter in "ab":
+        name = scene_results.label(clash, letter)
+        layout.line(box, context, f"{letter.upper()}  {layout.elided(name, room)}", name, "NONE")
+    fraction, frame = open_clash.progress_of(scene), row.get("frame")  # files saved earlier do not say
     if fraction is not None:
         box.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
-    for note in row["notes"]:
-        layout.sentence(box, context, note, "INFO")
-    box.prop(clash, "status")
-    buttons = box.row(align=True)
-    buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
-    ignore = buttons.row(align=True)
-    ignore.enabled = not open_clash.missing(context.scene, clash)
-    ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
+    elif reason:
+        layout.line(box, context, messages.capitalized(reason), messages.capitalized(reason), "ERROR")
+    elif frame not in (None, frame_of(scene)):
+        box.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
+    else:
+        box.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
+    if row["notes"]:
+        layout.line(box, context, row["notes"][0], ". ".join(row["notes"]), "INFO")
+    else:
+        box.label(text="")
+    box.prop(clash, "status", text="")
 
 
-class CONTACT_LENS_PT_scene_ignore(Tab, Closed, bpy.types.Panel):
+class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
     bl_parent_id = "CONTACT_LENS_PT_scene"
-    bl_label = "Ignore"
+    bl_label = "Settings"
 
     def draw(self, context: bpy.types.Context) -> None:
-        panel = self.layout
+        panel = layout.form(self.layout)
         check = scene_results.of_scene(context.scene)
+        touching = ("touching", "least_contact") if check.touching else ("touching",)
+        layout.properties(panel, check, *touching, "instances", "exact")
         names = ("parents", "collections", "joined", "approved", "listed")
-        layout.properties(panel, check, *(f"ignore_{name}" for name in names))
+        column = panel.column(heading="Ignore", align=True)
+        for name in names:
+            column.prop(check, f"ignore_{name}")
         row = panel.row()
         row.active = check.ignore_listed
         row.template_list("CONTACT_LENS_UL_ignored", "", check, "ignored", check, "active_ignored", rows=3)
         side = row.column(align=True)
         side.operator("contact_lens.ignore_pair", text="", icon="ADD").what = "SELECTED"
         side.operator("contact_lens.unignore", text="", icon="REMOVE")
-        ignored = json.loads(check.summary)["ignored_pairs"] if check.summary else {}
+        ignored = _record(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
             panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
 
 
-def _fraction_of_names(context: bpy.types.Context) -> float:
-    """Return the fraction of a row of the list that is for names: a number that is cut off is worse than a name."""
-    return max(0.5, 1.0 - NUMBER / layout.characters(context))
+def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
+    """Return the fraction of a row that is for a name: a number that is cut off is worse than a name."""
+    return max(0.4, 1.0 - (len(number) + 1) / layout.characters(context))
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
     """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
     if check.sort == "AREA":
         return units.area(clash.area)
-    if clash.is_apart:
-        return "apart"
-    most = "\N{LESS-THAN OR EQUAL TO} " if clash.is_at_most else ""
-    return most + units.length(abs(clash.signed_distance)) if clash.has_depth else "no depth"
+    return "apart" if clash.is_apart else _number_of(clash.row(), units)
 
 
-def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
-    """Return the one number of a clash, with its name."""
-    if row["signed_distance"] is None:
-        return "Depth", f"none: {messages.NO_DEPTH}"
-    most = "at most " if messages.is_at_most(row) else ""
-    return "Depth" if row["intersects"] else "Gap", most + units.length(abs(row["signed_distance"]))
+def _number_of(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return the number of a clash; of two open surfaces that there is none."""
+    return "no depth" if row["signed_distance"] is None else Distance.of_row(row).text(units)
 
 
 CLASSES = (
     CONTACT_LENS_UL_findings,
     CONTACT_LENS_UL_ignored,
+    CONTACT_LENS_MT_ignore,
     CONTACT_LENS_PT_scene,
-    CONTACT_LENS_PT_scene_ignore,
+    CONTACT_LENS_PT_scene_settings,
 )

@@ -109,6 +109,10 @@ class Layout:
         assert hasattr(bpy.types, name)
         self._note("menu", text, **options)
 
+    def panel(self, name: str, default_closed: bool = False) -> tuple[Layout, Layout]:
+        """Stands for a part that the user has unfolded."""
+        return self.row(), self.column()
+
     def template_list(self, *arguments: Any, **options: Any) -> None:
         assert set(options) <= set(FUNCTIONS["template_list"].parameters.keys())
 

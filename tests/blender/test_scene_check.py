@@ -1020,23 +1020,23 @@ def test_going_through_the_list_selects_and_inspects_each_pair() -> None:
 
 
 def test_filter_and_sort() -> None:
-    results = part("blender_addon.check.results")
+    lists = part("blender_addon.check.clash_list")
     row_of_cubes()
     found = check(clearance=0.02)
 
     def listed(**changes: object) -> list[str]:
         for name, value in changes.items():
             setattr(settings(), name, value)
-        return ["".join(*names([found[k]])) for k in results.order(settings())]
+        return ["".join(*names([found[k]])) for k in lists.shown(bpy.context.scene).rows]
 
     assert listed() == ["AB", "BC", "CD"]
     assert listed(search="a") == ["AB"]
-    assert listed(search="", show_relation="WITHIN_CLEARANCE") == ["CD"]
-    assert listed(show_relation="ALL", sort="OBJECT") == ["AB", "BC", "CD"]
-    groups = [results.grouped(settings(), k) for k in results.order(settings())]
-    assert groups == [("B (2)", "A"), ("", "C"), ("C (1)", "D")]
+    assert listed(search="", show_penetrating=False, show_touching=False) == ["CD"]
+    assert listed(show_penetrating=True, show_touching=True, sort="OBJECT") == ["AB", "BC", "CD"]
+    shown = lists.shown(bpy.context.scene)
+    assert [shown.headings[k] for k in shown.rows] == [("B", "A", 2), ("B", "C", 0), ("C", "D", 1)]
     assert listed(sort="AREA")[-1] == "CD"
-    assert results.grouped(settings(), 0) is None
+    assert not lists.shown(bpy.context.scene).headings
     found[0].status = "APPROVED"
     assert "AB" not in listed(show_approved=False)
     for sort in ("NAME", "RELATION", "STATUS", "DEPTH"):

@@ -20,6 +20,7 @@ import bpy
 import numpy as np
 import pytest
 
+from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import KINDS, load_report, outputs, run, run_json, save_report
 from .scenes import animate, cube, mesh_object, open_scene, pane, part, save_scene, sheet
@@ -73,19 +74,6 @@ def unit_settings(system: str, length_unit: str, scale: float) -> None:
         settings.length_unit = length_unit
 
 
-class Sidebar:
-    """A layout of Blender's that keeps the texts."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *arguments, **options: self
-
-    def label(self, text: str = "", icon: str = "") -> None:
-        self.texts.append(text)
-
-
 def test_each_finding_is_marked_with_its_frame(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,22 +84,22 @@ def test_each_finding_is_marked_with_its_frame(
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
 
     def shown() -> str:
-        sidebar = Sidebar()
-        panel.draw(SimpleNamespace(layout=sidebar), bpy.context)
-        return "; ".join(sidebar.texts)
+        layout = Layout()
+        panel.draw(SimpleNamespace(layout=layout), bpy.context)
+        return "; ".join(layout.drawn.texts)
 
     bpy.ops.contact_lens.check_scene()
     bpy.ops.contact_lens.go_to_finding()
     assert "frame" not in shown().lower()
     scene.frame_set(10)
-    assert "Checked at another frame: 1" in shown()
-    assert "Found at Frame; 1" in shown()
+    assert "Checked at frame 1" in shown()
+    assert "Found at frame 1" in shown()
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
     frames = {results.label(finding, "a"): finding.row()["frame"] for finding in check.findings}
     assert frames == {NASTY: 1, "F": 10}
-    assert "another frame" not in shown()
-    assert "Found at Frame; 1" in shown()
+    assert "Checked at frame" not in shown()
+    assert "Found at frame 1" in shown()
     data, table, page = (save_report(tmp_path / f"out.{kind}") for kind in KINDS)
     (told,) = data["checks"]
     assert (told["frame"], [row["frame"] for row in told["findings"]]) == (10, [10, 1])
@@ -277,7 +265,7 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
-        assert ("at most" in panel._distance(row, units)[1]) == is_bound
+        assert panel._number_of(row, units).startswith("\N{LESS-THAN OR EQUAL TO}") == is_bound
         assert ("at most" in html._distance(row, report_units.unit_format(check))) == is_bound
         hint = "  1 depth is an upper bound: add --exact to refine it"
         assert (hint in terminal.lines({**check, "findings": [row]})) == is_bound
@@ -294,11 +282,9 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
     assert panel._number(check, finding, units) == "no depth"
     check.sort = "AREA"
     assert panel._number(check, finding, units) == "0 m²"
-    told = ("Depth", "none: both surfaces are open")
-    assert panel._distance(finding.row(), units) == told
     # Files saved earlier have zeros.
     finding.data = json.dumps({**finding.row(), "signed_distance": 0.0, "depth": 0.0, "normal": [0.0, 0.0, 0.0]})
-    assert panel._distance(finding.row(), units) == told
+    assert panel._number_of(finding.row(), units) == "no depth"
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     assert (finding.status, finding.has_depth) == ("ACTIVE", False)
