@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 """Significant digits of a length in the interface; files carry the full float."""
+VECTOR_DIGITS = (3, 2)
+"""Of the largest component of a vector, and all before the point: the first with which it is no longer than a line."""
+LINE = 20
+"""Characters beside a name in the sidebar."""
+LONGEST = 7
+"""Digits before the point from which on, and zeros behind it, a number is written with an exponent."""
 ROUGH_DIGITS = 2
 """Of errors and differences."""
 EXACT_DIGITS = 7
@@ -109,7 +115,7 @@ def _texts(values: list[float], error: float = 0.0, rounding: Rounding = "neares
     if not math.isfinite(largest):
         return [str(v) for v in values]
     place = _last_place(largest, error, digits)
-    is_written_out = largest == 0.0 or -4 <= math.floor(math.log10(largest)) <= 6
+    is_written_out = largest == 0.0 or -4 <= math.floor(math.log10(largest)) < LONGEST
     numbers = [_rounded(v, place, rounding).normalize() for v in values]
     return ["0" if number == 0 else f"{number:{'f' if is_written_out else 'e'}}" for number in numbers]
 
@@ -207,8 +213,16 @@ class UnitFormat:
     def vector(self, values: Iterable[float], error: float = 0.0) -> str:
         """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""
         numbers = [float(v) for v in values]
-        symbol, factor = self._unit(max(abs(v) for v in numbers), error)
-        return f"{' '.join(_texts([v * factor for v in numbers], error * factor))} {symbol}".rstrip()
+        largest = max(abs(v) for v in numbers)
+        symbol, factor = self._unit(largest, error)
+        before_point = len(f"{largest * factor:.0f}")
+        for digits in VECTOR_DIGITS:
+            digits = max(digits, before_point) if before_point <= LONGEST else digits
+            texts = _texts([v * factor for v in numbers], error * factor, digits=digits)
+            line = f"{' '.join(texts)} {symbol}".rstrip()
+            if len(line) <= LINE:
+                break
+        return line
 
     def exact(self, value: float) -> str:
         """`value` Blender units in the unit of `length` with all digits, for Blender's fields: '2.846312 mm'."""

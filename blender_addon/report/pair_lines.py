@@ -117,12 +117,10 @@ def measurements(inspection: Inspection) -> list[Row]:
     rows += _extent(contact, inspection.units)
     if contact.curves:
         length = curve_length(contact)
-        rows.append(Row("Contact Curves", f"{len(contact.curves)}, {units.length(length)}", units.exact(length)))
-    if contact.has_depth:
-        rows.append(_point("Point on A", contact.point_on_a, units, error))
-        rows.append(_point("Point on B", contact.point_on_b, units, error))
-    else:
-        rows.append(_point("Common Point", contact.point_on_a, units, error))
+        rows.append(Row("Curves", f"{len(contact.curves)}, {units.length(length)} long", units.exact(length)))
+    on_a = _point("Point on A", contact.point_on_a, units, error)
+    on_b = _point("Point on B", contact.point_on_b, units, error)
+    rows += [on_a._replace(name="Common Point")] if on_a.text == on_b.text else [on_a, on_b]
     if inspection.flat is not None:
         normal = inspection.flat.plane.normal
         rows.append(Row("Normal of 2D Plane", direction(normal), exact_vector(normal)))
@@ -151,12 +149,12 @@ def _extent(contact: Contact, units: UnitFormat) -> list[Row]:
     area, length = sum(region.area for region in found), sum(region.length for region in found)
     rows = []
     if area > 0.0:
-        rows.append(Row("Contact Area", units.area(area), units.exact_area(area)))
+        rows.append(Row("Area", units.area(area), units.exact_area(area)))
     elif RegionKind.SEGMENT in kinds:
-        rows.append(Row("Contact Length", units.length(length), units.exact(length)))
+        rows.append(Row("Length", units.length(length), units.exact(length)))
     if len(found) > 1 or kinds == [RegionKind.POINT]:
         counts = [counted(kinds.count(kind), word) for kind, word in _KINDS.items() if kind in kinds]
-        rows.append(Row("Contact Regions", ", ".join(counts)))
+        rows.append(Row("Regions", ", ".join(counts)))
     return rows
 
 
@@ -206,7 +204,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
     if len(contact.ties) > 1:
         rows.append(Row("Equal Directions", str(len(contact.ties))))
     rows.append(Row("Resolution", units.rough(inspection.resolution)))
-    rows.append(Row("Contact Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the smaller object"))
+    rows.append(Row("Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the size"))
     failed = failed_checks_of(inspection)
     passed = sum(check.ok for check in inspection.verification.checks)
     rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else f"{passed} passed"))
@@ -233,7 +231,7 @@ def _proved(inspection: Inspection) -> str:
     if least == 0.0:
         return f"At most {units.length(most, rounding='up')}"
     units = units.for_table([most])
-    return f"Between {units.number(least, rounding='down')} and {units.length(most, rounding='up')}"
+    return f"{units.number(least, rounding='down')} to {units.length(most, rounding='up')}"
 
 
 def _method_words(contact: Contact) -> str:

@@ -237,7 +237,7 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(kind_a: str, kind_b: s
 def test_a_cylinder_on_a_box_meets_it_in_a_disk() -> None:
     found = inspect(block("A", (4.0, 4.0, 2.0)), block("B", (2.0, 2.0, 2.0), (0.0, 0.0, 1.9), "CYLINDER"))
     assert found.contact.region.area == pytest.approx(np.pi, rel=1e-6)
-    assert lines()["Contact Area"] == "3.142 m²"
+    assert lines()["Area"] == "3.142 m²"
     corners = layers()["region"]["start"].reshape(-1, 3, 3).astype(float)
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     assert area == pytest.approx(np.pi, rel=0.01)
@@ -505,7 +505,7 @@ def test_crossing_meshes_show_the_curves_in_which_they_meet() -> None:
     found = inspect(smooth_ring("A"), block("B", (0.3, 0.3, 1.2), (1.0, 0.0, 0.0)))
     assert len(found.contact.curves) == 2  # in at the top and out at the bottom
     assert "curves" in layers()
-    assert lines()["Contact Curves"].startswith("2, ")
+    assert lines()["Curves"].startswith("2, ")
 
 
 def test_a_smooth_mesh_is_drawn_too() -> None:

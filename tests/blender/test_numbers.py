@@ -159,9 +159,13 @@ def test_small_lengths_in_a_fixed_unit_are_written_with_an_exponent(units: Modul
 
 def test_small_components_of_a_vector_do_not_look_important(units: ModuleType) -> None:
     metres = units.UnitFormat("METRIC", 1.0, "METERS")
-    assert metres.vector((12.5, -1e-9, 0.25)) == "12.5 0 0.25 m"
-    assert metres.vector((12.5, -0.02, 0.25), 0.1) == "12.5 0 0.25 m".replace("0.25", "0.3")
+    assert metres.vector((2.5, -1e-9, 0.25)) == "2.5 0 0.25 m"
+    assert metres.vector((12.5, -0.02, 0.25), 0.5) == "13 0 0 m"
     assert metres.vector((0.0, -0.0, 0.0)) == "0 0 0 m"
+    assert metres.vector((44.7123, -18.678, -0.4312)) == "44.7 -18.7 -0.4 m", "three of them stand in one line"
+    assert metres.vector((-0.00011, 0.000311, 0.02581)) == "0 0 0.026 m", "as long as a line"
+    assert metres.vector((12345.6, 4.2, -300.0)) == "12346 4 -300 m", "no digit before the point is left out"
+    assert metres.vector((1.25e9, 0.0, 3.0)) == "1.25e+9 0 0 m"
     assert units.direction((0.3512, -0.936, -1e-12)) == "0.35 -0.94 0.00"
 
 
@@ -231,7 +235,7 @@ def test_what_is_copied_of_a_row_has_all_digits() -> None:
     assert found["Depth"] == "0.7654321 m"
     assert found["Direction"] == "[1, 0, 0]"
     assert found["MTV"] == "[0.7654321, 0, 0]"
-    assert found["Contact Area"] == "3.42 m²"
+    assert found["Area"] == "3.42 m²"
     assert found["Shape of A"] == ""
 
 
@@ -242,7 +246,7 @@ def test_no_row_says_nothing(x: float, least: str) -> None:
     found = rows("measurements")
     assert least in found
     assert ("MTV" in found) == (x == 1.5)
-    assert ("Center" in found) == ("Contact Area" in found) == (x <= 2.0)
+    assert ("Center" in found) == ("Area" in found) == (x <= 2.0)
     assert not [
         text for text in (*found.values(), *rows("accuracy").values()) if text.startswith(("0 0 0", "-0", "none"))
     ]
@@ -253,10 +257,10 @@ def test_lengths_of_a_box_are_in_the_unit_of_the_depth() -> None:
     bpy.context.scene.unit_settings.length_unit = "ADAPTIVE"
     inspect(cube("A"), cube("B", (1.997, 0.0, 0.5)))
     found = rows("measurements")
-    assert (found["Depth"], found["Center"]) == ("3 mm", "998.5 0 250 mm")
+    assert (found["Depth"], found["Center"]) == ("3 mm", "998 0 250 mm")
     inspect(cube("C", (300.0, 0.0, 0.0)), cube("D", (301.997, 0.0, 0.5)))
     found = rows("measurements")
-    assert (found["Depth"], found["Center"]) == ("2.991 mm", "301 0 0.3 m"), "301000 mm are hard to read"
+    assert (found["Depth"], found["Center"]) == ("2.991 mm", "301 0 0 m"), "301000 mm are hard to read"
 
 
 # --- everywhere the same ----------------------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     inspect(cube("A"), cube("B", (1.5123456, 0.25, 0.0)))
     assert main().given("copy", "what") == ["Number"]
     texts, asked = drawn("measurements").texts, drawn("measurements").given("copy", "what")
-    assert {"Depth", "Direction", "MTV", "Center", "Contact Area", None} <= set(asked)
+    assert {"Depth", "Direction", "MTV", "Center", "Area", None} <= set(asked)
     assert all(what in texts for what in asked if what)
     copied = {}
     for what in ("Number", "Depth", "Direction", "Center"):
@@ -317,7 +317,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
     assert result()[1] == "≤ 0.5 m"
     assert warnings() == ["Depth is at least 0.125 m"]
     assert "moving by 0.5 m separates them" in main().given("explain", "sentence")[0]
-    assert "Between 0.125 and 0.5 m" in drawn("accuracy").texts
+    assert "0.125 to 0.5 m" in drawn("accuracy").texts
 
     def wrong(*shapes: Any, **options: Any) -> Any:
         found = honest(*shapes, **options)

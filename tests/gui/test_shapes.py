@@ -13,7 +13,7 @@ def test_a_mesh_with_concavities_is_taken_as_it_is(seen: Any) -> None:
     panel = " ".join(seen["panel"])
     assert "Depth" in panel or "Signed Distance" in panel
     assert "mesh, surface, automatic" in panel
-    assert "Contact Curves" in panel
+    assert "Curves" in panel
 
 
 def test_it_follows(seen: Any) -> None:
