@@ -61,10 +61,12 @@ def center_of(contact: Contact) -> FloatArray | None:
 
 
 def vector_ends(found: Contact) -> tuple[FloatArray, FloatArray]:
-    """Return the ends (3,) on B and on A of the penetration vector, or of the line across the gap, in true length; the
-    contact centre is in the middle."""
+    """Return the tail and the tip (3,) of the arrow: the contact centre, and where the MTV leads from there. Of a gap,
+    the ends on A and on B of the line across it, which has the contact centre in its middle."""
+    if found.signed_distance <= 0.0:
+        return found.center, found.center + found.mtv
     half = 0.5 * found.signed_distance * found.normal
-    return found.center + half, found.center - half
+    return found.center - half, found.center + half
 
 
 # --- any pair -------------------------------------------------------------------------------------------------------

@@ -24,12 +24,12 @@ def _color(name: str, default: Color, description: str) -> object:
 class ContactLensPreferences(bpy.types.AddonPreferences):
     bl_idname = ADDON
 
-    color_a: _color("Shape A", DEFAULT_LOOK.color_a, "Hull of the active object")  # type: ignore[valid-type]
-    color_b: _color("Shape B", DEFAULT_LOOK.color_b, "Hull of the other object")  # type: ignore[valid-type]
-    color_region: _color("Region", DEFAULT_LOOK.color_region, "Contact region")  # type: ignore[valid-type]
-    color_vector: _color("Vector", DEFAULT_LOOK.color_vector, "Penetration vector")  # type: ignore[valid-type]
+    color_a: _color("A", DEFAULT_LOOK.color_a, "Outline and name of A")  # type: ignore[valid-type]
+    color_b: _color("B", DEFAULT_LOOK.color_b, "Outline and name of B")  # type: ignore[valid-type]
+    color_region: _color("Contact Area", DEFAULT_LOOK.color_region, "Where the surfaces meet")  # type: ignore[valid-type]
+    color_vector: _color("Arrow", DEFAULT_LOOK.color_vector, "Move of B that separates")  # type: ignore[valid-type]
     color_gap: _color("Gap", DEFAULT_LOOK.color_gap, "Line between separated objects")  # type: ignore[valid-type]
-    color_point: _color("Points", DEFAULT_LOOK.color_point, "Contact and witness points")  # type: ignore[valid-type]
+    color_point: _color("Contact Points", DEFAULT_LOOK.color_point, "Center and corners of the contact area")  # type: ignore[valid-type]
     line_width: FloatProperty(  # type: ignore[valid-type]
         name="Line Width", subtype="PIXEL", min=0.5, max=10.0, default=DEFAULT_LOOK.line_width
     )

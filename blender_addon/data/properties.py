@@ -184,19 +184,23 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     flat: flat({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
-    show_hulls: _toggle("Convex Hulls", "Show wireframes of both convex hulls")  # type: ignore[valid-type]
-    show_region: _toggle("Region", "Show the contact region, filled")  # type: ignore[valid-type]
-    show_points: _toggle("Contact Points", "Show the center and corners of the contact region")  # type: ignore[valid-type]
+    show_vector: _toggle(  # type: ignore[valid-type]
+        "Arrow", "Show the shortest move of B that separates, or the gap, as a line between the objects"
+    )
+    show_region: _toggle("Contact Area", "Show where the surfaces meet, as an area or as curves")  # type: ignore[valid-type]
+    show_points: _toggle("Contact Points", "Show the center and the corners of the contact area")  # type: ignore[valid-type]
+    show_hulls: _toggle(  # type: ignore[valid-type]
+        "Outline", "Outline collision shapes that differ from their mesh, and what is hidden behind other objects"
+    )
+    show_labels: _toggle("Labels", "Show the depth or gap and the names of A and B")  # type: ignore[valid-type]
+    show_ties: _toggle(  # type: ignore[valid-type]
+        "Other Directions", "Show other moves of B that are just as short and separate, dimmed", default=False
+    )
     show_witness: _toggle(  # type: ignore[valid-type]
         "Witness Points",
-        "Show the points of A and B that realize the distance; where faces meet, one pair of many",
+        "Show the point of A and the point of B that realize the distance; where faces meet, one pair of many",
         default=False,
     )
-    show_vector: _toggle(  # type: ignore[valid-type]
-        "Vector", "Show the penetration vector in true length at the contact center, or the line across the gap"
-    )
-    show_labels: _toggle("Labels", "Show lengths as text")  # type: ignore[valid-type]
-    show_ties: _toggle("Ties", "Show other, equally short translations that separate, dimmed")  # type: ignore[valid-type]
 
     show_volumes: BoolProperty(  # type: ignore[valid-type]
         name="Bounding Volumes",

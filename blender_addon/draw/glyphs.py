@@ -16,7 +16,7 @@ from ...core.meshes.solid_facets import Solid
 from ...core.shapes.polytope import Polytope
 from ...core.types import FloatArray
 from ..data.look import Color
-from ..read.shape_outline import bent_edges, wires
+from ..read.shape_outline import SHARP, edges_and_sides, wires
 
 GlyphArray = NDArray[np.void]
 
@@ -30,16 +30,13 @@ GLYPH = np.dtype(
         ("corner", np.float32, 3),  # 0 at start or 1 at end; in which direction to widen along and across, -1 or 1
         ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; dash period: all pixels
         ("color", np.float32, 4),
-        ("spread", np.float32),  # above 0: times a stroke's length in pixels it is its opacity, at most 1
+        ("side_a", np.float32, 3),  # normals of the two faces beside an edge, which is seen where one of them faces
+        ("side_b", np.float32, 3),  # the viewer and the other does not; 0: seen from anywhere
     ]
 )
 
 HEAD_LENGTH, HEAD_HALF_WIDTH = 7.5, 2.7
 """Of an arrow, in line widths."""
-_FREE_EDGE = 14.0
-"""In line widths: a smooth edge of a hull is as strong as a sharp one when its facets are that wide on screen."""
-_SHARP = float(np.cos(np.radians(30.0)))
-"""Cosine of the angle between two facets from which on their edge is always drawn in full."""
 
 QUAD = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)], dtype=np.float32)
 
@@ -112,15 +109,21 @@ def tint(color: Color, number: int) -> Color:
     return (r, g, b, color[3])
 
 
-def shape_edges(shape: Solid, base: FloatArray, color: Color, width: float, dash: float) -> GlyphArray:
-    """Return the edges of a shape; of a curved one rings and lines along its side; pieces in tints of the colour."""
+def shape_edges(
+    shape: Solid, base: FloatArray, color: Color, width: float, dash: float, creases: bool = True
+) -> GlyphArray:
+    """Return the outline of a shape, with its creases if they are wanted; of a curved one rings and lines along its
+    side; pieces in tints of the colour."""
     if isinstance(shape, Compound):
         pieces = enumerate(shape.pieces)
-        return concatenate([shape_edges(piece, base, tint(color, k), width, dash) for k, piece in pieces])
-    if isinstance(shape, Mesh):
-        return _fading_edges(*bent_edges(shape), base, color, width, dash)
-    if isinstance(shape, Polytope):
-        return _fading_edges(shape.vertices[shape.edges], _hull_widths(shape), base, color, width, dash)
+        return concatenate([shape_edges(piece, base, tint(color, k), width, dash, creases) for k, piece in pieces])
+    if isinstance(shape, Mesh | Polytope):
+        edges, sides = edges_and_sides(shape)
+        glyphs = strokes(edges[:, 0] - base, edges[:, 1] - base, color, width, dash=dash)
+        if creases:
+            sides = np.where((sides[:, 0] * sides[:, 1]).sum(axis=1)[:, None, None] < SHARP, 0.0, sides)
+        glyphs["side_a"], glyphs["side_b"] = np.repeat(sides, len(QUAD), axis=0).transpose(1, 0, 2)
+        return glyphs
     parts = []
     for line in wires(shape):
         starts, ends = line[:-1] - base, line[1:] - base
@@ -130,36 +133,3 @@ def shape_edges(shape: Solid, base: FloatArray, color: Color, width: float, dash
             starts, ends = starts[drawn], ends[drawn]
         parts.append(strokes(starts, ends, color, width, dash=dash))
     return concatenate(parts)
-
-
-def _fading_edges(
-    edges: FloatArray, widths: FloatArray, base: FloatArray, color: Color, width: float, dash: float
-) -> GlyphArray:
-    """Return edges (k, 2, 3); where widths (k,) > 0, they fade where they lie close to each other on screen.
-
-    widths: of the facets beside an edge, relative to its length. Without that a finely meshed sphere is one blot that
-    hides the contact.
-    """
-    edges = edges - base
-    glyphs = strokes(edges[:, 0], edges[:, 1], color, width, dash=dash)
-    glyphs["spread"] = np.repeat(
-        np.where(widths > 0.0, np.maximum(widths, 1e-9) / (_FREE_EDGE * width), 0.0), len(QUAD)
-    )
-    return glyphs
-
-
-def _hull_widths(hull: Polytope) -> FloatArray:
-    """Return how wide (k,) the facets beside each edge of a hull are, relative to its length; 0 of sharp edges."""
-    if len(hull.edge_facets) != len(hull.edges):  # a segment
-        return np.zeros(len(hull.edges))
-    first, second = hull.edge_facets.T
-    starts, directions = hull.vertices[hull.edges[:, 0]], np.diff(hull.vertices[hull.edges], axis=1)[:, 0]
-    # The area of a facet is half the sum of the cross products along its outline.
-    doubled = np.zeros_like(hull.normals)
-    turned = np.cross(starts - starts.mean(axis=0), directions)
-    np.add.at(doubled, first, turned)
-    np.add.at(doubled, second, -turned)
-    areas = 0.5 * np.abs(np.einsum("ij,ij->i", doubled, hull.normals))
-    is_smooth = np.einsum("ij,ij->i", hull.normals[first], hull.normals[second]) > _SHARP
-    squares = np.maximum(np.einsum("ij,ij->i", directions, directions), np.finfo(float).tiny)
-    return np.where(is_smooth, np.maximum(np.minimum(areas[first], areas[second]) / squares, 1e-9), 0.0)

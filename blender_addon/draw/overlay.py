@@ -7,7 +7,6 @@ and the view.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Flag, auto
 from typing import Any
 
@@ -20,16 +19,20 @@ from ...core.types import FloatArray
 from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
 from ..data import preferences
-from .overlay_geometry import Layer, Style, layers, origin
-from .overlay_labels import Annotations, Box, annotate
+from .overlay_geometry import Layer, Showing, Style, layers, origin
+from .overlay_labels import Annotations, Room, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 
 FONT = 0
+NOW = Showing()
 STALE_OPACITY = 0.4
 TOWARD_VIEWER = 1e-3
 """How much nearer to the viewer the bright pass is drawn, relative to the distance: hull edges lie exactly on mesh
 edges and must win the depth test."""
+HIDDEN_BY = 2e-2
+"""How far behind a surface something is at least that counts as hidden, relative to the distance: the edges of a mesh
+are not hidden by the faces beside them, slanted as these may be."""
 
 
 class Part(Flag):
@@ -46,25 +49,22 @@ def draw(
     view: FloatArray,
     projection: FloatArray,
     size: tuple[int, int],
-    length: Callable[[float], str],
     part: Part = Part.ALL,
-    clear: Box | None = None,
-    stale: bool = False,
+    room: Room | None = None,
+    showing: Showing = NOW,
 ) -> None:
     """Draw the contact into the active framebuffer, over what is there; its depth decides what is in front.
 
     view, projection: (4, 4) world to view and view to clip space, float64. size: width and height in pixels.
-    length: writes a length in the scene's units. clear: the part of the view that nothing covers, see `annotate`.
-    stale: the result may no longer hold, so it is faded and its label says so.
+    room: where labels may be; None: anywhere. showing: how far the result is of the scene as it is now.
     """
     with state_restored():
         if Part.WORLD in part:
             on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
-            opacity = STALE_OPACITY if stale else 1.0
-            _draw_layers(on_gpu, origin(inspection), view, projection, size, opacity)
+            _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
-            notes = annotate(inspection, style, view, projection, size, measure, length, clear, stale)
+            notes = annotate(inspection, style, view, projection, size, measure, room, showing)
             _draw_labels(notes, size, max(1.0, style.scale))
 
 
@@ -81,7 +81,7 @@ def draw_volumes(
     """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
     with state_restored():
         on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
-        _draw_layers(on_gpu, middle(volumes), view, projection, size, 1.0)
+        _draw_layers(on_gpu, middle(volumes), view, projection, size, NOW)
 
 
 def _draw_layers(
@@ -90,35 +90,54 @@ def _draw_layers(
     view: FloatArray,
     projection: FloatArray,
     size: tuple[int, int],
-    opacity: float,
+    showing: Showing,
 ) -> None:
-    """Draw layers whose glyphs are relative to `base`: faintly all of them, then in full what is in front."""
-    # Far from the world's origin the view matrix loses nothing this way: the difference is taken in float64.
-    local = view.copy()
-    local[:3, 3] += view[:3, :3] @ base
-
-    gpu.state.depth_test_set("NONE")
-    pen = Pen(projection @ local, size)
-    for layer, batch in on_gpu:
+    """Draw layers whose glyphs are relative to `base`: faintly what lies behind, then in full what is in front."""
+    whole = projection @ _local(view, base, None, showing)
+    zoom = 0.5 * size[1] * float(np.linalg.norm(whole[1, :3])) / max(abs(float(whole[3, 3])), 1e-30)
+    shown = [(layer, batch, _opacity(layer, showing)) for layer, batch in on_gpu if layer.least_zoom <= zoom]
+    shown = [(layer, batch, opacity) for layer, batch, opacity in shown if opacity > 0.0]
+    places = {layer.side: _local(view, base, layer.side, showing) for layer, _, _ in shown}
+    behind = {side: Pen(projection @ local, size) for side, local in places.items()}
+    front = {side: Pen(projection @ _nearer(local, projection, TOWARD_VIEWER), size) for side, local in places.items()}
+    hidden = {side: Pen(projection @ _nearer(local, projection, HIDDEN_BY), size) for side, local in places.items()}
+    for layer, batch, opacity in shown:
+        gpu.state.depth_test_set("GREATER" if layer.only_hidden else "NONE")
+        pen = (hidden if layer.only_hidden else behind)[layer.side]
         if layer.halo > 0.0 and layer.hidden_halo:
             pen.draw(batch, opacity * layer.hidden, layer.halo)
         pen.draw(batch, opacity * layer.hidden)
-
     gpu.state.depth_test_set("LESS_EQUAL")
-    pen = Pen(projection @ _nearer(local, projection), size)
-    for layer, batch in on_gpu:
+    for layer, batch, opacity in shown:
+        if layer.only_hidden:
+            continue
         if layer.halo > 0.0:
-            pen.draw(batch, opacity, layer.halo)
-        pen.draw(batch, opacity)
+            front[layer.side].draw(batch, opacity, layer.halo)
+        front[layer.side].draw(batch, opacity)
 
 
-def _nearer(view: FloatArray, projection: FloatArray) -> FloatArray:
-    """The view a little nearer to the viewer, with every point at the same pixel."""
+def _opacity(layer: Layer, showing: Showing) -> float:
+    """Return how strongly a layer is drawn: while a result is on its way, only the arrow is left of the last one."""
+    if showing.is_pending and layer.side is None:
+        return STALE_OPACITY if layer.name in ("vector", "gap") else 0.0
+    return STALE_OPACITY if showing.is_stale else 1.0
+
+
+def _local(view: FloatArray, base: FloatArray, side: int | None, showing: Showing) -> FloatArray:
+    """Return the matrix (4, 4) that takes what is relative to `base`, and moves with A or B, into the view."""
+    # Far from the world's origin the view matrix loses nothing this way: the difference is taken in float64.
+    local = view.copy() if side is None or showing.moved is None else view @ showing.moved[side]
+    local[:3, 3] += local[:3, :3] @ base
+    return local
+
+
+def _nearer(view: FloatArray, projection: FloatArray, fraction: float) -> FloatArray:
+    """Return the view nearer to the viewer by a fraction of the distance, with every point at the same pixel."""
     nearer = view.copy()
     if projection[3, 3] == 0.0:  # perspective: shrink towards the eye
-        nearer[:3] *= 1.0 - TOWARD_VIEWER
+        nearer[:3] *= 1.0 - fraction
     else:
-        nearer[2, 3] += TOWARD_VIEWER * 2.0 / np.linalg.norm(projection[1, :3])
+        nearer[2, 3] += fraction * 2.0 / np.linalg.norm(projection[1, :3])
     return nearer
 
 

@@ -13,30 +13,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.result import Contact
+from ...core.meshes.mesh import Mesh
+from ...core.result import Contact, Relation
 from ...core.types import FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
+from ..data.collision_kinds import CONVEX_HULL, MESH, PRIMITIVES
 from ..data.look import Color, Look
+from ..read.collision_shape import OPEN_SHARE
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
 
 if TYPE_CHECKING:
-    from ..check.inspection import Inspection
+    from ..check.inspection import CollisionProxy, Inspection
 
 
 @dataclass(frozen=True)
 class Sizes:
     """Sizes of the layers, in line widths and point sizes unless said otherwise."""
 
-    hull: float = 0.85
+    outline: float = 0.85
     vector: float = 1.6
-    outline: float = 1.2
+    border: float = 1.2
     segment: float = 2.4
+    curve: float = 1.6
     tie: float = 0.8
     dash_period: float = 12.0
     """Pixels at interface scale 1."""
     point_region: float = 1.35
     corner: float = 0.8
     center: float = 0.9
+    gap_end: float = 0.8
     witness_a: float = 1.2
     witness_b: float = 1.1
     tie_opacity: float = 0.55
@@ -44,8 +49,10 @@ class Sizes:
 
 
 SIZES = Sizes()
-_MOST_CORNERS = 64
-"""Of a patch of a compound: what has more is round."""
+CORNERS_EXTENT = 16.0
+"""Pixels at interface scale 1: the corners of a smaller area would be a blot."""
+MOST_CORNERS = 32
+"""Corners of the contact area that are marked; what has more is round."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,19 @@ class Style:
     show_witness: bool = False
     show_vector: bool = True
     show_labels: bool = True
-    show_ties: bool = True
+    show_ties: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Showing:
+    """How what is shown relates to the scene as it is now."""
+
+    is_stale: bool = False
+    """The result may no longer hold, and nothing is on its way: all is faded."""
+    is_pending: bool = False
+    """The objects have changed and their result is on its way: only the outlines are of now."""
+    moved: tuple[FloatArray, FloatArray] | None = None
+    """How A and B have moved since they were read (4, 4); None: they have not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +95,12 @@ class Layer:
     """Width of the dark rim in pixels; 0 draws none."""
     hidden_halo: bool = False
     """Whether the rim is drawn behind geometry too."""
+    only_hidden: bool = False
+    """Whether only what lies behind geometry is drawn."""
+    side: int | None = None
+    """0 or 1: it is of A or B, and moves with it; None: it is of their contact."""
+    least_zoom: float = 0.0
+    """Pixels per Blender unit from which on it is drawn."""
 
 
 def origin(inspection: Inspection) -> FloatArray:
@@ -122,11 +147,11 @@ class _Drawn:
 
     @cached_property
     def vector(self) -> tuple[FloatArray, FloatArray]:
-        """(3,) its ends at B and at A."""
-        end_b, end_a = vector_ends(self.contact)
-        return end_b - self.contact.center, end_a - self.contact.center
+        """(3,) the ends of the arrow or of the line across the gap."""
+        start, end = vector_ends(self.contact)
+        return start - self.contact.center, end - self.contact.center
 
-    def outline(self, points: FloatArray, width: float, is_closed: bool) -> GlyphArray:
+    def border(self, points: FloatArray, width: float, is_closed: bool) -> GlyphArray:
         """Return a polygon (n, 3), a curve or a segment as lines, and a single point as a diamond."""
         color: Color = (*self.look.color_region[:3], 1.0)
         if len(points) == 1:
@@ -137,44 +162,68 @@ class _Drawn:
 
 def _region(drawn: _Drawn) -> Iterator[Layer]:
     color = drawn.look.color_region
-    yield Layer("region", concatenate([fills(fan(p), color) for p in drawn.patches if len(p) >= 3]), 0.75, 0.0)
+    yield Layer("region", concatenate([fills(fan(p), color) for p in drawn.patches if len(p) >= 3]), 0.8, 0.0)
 
 
-def _hulls(drawn: _Drawn) -> Iterator[Layer]:
+def _outline(drawn: _Drawn) -> Iterator[Layer]:
+    """The outlines of A and B: of a shape that is the mesh itself only what lies behind other geometry."""
     # B is dashed, A is not: the two differ without the colours too.
     pair, look, dash = drawn.inspection, drawn.look, SIZES.dash_period * drawn.style.scale
-    sides = (("hull a", pair.shape_a, look.color_a, 0.0), ("hull b", pair.shape_b, look.color_b, dash))
-    for name, shape, color, period in sides:
-        edges = shape_edges(shape, drawn.contact.center, color, SIZES.hull * drawn.line, period)
-        yield Layer(name, edges, 0.4, 0.6 * drawn.halo)
+    sides = (
+        (pair.shape_a, pair.proxy_a, Relation.A_INSIDE_B, look.color_a, 0.0),
+        (pair.shape_b, pair.proxy_b, Relation.B_INSIDE_A, look.color_b, dash),
+    )
+    for side, (shape, proxy, is_inside, color, period) in enumerate(sides):
+        is_mesh = is_the_mesh(proxy, pair.resolution)
+        if is_mesh and isinstance(shape, Mesh) and pair.contact.relation is not is_inside:
+            continue  # it is seen beside the other, and would be outlined behind itself
+        edges = shape_edges(shape, drawn.contact.center, color, SIZES.outline * drawn.line, period, not is_mesh)
+        yield Layer(f"outline {'ab'[side]}", edges, 0.4, 0.6 * drawn.halo, only_hidden=is_mesh, side=side)
 
 
-def _outlines(drawn: _Drawn) -> Iterator[Layer]:
+def is_the_mesh(proxy: CollisionProxy, resolution: float) -> bool:
+    """Return whether the shape that stood for an object is its mesh, within the resolution of its coordinates."""
+    if proxy.kind == CONVEX_HULL:
+        return proxy.concavity.depth <= resolution and proxy.concavity.open_fraction <= OPEN_SHARE
+    if proxy.kind in PRIMITIVES:
+        return proxy.fit is not None and max(proxy.fit.sticks_out, proxy.fit.reaches_beyond) <= resolution
+    return proxy.kind == MESH
+
+
+def _border(drawn: _Drawn) -> Iterator[Layer]:
     patches = [
-        drawn.outline(p, SIZES.outline if len(p) >= 3 else SIZES.segment, is_closed=len(p) >= 3) for p in drawn.patches
+        drawn.border(p, SIZES.border if len(p) >= 3 else SIZES.segment, is_closed=len(p) >= 3) for p in drawn.patches
     ]
-    yield Layer("region outline", concatenate(patches), 0.8, drawn.halo, hidden_halo=True)
-    lines = [drawn.outline(curve, SIZES.segment, is_closed=False) for curve in drawn.curves]
+    yield Layer("region border", concatenate(patches), 0.8, drawn.halo, hidden_halo=True)
+    lines = [drawn.border(curve, SIZES.curve, is_closed=False) for curve in drawn.curves]
     yield Layer("curves", concatenate(lines), 0.8, drawn.halo, hidden_halo=True)
 
 
 def _ties(drawn: _Drawn) -> Iterator[Layer]:
     contact, (start, _), color = drawn.contact, drawn.vector, drawn.look.color_vector
     faint = (*color[:3], SIZES.tie_opacity * color[3])
-    if contact.signed_distance < 0.0:
+    if has_vector(contact) and contact.signed_distance < 0.0:
         ends = [start + contact.depth * tie for tie in contact.ties[1:]]
         yield Layer("ties", concatenate([arrow(start, end, faint, SIZES.tie * drawn.line) for end in ends]), 0.6, 0.0)
 
 
+def has_vector(contact: Contact) -> bool:
+    """Return whether there is a depth or a gap: an arrow as long as the band of touching says nothing."""
+    return contact.signed_distance != 0.0 and contact.relation is not Relation.TOUCHING
+
+
 def _vector(drawn: _Drawn) -> Iterator[Layer]:
-    end_b, end_a = drawn.vector
+    start, end = drawn.vector
     width = SIZES.vector * drawn.line
+    if not has_vector(drawn.contact):
+        return
     if drawn.contact.signed_distance < 0.0:
-        vector = arrow(end_b, end_a, drawn.look.color_vector, width)
+        vector = arrow(start, end, drawn.look.color_vector, width)
         yield Layer("vector", vector, 0.9, drawn.halo, hidden_halo=True)
-    if drawn.contact.signed_distance > 0.0:
-        gap = strokes(end_a, end_b, drawn.look.color_gap, width)
-        yield Layer("gap", gap, 0.9, drawn.halo, hidden_halo=True)
+    else:
+        ends = marks(np.array([start, end]), DISC, drawn.look.color_gap, SIZES.gap_end * drawn.point)
+        gap = strokes(start, end, drawn.look.color_gap, width)
+        yield Layer("gap", concatenate([gap, ends]), 0.9, drawn.halo, hidden_halo=True)
 
 
 def _witness(drawn: _Drawn) -> Iterator[Layer]:
@@ -188,14 +237,17 @@ def _points(drawn: _Drawn) -> Iterator[Layer]:
     if drawn.patches or drawn.curves:
         color, corners = drawn.look.color_point, region_corners(drawn.contact) - drawn.contact.center
         diamonds = marks(corners, DIAMOND, color, SIZES.corner * drawn.point)
+        extent = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) > 1 else np.inf
+        zoom = CORNERS_EXTENT * drawn.style.scale / extent if extent > 0.0 else np.inf
+        yield Layer("corners", diamonds, 0.85, drawn.halo, hidden_halo=True, least_zoom=zoom)
         center = marks(np.zeros(3), DISC, color, SIZES.center * drawn.point)
-        yield Layer("points", concatenate([diamonds, center]), 0.85, drawn.halo, hidden_halo=True)
+        yield Layer("center", center, 0.85, drawn.halo, hidden_halo=True)
 
 
 _LAYERS: tuple[tuple[str, Callable[[_Drawn], Iterator[Layer]]], ...] = (
     ("show_region", _region),
-    ("show_hulls", _hulls),
-    ("show_region", _outlines),
+    ("show_hulls", _outline),
+    ("show_region", _border),
     ("show_ties", _ties),
     ("show_vector", _vector),
     ("show_witness", _witness),
@@ -208,7 +260,7 @@ def layers(inspection: Inspection, style: Style) -> list[Layer]:
     """Return what stays in the world, relative to `origin(inspection)`, in the order in which it is drawn.
 
     The vector and the region are always inside the shapes, so they are nearly as strong behind geometry as in front;
-    the far edges of a hull only show where it continues.
+    the far edges of an outline only show where it continues.
     """
     drawn = _Drawn(inspection, style)
     found = [layer for toggle, build in _LAYERS if getattr(style, toggle) for layer in build(drawn)]
@@ -216,14 +268,16 @@ def layers(inspection: Inspection, style: Style) -> list[Layer]:
 
 
 def region_corners(contact: Contact) -> FloatArray:
-    """(n, 3) the corners of the contact regions; ends of arcs of one circle are none."""
+    """Return the corners (n, 3) of the contact regions; none of what is round, as arcs of one circle are."""
     region = contact.region
     if region is None:
-        return np.concatenate([np.zeros((0, 3)), *(o for o in outlines(contact) if len(o) <= _MOST_CORNERS)])
+        corners = np.concatenate([np.zeros((0, 3)), *outlines(contact)])
+        return corners if len(corners) <= MOST_CORNERS else corners[:0]
     arcs = {arc.side: arc for arc in region.arcs}
     count = len(region.vertices)
     smooth = [
         k in arcs and (k - 1) % count in arcs and bool((arcs[k].center == arcs[(k - 1) % count].center).all())
         for k in range(count)
     ]
-    return region.vertices[~np.array(smooth, dtype=np.bool_)]
+    corners = region.vertices[~np.array(smooth, dtype=np.bool_)]
+    return corners if len(corners) <= MOST_CORNERS else corners[:0]

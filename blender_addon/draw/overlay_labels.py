@@ -11,19 +11,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.result import Relation
 from ...core.types import BoolArray, FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
+from ..data.distance import Distance
 from ..data.look import Color
 from ..read.shape_outline import stand_in
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
-from .overlay_geometry import Style, origin
+from .overlay_geometry import Showing, Style, has_vector, origin
 
 if TYPE_CHECKING:
     from ..check.inspection import Inspection
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top in pixels."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where labels may be in a view."""
+
+    free: Box
+    """What headers, sidebar and toolbar leave."""
+    taken: tuple[Box, ...] = ()
+    """What is already there: Blender's own text, its gizmo, the panel of the last operator."""
+
 
 PLATE_COLOR: Color = (0.07, 0.07, 0.08, 1.0)
 TEXT_COLOR: Color = (1.0, 1.0, 1.0, 1.0)
@@ -41,6 +52,10 @@ class LabelSizes:
     chevron_length: float = 15.0
     label_distance: float = 20.0
     name_distance: float = 11.0
+    name_size: float = 0.92
+    """Relative to the text size."""
+    name_reach: float = 0.6
+    """How far from the contact a name may be, relative to the smaller side of the view: it is of no help elsewhere."""
     plate_padding: float = 6.0
     plate_margin: float = 6.0
     """Kept free between a label and the edge of the view."""
@@ -49,10 +64,13 @@ class LabelSizes:
 
 
 SIZES = LabelSizes()
+NOW = Showing()
 _LOOKING_ALONG = 2e-3
 """The normal is seen from its end when ten pixels along it become less than this fraction of the view."""
 _MOST_AVOIDED = 32
 """Outlines and curves that labels keep clear of."""
+MOST_LETTERS = 20
+"""Of a name."""
 
 
 @dataclass(frozen=True)
@@ -123,26 +141,32 @@ _RINGS = np.array([1.0, 1.8, 3.0, 5.0])
 _TURNS = np.arange(24) * np.pi / 12.0
 
 
-def vector_label(inspection: Inspection, length: Callable[[float], str]) -> str:
-    """Return the words at the vector: how deep, how far apart, or that the two touch."""
-    contact = inspection.contact
-    if contact.relation is Relation.TOUCHING:
-        return "touching"
-    if contact.intersects and contact.depth == 0.0 and contact.region is None:
-        return str(contact.relation).replace("_", " ")
-    if contact.signed_distance < 0.0:
-        most = " at most" if contact.region is None and contact.reason else ""
-        return f"depth{most} {length(contact.depth)}"
-    return f"gap {length(contact.signed_distance)}"
+def vector_label(inspection: Inspection) -> str:
+    """Return the words at the arrow: how deep, how far apart, or else the relation."""
+    distance = Distance.of_contact(inspection.contact)
+    number = distance.text(inspection.units)
+    if not number:
+        return str(inspection.contact.relation).replace("_", " ")
+    # Depth and gap differ by colour and arrowhead too, but neither is seen of a short one.
+    return number if distance.name == "Depth" else f"gap {number}"
+
+
+def elided(name: str) -> str:
+    """Return a name without its middle where it is too long."""
+    if len(name) <= MOST_LETTERS:
+        return name
+    half = MOST_LETTERS // 2
+    return f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[1 - half :]}"
 
 
 class _Sheet:
     """What is drawn in pixels, and what a label must keep clear of."""
 
-    def __init__(self, style: Style, free: Box, measure: Callable[[str, float], tuple[float, float]]) -> None:
-        margin = SIZES.plate_margin * style.scale
+    def __init__(self, style: Style, room: Room, measure: Callable[[str, float], tuple[float, float]]) -> None:
+        margin, free = SIZES.plate_margin * style.scale, room.free
         self.style = style
         self.free = free
+        self.taken = room.taken
         self.view = (free[0] + margin, free[1] + margin, free[2] - margin, free[3] - margin)
         self.measure = measure
         self.lines: list[tuple[FloatArray, FloatArray]] = []
@@ -157,18 +181,19 @@ class _Sheet:
         self,
         text: str,
         color: Color,
-        rim: Color,
+        rim: Color | None,
         anchor: FloatArray,
         distance: float,
         toward: FloatArray,
         along: FloatArray | None = None,
+        larger: float = 1.0,
     ) -> Box | None:
         """Write `text` on a plate near `anchor`; return the plate, None when there is no room for it.
 
-        The arguments are those of `_place`.
+        rim: of the plate; None: it has none. larger: than other text. The others are those of `_place`.
         """
         scale = self.style.scale
-        size = self.style.look.label_size * scale
+        size = larger * self.style.look.label_size * scale
         pad = SIZES.plate_padding * scale
         width, height = self.measure(text, size)
         # Not less for a word without ascenders, so that plates are alike.
@@ -178,7 +203,7 @@ class _Sheet:
             return None
         radius, middle = 0.5 * (box[3] - box[1]), 0.5 * (box[1] + box[3])
         left, right = _flat((box[0] + radius, middle)), _flat((box[2] - radius, middle))
-        self.plates.append(strokes(left, right, rim, 2.0 * radius))
+        self.plates.append(strokes(left, right, rim or PLATE_COLOR, 2.0 * radius))
         self.plates.append(strokes(left, right, PLATE_COLOR, 2.0 * radius - 2.5 * scale))
         self.texts.append(
             Text(text, round(box[0] + 1.5 * pad), round(middle - 0.5 * SIZES.capitals * size), size, color)
@@ -192,9 +217,11 @@ class _Sheet:
         """Find where a plate of `extent` goes near `anchor`: inside the view, off lines, points and other plates.
 
         `toward` is the preferred direction. Of 24 directions at four distances the place of least harm is taken, the
-        first of equals; None when every place is on another plate. Before and behind the arrow (`along`) a label's
-        leader would cover it.
+        first of equals; None when the view is too small, or every place is on something else. Before and behind the
+        arrow (`along`) a label's leader would cover it.
         """
+        if self.view[2] - self.view[0] < extent[0] or self.view[3] - self.view[1] < extent[1]:
+            return None
         half, lines = 0.5 * extent, np.array(self.lines).reshape(-1, 2, 2)
         rings, turns = (grid.ravel() for grid in np.meshgrid(_RINGS, _TURNS, indexing="ij"))
         directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -202,7 +229,7 @@ class _Sheet:
         reach = rings * distance + (half / np.maximum(np.abs(directions), 1e-9)).min(axis=1)
         wanted = anchor + reach[:, None] * directions - half
         low = np.array(self.view[:2])
-        corner = np.clip(wanted, low, np.maximum(low, np.array(self.view[2:]) - extent))
+        corner = np.clip(wanted, low, np.array(self.view[2:]) - extent)
         boxes = np.concatenate([corner, corner + extent], axis=1)
         wide = boxes + 0.3 * distance * np.array([-1.0, -1.0, 1.0, 1.0])
 
@@ -211,7 +238,7 @@ class _Sheet:
             harm += _ALONG * np.maximum(np.abs(directions @ along) - 0.6, 0.0)
         harm += _ON_VECTOR * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
         harm += _ON_REGION * _crossed(wide, self.outline[:, 0], self.outline[:, 1]).sum(axis=1)
-        others = np.array(self.boxes).reshape(-1, 4)
+        others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
         is_apart = (boxes[:, None, :2] >= others[:, 2:]) | (boxes[:, None, 2:] <= others[:, :2])
         harm[~np.all(np.any(is_apart, axis=2), axis=1)] = np.inf
         near = self.points[(np.abs(self.points - anchor) <= reach.max() + 2.0 * half.max()).all(axis=1)]
@@ -236,26 +263,23 @@ def annotate(
     projection_matrix: FloatArray,
     size: tuple[int, int],
     measure: Callable[[str, float], tuple[float, float]],
-    length: Callable[[float], str],
-    clear: Box | None = None,
-    stale: bool = False,
+    room: Room | None = None,
+    showing: Showing = NOW,
 ) -> Annotations:
     """Return labels, their plates and leaders, and the ring around a vector too short to see.
 
-    `measure(text, size)` returns width and height of a text in pixels, `length(x)` writes a length in scene units.
-    `clear` is the part of the view that nothing covers: left, bottom, right, top in pixels. A `stale` result's label
-    says that it may no longer hold.
+    `measure(text, size)` returns width and height of a text in pixels. room: where labels may be; None: in all of the
+    view. showing: what of it is of the scene as it is now; the labels say what is not.
     """
-    free = (0.0, 0.0, float(size[0]), float(size[1])) if clear is None else clear
-    sheet = _Sheet(style, free, measure)
+    sheet = _Sheet(style, room or Room((0.0, 0.0, float(size[0]), float(size[1]))), measure)
     matrix = projection_matrix @ view_matrix
     if style.show_vector:
         # About what ten pixels are, in world units at the contact.
         step = 1e-2 * _half_height(origin(inspection), view_matrix, projection_matrix)
-        words = vector_label(inspection, length) + (" (outdated)" if stale else "")
-        _annotate_vector(sheet, inspection, matrix, size, step, words)
-    if style.show_labels and style.show_hulls:
-        _annotate_names(sheet, inspection, matrix, size)
+        words = vector_label(inspection) + (" (outdated)" if showing.is_stale else "")
+        _annotate_vector(sheet, inspection, matrix, size, step, "..." if showing.is_pending else words)
+    if style.show_labels:
+        _annotate_names(sheet, inspection, matrix, size, showing)
     return Annotations(concatenate(sheet.glyphs), concatenate(sheet.plates), tuple(sheet.texts), tuple(sheet.boxes))
 
 
@@ -271,6 +295,7 @@ def _annotate_vector(
     sheet.lines.append(seen)
     middle = 0.5 * (seen[0] + seen[1])
     color = look.color_gap if contact.signed_distance > 0.0 else look.color_vector
+    color = color if has_vector(contact) else (*look.color_region[:3], 1.0)
     line = look.line_width * scale
 
     # Where the normal points on screen is known even where the vector itself is less than a pixel.
@@ -279,10 +304,10 @@ def _annotate_vector(
     pixels = float(np.linalg.norm(direction))
     direction = direction / pixels if pixels > 0.0 else np.array([1.0, 0.0])
     clearance = 0.0
-    if np.linalg.norm(ends[1] - ends[0]) < SIZES.short_arrow * scale:
+    if has_vector(contact) and np.linalg.norm(ends[1] - ends[0]) < SIZES.short_arrow * scale:
         clearance = SIZES.ring_radius * scale
         sheet.glyphs.append(marks(_flat(middle), RING, color, 2.0 * clearance, 0.5 * line))
-        if contact.signed_distance <= 0.0 and pixels > _LOOKING_ALONG * max(size):
+        if contact.signed_distance < 0.0 and pixels > _LOOKING_ALONG * max(size):
             tail = middle + (clearance + SIZES.chevron_gap * scale) * direction
             tip = tail + SIZES.chevron_length * scale * direction
             sheet.glyphs.append(arrow(_flat(tail), _flat(tip), color, 0.8 * line))
@@ -309,16 +334,21 @@ def _annotate_vector(
             sheet.glyphs.append(strokes(_flat(start), _flat(middle + reach), color, 0.6 * line))
 
 
-def _annotate_names(sheet: _Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int]) -> None:
-    """Add which hull is A and which is B, at the ends that are farthest from each other."""
-    look = sheet.style.look
+def _annotate_names(
+    sheet: _Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int], showing: Showing
+) -> None:
+    """Add which object is A and which is B, at the ends that are farthest from each other but not from the contact."""
+    look, scale = sheet.style.look, sheet.style.scale
     drawn = []
-    for shape in (inspection.shape_a, inspection.shape_b):
-        pixels, ahead = project(stand_in(shape).vertices, matrix, size)
+    for side, shape in enumerate((inspection.shape_a, inspection.shape_b)):
+        moved = matrix if showing.moved is None else matrix @ showing.moved[side]
+        pixels, ahead = project(stand_in(shape).vertices, moved, size)
         drawn.append(pixels[ahead])
     if any(len(pixels) == 0 for pixels in drawn):
         return
     sheet.points = np.concatenate([sheet.points, *drawn])
+    contact, _ = project(origin(inspection), matrix, size)
+    reach = SIZES.name_reach * min(sheet.free[2] - sheet.free[0], sheet.free[3] - sheet.free[1])
     middles = [0.5 * (pixels.min(axis=0) + pixels.max(axis=0)) for pixels in drawn]
     away_from_b = middles[0] - middles[1]
     for letter, name, color, corners, away in (
@@ -326,12 +356,14 @@ def _annotate_names(sheet: _Sheet, inspection: Inspection, matrix: FloatArray, s
         ("B", inspection.name_b, look.color_b, drawn[1], -away_from_b),
     ):
         corners = corners[((corners >= sheet.free[:2]) & (corners <= sheet.free[2:])).all(axis=1)]
+        corners = corners[np.linalg.norm(corners - contact, axis=1) <= reach]
         if len(corners) == 0:
             continue
         toward = away / max(float(np.linalg.norm(away)), 1.0)
         # Upper corners are a little better: objects stand on other things.
         anchor = corners[int(np.argmax(corners @ (toward + np.array([0.0, 0.35]))))]
-        sheet.label(f"{letter}  {name}", color, color, anchor, SIZES.name_distance * sheet.style.scale, toward)
+        text = f"{letter}  {elided(name)}"
+        sheet.label(text, color, None, anchor, SIZES.name_distance * scale, toward, larger=SIZES.name_size)
 
 
 def _half_height(point: FloatArray, view_matrix: FloatArray, projection_matrix: FloatArray) -> float:

@@ -16,8 +16,6 @@ from ..data.look import Color
 from .glyphs import GLYPH, GlyphArray
 from .overlay_geometry import Layer
 
-FAINTEST = 0.07
-"""Opacity below which no edge falls: many of them on few pixels still make an outline."""
 HALO_COLOR: Color = (0.05, 0.05, 0.06, 0.75)
 """Around every line and mark: bright colours need it on a light background and dark ones on a dark object."""
 
@@ -26,6 +24,13 @@ void main()
 {
     shape = form.x;
     glyph_color = color;
+    vec3 toward_eye = eye.xyz - eye.w * start;
+    if (dot(side_a, toward_eye) * dot(side_b, toward_eye) > 0.0) { /* not part of the outline: outside of the view */
+        local = vec2(0.0);
+        measures = vec4(0.0);
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+        return;
+    }
     vec4 a = matrix * vec4(start, 1.0);
     vec4 b = matrix * vec4(end, 1.0);
     if (form.x < 0.5) { /* fill */
@@ -45,9 +50,6 @@ void main()
     }
     vec2 delta = (b.xy / b.w - a.xy / a.w) * 0.5 * viewport;
     float span = length(delta);
-    if (spread > 0.0) { /* the closer such lines are to each other on screen, the fainter */
-        glyph_color.a *= clamp(span * spread, faintest, 1.0);
-    }
     vec2 along = (span > 1e-4) ? delta / span : vec2(1.0, 0.0);
     vec2 across = vec2(-along.y, along.x);
 
@@ -136,7 +138,7 @@ void main()
 }
 """
 
-_ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4), ("spread", 1))
+_ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4), ("side_a", 3), ("side_b", 3))
 _BATCHES_KEPT = 4
 """Pictures whose batches are kept: a scene per window is the usual most."""
 
@@ -157,18 +159,18 @@ def _compiled() -> gpu.types.GPUShader:
         interface.flat("FLOAT", "shape")
         info = gpu.types.GPUShaderCreateInfo()
         for location, (name, count) in enumerate(_ATTRIBUTES):
-            info.vertex_in(location, f"VEC{count}" if count > 1 else "FLOAT", name)  # type: ignore[arg-type]
+            info.vertex_in(location, f"VEC{count}", name)  # type: ignore[arg-type]
         info.vertex_out(interface)
         # 112 bytes: drivers promise 128.
         info.push_constant("MAT4", "matrix")
-        info.push_constant("VEC4", "halo_color")
+        info.push_constant("VEC4", "eye")
         info.push_constant("VEC2", "viewport")
         info.push_constant("FLOAT", "halo")
         info.push_constant("FLOAT", "opacity")
         info.push_constant("BOOL", "srgbTarget")
         info.fragment_out(0, "VEC4", "fragment_color")
-        info.vertex_source(f"const float faintest = {FAINTEST};\n{_VERTEX}")
-        info.fragment_source(_FRAGMENT)
+        info.vertex_source(_VERTEX)
+        info.fragment_source(f"const vec4 halo_color = vec4{HALO_COLOR};\n{_FRAGMENT}")
         _shader = gpu.shader.create_from_info(info)
     return _shader
 
@@ -226,6 +228,9 @@ class Pen:
     def __init__(self, matrix: FloatArray, size: tuple[int, int]) -> None:
         self._shader = _compiled()
         self._matrix = Matrix(np.asarray(matrix, dtype=np.float64).tolist())
+        # The point that is in front of every pixel, in homogeneous coordinates: a direction in an orthographic view.
+        eye = np.linalg.pinv(matrix) @ (0.0, 0.0, -1.0, 0.0)
+        self._eye = (eye / np.linalg.norm(eye)).tolist()
         self._size = (float(size[0]), float(size[1]))
 
     def draw(self, batch: gpu.types.GPUBatch, opacity: float, halo: float = 0.0) -> None:
@@ -234,7 +239,7 @@ class Pen:
         shader.bind()
         shader.uniform_float("matrix", self._matrix)  # type: ignore[arg-type]
         shader.uniform_float("viewport", self._size)
-        shader.uniform_float("halo_color", HALO_COLOR)
+        shader.uniform_float("eye", self._eye)
         shader.uniform_float("halo", halo)
         shader.uniform_float("opacity", opacity)
         batch.draw(shader)

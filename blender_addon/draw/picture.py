@@ -26,7 +26,7 @@ from ..data import messages
 from ..read.shape_outline import stand_in
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
-from .overlay_geometry import origin
+from .overlay_geometry import Showing, origin
 
 BACKGROUND = (0.035, 0.036, 0.04)
 LENS_HALF_ANGLE = np.radians(18.0)
@@ -298,7 +298,7 @@ def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int
 
     def draw_over() -> None:
         draw_isolated(shown, style, BACKGROUND, view, projection, size)
-        draw(inspection, style, view, projection, size, inspection.units.length)
+        draw(inspection, style, view, projection, size)
 
     _render(context, filepath, size, view, projection, draw_over, smooth=False)
 
@@ -312,14 +312,14 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     if inspection is None:
         raise ValueError(messages.NO_RESULT)
     view, projection = camera(inspection, width / height)
-    size, stale = (width, height), session.is_stale(context)
+    size, showing = (width, height), Showing(is_stale=session.is_stale(context))
     _render(
         context,
         filepath,
         size,
         view,
         projection,
-        lambda: draw(inspection, style_of(context), view, projection, size, inspection.units.length, stale=stale),
+        lambda: draw(inspection, style_of(context), view, projection, size, showing=showing),
     )
 
 

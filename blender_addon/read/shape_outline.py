@@ -25,11 +25,11 @@ DIRECTIONS = 256
 """Directions in which points of a curved surface are looked for."""
 
 SHARP = float(np.cos(np.radians(30.0)))
-"""Cosine of the angle between two triangles of a mesh from which on the edge between them is always drawn in full."""
-BENT = float(np.cos(np.radians(2.0)))
-"""The same for an edge that is drawn fading where edges lie close together on screen."""
-MOST_EDGES = 20_000
-"""Edges of a mesh that are drawn at most, the sharpest."""
+"""Cosine of the angle between two faces from which on the edge between them is a crease, seen from anywhere."""
+FLAT = float(np.cos(np.radians(0.1)))
+"""The same for an edge that is never seen: its faces are in one plane."""
+MOST_EDGES = 30_000
+"""Edges of a mesh that are drawn at most; of a mesh with more, only the sharpest creases."""
 
 _stand_ins: WeakKeyDictionary[ConvexShape | Mesh, Polytope] = WeakKeyDictionary()
 
@@ -103,35 +103,43 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
     return [hull.vertices[edge] for edge in hull.edges]
 
 
-def bent_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
-    """Return the edges (k, 2, 3) of a mesh that show its form, and how wide (k,) the surface beside each smooth one is.
+def edges_and_sides(shape: Polytope | Mesh) -> tuple[FloatArray, FloatArray]:
+    """Return the edges (k, 2, 3) of a shape that are not flat, and the unit normals (k, 2, 3) of the faces beside each.
 
-    Those where it ends or bends much have the width 0; a smooth one has it as a part of its length. What lies in a
-    plane is left out.
+    Where it ends, or where more than two faces meet, the normals are 0.
     """
+    if isinstance(shape, Mesh):
+        return _mesh_edges(shape)
+    edges: FloatArray = shape.vertices[shape.edges]
+    if len(shape.edge_facets) != len(edges):  # a segment
+        return edges, np.zeros_like(edges)
+    return edges, shape.normals[shape.edge_facets]
+
+
+def _mesh_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
+    """Return `edges_and_sides` of a mesh, whose triangles may be wound either way."""
     corners = mesh.points[mesh.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
-    normals = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    sides = np.sort(np.concatenate([mesh.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))]), axis=1)
-    face = np.tile(np.arange(len(mesh.triangles)), 3)
-    order = np.lexsort((sides[:, 1], sides[:, 0]))
-    sides, face = sides[order], face[order]
-    first = np.flatnonzero(np.diff(sides, axis=0, prepend=-1).any(axis=1))
-    count = np.diff(np.append(first, len(sides)))
-    flat = np.full(len(first), -1.0)  # an edge of one triangle, or of three and more, is always drawn
-    wide = np.zeros(len(first))
-    two = np.flatnonzero(count == 2)
-    left, right = face[first[two]], face[first[two] + 1]
-    flat[two] = np.abs(np.einsum("ij,ij->i", normals[left], normals[right]))
-    chosen = np.flatnonzero(flat < BENT)
-    chosen = chosen[np.argsort(flat[chosen], kind="stable")][:MOST_EDGES]
-    edges: FloatArray = mesh.points[sides[first]]
-    vectors = edges[:, 1] - edges[:, 0]
-    squares = np.maximum(np.einsum("ij,ij->i", vectors, vectors), np.finfo(float).tiny)
-    wide[two] = 0.5 * np.minimum(lengths[left], lengths[right]) / squares[two]
-    wide[flat < SHARP] = 0.0
-    return edges[chosen], wide[chosen]
+    normals /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    ends = np.concatenate([mesh.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))]).astype(np.int64)
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    order = np.argsort(low * len(mesh.points) + high, kind="stable")
+    face, is_along = np.tile(np.arange(len(mesh.triangles)), 3)[order], (ends[:, 0] == low)[order]
+    low, high = low[order], high[order]
+    first = np.flatnonzero((np.diff(low, prepend=-1) != 0) | (np.diff(high, prepend=-1) != 0))
+    two = np.flatnonzero(np.diff(np.append(first, len(order))) == 2)
+    left, right = first[two], first[two] + 1
+    # Both faces run along an edge in opposite directions, unless one of them is wound the other way.
+    same = np.where(is_along[left] == is_along[right], -1.0, 1.0)
+    sides = np.zeros((len(first), 2, 3))
+    sides[two, 0], sides[two, 1] = normals[face[left]], same[:, None] * normals[face[right]]
+    bend = np.einsum("ij,ij->i", sides[:, 0], sides[:, 1])
+    chosen = np.flatnonzero(bend < FLAT)
+    if len(chosen) > MOST_EDGES:
+        chosen = chosen[bend[chosen] < SHARP]
+        chosen = chosen[np.argsort(bend[chosen], kind="stable")][:MOST_EDGES]
+    return mesh.points[np.stack([low, high], axis=1)[first[chosen]]], sides[chosen]
 
 
 def _ring(middle: FloatArray, u: FloatArray, v: FloatArray, radius: float) -> FloatArray:

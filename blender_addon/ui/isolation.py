@@ -8,6 +8,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core.types import FloatArray
+from ..check.inspection import Inspection
 from ..data.objects import matrix_numbers
 from ..draw.isolated_pair import IsolatedPair
 from . import handlers
@@ -40,11 +41,20 @@ def _owners(context: bpy.types.Context, pair: IsolatedPair) -> list[bpy.types.Ob
 
 def steps(context: bpy.types.Context, pair: IsolatedPair) -> tuple[FloatArray, FloatArray]:
     """Return the matrices (4, 4) that take A and B from where they were to where their owners are now."""
+    a, b = _owners(context, pair)
+    return steps_of((a, b), pair.inspection)
+
+
+def steps_of(
+    owners: tuple[bpy.types.Object | None, bpy.types.Object | None], inspection: Inspection
+) -> tuple[FloatArray, FloatArray]:
+    """Return the matrices (4, 4) that take A and B from where they were read to where their owners are now."""
     found = []
-    for obj, then in zip(_owners(context, pair), pair.inspection.objects, strict=True):
-        before, now = (np.array(numbers).reshape(4, 4) for numbers in (then.owner_matrix, matrix_numbers(obj)))
+    for obj, then in zip(owners, inspection.objects, strict=True):
+        now = then.owner_matrix if obj is None else matrix_numbers(obj)
+        before, after = (np.array(numbers).reshape(4, 4) for numbers in (then.owner_matrix, now))
         # The inverse may be none: a matrix that flattens has only a pseudo-inverse.
-        found.append(np.eye(4) if np.array_equal(before, now) else now @ np.linalg.pinv(before))
+        found.append(np.eye(4) if then.owner_matrix == now else after @ np.linalg.pinv(before))
     return found[0], found[1]
 
 

@@ -13,14 +13,17 @@ from mathutils import Vector
 
 from ...core.types import FloatArray
 from ..check import session
+from ..check.inspection import Inspection
 from ..data import messages
-from ..data.units import UnitFormat
+from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.overlay import Part
-from ..draw.overlay_labels import Box
+from ..draw.overlay_geometry import Showing
 from ..draw.overlay_shader import free
 from . import follow_pair, follow_volumes, isolation
+from .isolation import steps_of
+from .view_room import room_of
 
 _handles: list[object] = []
 _error = ""
@@ -29,28 +32,6 @@ _error = ""
 def error() -> str:
     """Return why the overlay is not drawn, for the panel; empty when it is."""
     return _error
-
-
-def _unobstructed(area: bpy.types.Area, window: bpy.types.Region) -> Box:
-    """Return the part of a 3D view that its sidebar, toolbar and headers leave free, in pixels of its window region."""
-    left, bottom, right, top = 0, 0, window.width, window.height
-    for region in area.regions:
-        if region.type not in {"UI", "TOOLS", "HEADER", "TOOL_HEADER", "ASSET_SHELF"} or region.width <= 1:
-            continue
-        x, y = region.x - window.x, region.y - window.y
-        if x >= window.width or y >= window.height or x + region.width <= 0 or y + region.height <= 0:
-            continue
-        if region.alignment == "RIGHT":
-            right = min(right, x)
-        elif region.alignment == "LEFT":
-            left = max(left, x + region.width)
-        elif region.alignment == "TOP":
-            top = min(top, y)
-        elif region.alignment == "BOTTOM":
-            bottom = max(bottom, y + region.height)
-    if right - left < 0.3 * window.width or top - bottom < 0.3 * window.height:
-        return (0.0, 0.0, float(window.width), float(window.height))
-    return (float(left), float(bottom), float(right), float(top))
 
 
 def _draw(part: Part) -> None:
@@ -87,9 +68,16 @@ def _draw_current(context: Any, part: Part) -> None:
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
     if inspection is not None:
-        stale = bool(follow_pair.outdated(context))
-        clear = _unobstructed(context.area, context.region) if Part.LABELS in part else None
-        overlay.draw(inspection, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
+        room = room_of(context) if Part.LABELS in part else None
+        overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection))
+
+
+def _showing(context: Any, inspection: Inspection) -> Showing:
+    """Return how far a result is of the scene as it is now."""
+    if not session.is_stale(context):
+        return overlay.NOW
+    is_stale = bool(follow_pair.outdated(context))
+    return Showing(is_stale, not is_stale, steps_of(pair(context.scene), inspection))
 
 
 def register() -> None:

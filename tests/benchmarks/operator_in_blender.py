@@ -49,7 +49,7 @@ def measure(zip_path: str, rounds: int) -> dict[str, Any]:
         style = overlay.style_of(bpy.context)
         with target.bind():
             start = perf_counter()
-            overlay.draw(inspection, style, view, projection, SIZE, inspection.units.length)
+            overlay.draw(inspection, style, view, projection, SIZE)
             gpu.state.active_framebuffer_get().read_color(0, 0, 1, 1, 4, 0, "UBYTE")
             return perf_counter() - start
 

@@ -57,7 +57,7 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
         assert np.abs(found.contact.center - middle).max() < 1e-4
         layers = {layer.name: layer.glyphs for layer in geometry.layers(found, style)}
         arrow = layers["vector"][0]
-        assert arrow["start"] + arrow["end"] == pytest.approx(np.zeros(3), abs=1e-6), "its middle is the origin"
+        assert arrow["start"] == pytest.approx(np.zeros(3), abs=1e-6), "its tail is the origin"
         assert geometry.origin(found) == pytest.approx(middle, abs=1e-4)
         assert arrow["end"] - arrow["start"] == pytest.approx(found.contact.mtv, abs=1e-6)
         for obj in (a, b):
@@ -87,9 +87,7 @@ def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(se
     for _ in range(6):
         b.location = place + rng.uniform(-3e-7, 3e-7, 3)
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
-        notes = part("blender_addon.draw.overlay_labels").annotate(
-            inspect(a, b), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
-        )
+        notes = part("blender_addon.draw.overlay_labels").annotate(inspect(a, b), style, *view, SIZE, overlay.measure)
         assert notes.texts[0].text == "touching"
         boxes.append(notes.boxes[0])
     assert np.ptp(boxes, axis=0).max() < 1.0, "pixels"
@@ -180,7 +178,7 @@ def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
     def drawn() -> set[str]:
         return {layer.name for layer in geometry.layers(inspection(), style_of(bpy.context))}
 
-    assert "points" in drawn()
+    assert {"corners", "center"} <= drawn()
     assert "witness" not in drawn()
     bpy.context.scene.contact_lens.show_witness = True
     assert "witness" in drawn()

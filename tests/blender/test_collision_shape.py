@@ -231,7 +231,7 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(kind_a: str, kind_b: s
     verified(a, b)
     objects = document()["objects"]
     assert [objects[side]["inspected_as"] for side in "ab"] == [kind_a.lower(), kind_b.lower()]
-    assert {"hull a", "hull b", "vector"} <= set(layers())
+    assert {"outline a", "outline b", "vector"} <= set(layers())
 
 
 def test_a_cylinder_on_a_box_meets_it_in_a_disk() -> None:
@@ -374,6 +374,8 @@ def test_an_open_mesh_has_the_depth_of_its_surface() -> None:
     assert 0.0 < contact.least_depth <= contact.depth < 0.8
     assert part("blender_addon.data.distance").Distance.of_contact(contact).is_at_most
     assert lines()["Depth"] == f"\N{LESS-THAN OR EQUAL TO} {units.length(contact.depth, rounding='up', digits=3)}"
+    label = part("blender_addon.draw.overlay_labels").vector_label(inspection())
+    assert label == lines()["Depth"]
     suzanne.contact_lens_shape = "MESH"  # chosen or not, it is the same surface
     assert inspect(suzanne, b).contact.depth == pytest.approx(contact.depth)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}  # the meshes share nothing then
@@ -508,12 +510,15 @@ def test_crossing_meshes_show_the_curves_in_which_they_meet() -> None:
     assert lines()["Curves"].startswith("2, ")
 
 
-def test_a_smooth_mesh_is_drawn_too() -> None:
+def test_a_mesh_inside_of_another_object_is_outlined_and_none_beside_it() -> None:
     bpy.ops.mesh.primitive_torus_add(major_segments=48, minor_segments=24)
-    inspect(bpy.context.object, cube("B", (4.0, 0.0, 0.0)))
-    glyphs = layers()["hull a"]
-    assert 0.9 * 2 * 48 * 24 < len(glyphs) // 6 <= 2 * 48 * 24, "those of its quads, not their diagonals"
-    assert (glyphs["spread"] > 0.0).all(), "fading where they lie close together"
+    torus = bpy.context.object
+    inspect(torus, cube("B", (4.0, 0.0, 0.0)))
+    assert "outline a" not in layers()
+    inspect(torus, cube("Around", size=6.0))
+    glyphs = layers()["outline a"]
+    assert 0.9 * 2 * 48 * 24 < len(glyphs) // 6 <= 2 * 48 * 24, "the edges of its quads, not their diagonals"
+    assert glyphs["side_a"].any(axis=1).all(), "seen where they are at the outline"
 
 
 def test_an_open_mesh_is_a_surface() -> None:

@@ -38,7 +38,7 @@ def steps(window: Any) -> Iterator[float]:
     draw = overlay.draw
 
     def noted(inspection: Any, *arguments: Any, **options: Any) -> None:
-        *_, part, _, stale = arguments
+        *_, part, _, showing = arguments
         if overlay.Part.WORLD in part:
             shown = bpy.context.scene.objects["Crate"].matrix_world.translation.x
             drawn.append(
@@ -47,7 +47,7 @@ def steps(window: Any) -> Iterator[float]:
                     "view": shown,
                     "answer": inspection.objects[1].owner_matrix[3],
                     "distance": inspection.contact.signed_distance,
-                    "outdated": bool(stale),
+                    "outdated": showing.is_stale,
                 }
             )
         draw(inspection, *arguments, **options)
