@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 
@@ -13,10 +13,10 @@ from ...core.decomposition.concavity import Concavity
 from ...core.meshes.decomposition import Decomposition
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.hull import ConvexHull
-from ...core.verify.check import Verification
+from ...core.verify.check import Check, Verification
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, MESH, Choice
-from ..data.records import Key, Settings
+from ..data.records import FIRST_ANSWER, Key, Settings
 from ..data.units import UnitFormat
 from ..read import geometry
 from ..read.collision_shape import Fit
@@ -38,18 +38,34 @@ _shapes = WorldShapeCache(16)
 class CollisionProxy:
     """The shape that stood for an object, and how far that is from its mesh."""
 
-    kind: str
-    """Of the shape."""
-    choice: Choice
-    """The collision shape that was asked for."""
-    hull: ConvexHull
-    """The convex hull of the mesh."""
-    concavity: Concavity
-    """How far the mesh is from its convex hull."""
-    fit: Fit | None
-    """How far a primitive is from the mesh; None for other shapes."""
+    shape: WorldShape
     pieces: Decomposition | None
     """The convex pieces that stood for the mesh, where they were needed."""
+
+    @property
+    def kind(self) -> str:
+        """Of the shape."""
+        return self.shape.kind
+
+    @property
+    def choice(self) -> Choice:
+        """The collision shape that was asked for."""
+        return self.shape.object.choice
+
+    @property
+    def hull(self) -> ConvexHull:
+        """The convex hull of the mesh."""
+        return self.shape.hull
+
+    @property
+    def concavity(self) -> Concavity:
+        """How far the mesh is from its convex hull."""
+        return self.shape.concavity
+
+    @property
+    def fit(self) -> Fit | None:
+        """How far a primitive is from the mesh; None for other shapes."""
+        return self.shape.fit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,8 +79,8 @@ class Inspection(PairResult):
     proxy_b: CollisionProxy
     name_a: str
     name_b: str
-    verification: Verification
-    """The contact checked again, independently of the solver."""
+    verification: Verification | None
+    """The contact checked again, independently of the solver; None of a first answer."""
     settings: Settings
     units: UnitFormat
     """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
@@ -77,6 +93,17 @@ class Inspection(PairResult):
     def keys(self) -> Keys:
         """Identity of A and B."""
         return self.objects[0].key, self.objects[1].key
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of the contact; none of a first answer."""
+        return () if self.verification is None else self.verification.checks
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether it is a first answer, made while the objects move: true, but a depth between meshes is only an upper
+        bound, and nothing is checked again."""
+        return self.verification is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +123,15 @@ class Work:
 
     def __call__(self, progress: Progress | None = None) -> Inspection:
         """Make it. Raises ReadError, and Cancelled when the progress function returns False."""
+        return self._made(subrange(progress, 0.0, 1.0), is_first=False)
+
+    def first(self, progress: Progress | None = None) -> Inspection:
+        """Make a provisional inspection, in a fraction of the time. Raises as the whole one does."""
+        return self._made(subrange(progress, 0.0, 1.0), is_first=True)
+
+    def _made(self, progress: Progress | None, is_first: bool) -> Inspection:
         try:
-            return self._inspection(subrange(progress, 0.0, 1.0))
+            return self._inspection(progress, is_first)
         except (ReadError, Cancelled):
             raise
         except Exception as error:
@@ -108,18 +142,23 @@ class Work:
             traceback.print_exc()
             raise ReadError(messages.unexpected_error(a, b, error)) from error
 
-    def _inspection(self, progress: Progress | None) -> Inspection:
+    def _inspection(self, progress: Progress | None, is_first: bool) -> Inspection:
         start = time.perf_counter()
         a, b = (_shapes.of(obj) for obj in self.objects)
-        result = check_pair(a, b, self.settings, subrange(progress, 0.0, 0.95), self.units.length)
+        settings = replace(self.settings, budget=FIRST_ANSWER) if is_first else self.settings
+        result = check_pair(a, b, settings, subrange(progress, 0.0, 0.95), self.units.length)
         pieces = pieces_of(result.contact)
-        verification = result.verify()
+        proxies = _proxy(a, result, pieces[0]), _proxy(b, result, pieces[1])
+        if not is_first:
+            for proxy in proxies:
+                _ = proxy.hull, proxy.concavity, proxy.fit  # here, not when they are drawn
+        verification = None if is_first else result.verify()
         report_progress(progress, 1.0)
         return Inspection(
             **vars(result),
             objects=self.objects,
-            proxy_a=_proxy(a, result, pieces[0]),
-            proxy_b=_proxy(b, result, pieces[1]),
+            proxy_a=proxies[0],
+            proxy_b=proxies[1],
             name_a=self.objects[0].name,
             name_b=self.objects[1].name,
             verification=verification,
@@ -135,7 +174,7 @@ def _proxy(shape: WorldShape, result: PairResult, of_mesh: Decomposition | None)
     pieces = of_mesh if shape.kind == MESH else None
     if shape.kind == COMPOUND and result.flat is None:  # in the plane: of the outline
         pieces = shape.pieces()
-    return CollisionProxy(shape.kind, shape.object.choice, shape.hull, shape.concavity, shape.fit, pieces)
+    return CollisionProxy(shape, pieces)
 
 
 def read_pair(

@@ -586,8 +586,9 @@ def set_verified(finding: ContactLensFinding, inspection: Inspection) -> None:
             (row["signed_distance"] or 0.0, row["area"], *row["center"]), numbers, SAME, inspection.resolution
         )
     )
-    if is_same and row["verified"] != inspection.verification.ok:
-        data = {**finding.found(), "verified": inspection.verification.ok}
+    checked = inspection.verification
+    if is_same and checked is not None and row["verified"] != checked.ok:
+        data = {**finding.found(), "verified": checked.ok}
         finding.data = json.dumps(data, ensure_ascii=False)
 
 

@@ -20,7 +20,7 @@ from ...core.result import Relation
 from ...core.types import IntArray
 from ..data import messages
 from ..data.collision_kinds import PRIMITIVES
-from ..data.records import Key, Pair, Settings, Skipped
+from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
 from .candidates import bounds_of, candidates
@@ -31,8 +31,6 @@ from .pair import check_pair
 
 CHUNK = 20_000
 """Pairs that are answered together at most."""
-FIRST_ANSWER = 0.0
-"""Seconds of refining the depth of a pair of meshes or compounds: none, but for `exact` checks."""
 FIRST_CHUNK = 125
 """The first chunks are smaller: when a check is stopped, some pairs are done."""
 BOUNDS = 0.1

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 import numpy as np
 
 on_store: list[Callable[[bpy.types.Scene, Inspection], None]] = []
-"""Called with every result once it is that of its scene."""
+"""Called with every result that is not provisional once it is that of its scene."""
 _inspections: dict[int, Inspection] = {}
 _stale: dict[int, str] = {}
 _errors: dict[int, str] = {}
 _frames: dict[int, float] = {}
 _seconds: dict[int, deque[float]] = {}
+_first_seconds: dict[int, deque[float]] = {}
+"""The same of first answers."""
 
 LAST = 5
 """Inspections of a pair by whose times is known how long the next one takes."""
@@ -46,30 +48,39 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
     last = _inspections.get(scene.session_uid)
     if last is None or last.keys != inspection.keys:
         _seconds.pop(scene.session_uid, None)
+        _first_seconds.pop(scene.session_uid, None)
     if inspection is not last:
-        note_seconds(scene, inspection.seconds_read + inspection.seconds_contact)
+        note_seconds(scene, inspection.seconds_read + inspection.seconds_contact, inspection.is_provisional)
     _inspections[scene.session_uid] = inspection
     _frames[scene.session_uid] = scene.frame_current_final
     _stale.pop(scene.session_uid, None)
     _errors.pop(scene.session_uid, None)
-    for call in on_store:
+    for call in () if inspection.is_provisional else on_store:
         call(scene, inspection)
 
 
 def drop_result(scene: bpy.types.Scene) -> None:
     """Drop the scene's result: its objects can no longer be inspected."""
-    for of_scene in (_inspections, _stale, _frames, _seconds):
+    for of_scene in (_inspections, _stale, _frames, _seconds, _first_seconds):
         of_scene.pop(scene.session_uid, None)
 
 
-def note_seconds(scene: bpy.types.Scene, seconds: float) -> None:
-    """Remember how long an inspection of the scene's pair took, or went on until it was ended."""
-    _seconds.setdefault(scene.session_uid, deque(maxlen=LAST)).append(seconds)
+def note_seconds(scene: bpy.types.Scene, seconds: float, is_first: bool = False) -> None:
+    """Remember how long an inspection of the scene's pair, or its first answer, took, or ran until it was ended."""
+    of_scene = _first_seconds if is_first else _seconds
+    of_scene.setdefault(scene.session_uid, deque(maxlen=LAST)).append(seconds)
 
 
-def typical_seconds(scene: bpy.types.Scene) -> float:
-    """Return the median of how long the last inspections of the scene's pair took; infinite when there was none."""
-    return float(np.median(_seconds.get(scene.session_uid) or (math.inf,)))
+def typical_seconds(scene: bpy.types.Scene, is_first: bool = False) -> float:
+    """Return the median of how long the last inspections of the scene's pair, or the first answers, took; infinite when
+    there was none."""
+    known = (_first_seconds if is_first else _seconds).get(scene.session_uid)
+    return float(np.median(known or (math.inf,)))
+
+
+def forget_first_seconds(scene: bpy.types.Scene) -> None:
+    """Forget how long first answers of the scene's pair took: the next one says whether they still do."""
+    _first_seconds.pop(scene.session_uid, None)
 
 
 def stored(scene: bpy.types.Scene) -> Inspection | None:
@@ -84,7 +95,7 @@ def frame_of_result(scene: bpy.types.Scene) -> float:
 
 def clear() -> None:
     """Drop everything: a file was loaded, or the add-on goes."""
-    for of_scene in (_inspections, _stale, _errors, _frames, _seconds):
+    for of_scene in (_inspections, _stale, _errors, _frames, _seconds, _first_seconds):
         of_scene.clear()
 
 
@@ -115,16 +126,17 @@ def error(context: bpy.types.Context) -> str:
 
 
 def prepare_inspection(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings, is_first: bool = False
 ) -> Inspection | Work:
     """Read A and B as the depsgraph has evaluated them; return the work of inspecting them.
 
-    When nothing has changed since the scene's last inspection, that is returned. Raises ReadError.
+    When nothing has changed since the scene's last inspection, that is returned, a provisional one only if a first
+    answer is all that is wanted. Raises ReadError.
     """
     start = time.perf_counter()
     objects = read_pair(depsgraph, keys)
     last = stored(scene)
-    if last is not None and is_of(last, objects, settings):
+    if last is not None and (is_first or not last.is_provisional) and is_of(last, objects, settings):
         return last
     return Work(objects, settings, UnitFormat.of_scene(scene), time.perf_counter() - start)
 

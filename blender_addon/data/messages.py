@@ -598,6 +598,11 @@ def bounds_apart(contact: Any, units: Lengths) -> str:
 # --- the state of a result ------------------------------------------------------------------------------------------
 
 UP_TO_DATE = "Up to date"
+FOLLOWING = "Following"
+"""Objects move: the first answer is shown, or none."""
+FIRST_ANSWER = "First answer only"
+PENDING = "..."
+"""What is not known yet."""
 MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
 ELSEWHERE = "was changed at another frame"
 UNREADABLE = "is hidden or cannot be read"

@@ -19,6 +19,9 @@ OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_b
 VIEWPORT, RENDER, ALL = "viewport", "render", "all"
 """Which objects are visible to a check."""
 
+FIRST_ANSWER = 0.0
+"""Seconds for refining the depth of a pair with a mesh: none. It is an upper bound then."""
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -87,13 +87,16 @@ class Geometry:
         """Its convex hull, in local space."""
         return Box.from_matrix(np.eye(4), *self.bounds) if self.is_box else self.hull
 
-    def world_concavity(self, hull: ConvexHull, linear: FloatArray, translation: FloatArray) -> Concavity:
+    def world_concavity(
+        self, make_hull: Callable[[], ConvexHull], linear: FloatArray, translation: FloatArray
+    ) -> Concavity:
         """Return how far the mesh is from its hull in world space; searched once for all places and rotations.
 
-        hull: the image of the local hull.
+        make_hull: makes the image of the local hull, where it is needed.
         """
 
         def search() -> tuple[Concavity, FloatArray]:
+            hull = make_hull()
             found = max_concavity(hull, hull.vertex_ids, self.points @ linear.T + translation, self.triangles)
             return found, np.linalg.pinv(linear) @ (found.point - translation)
 

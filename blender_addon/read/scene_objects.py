@@ -124,8 +124,8 @@ class SceneObject:
                 return True
         if self._is_visible(local.depth, magnitude):
             return False
-        hull = geometry.hull.transformed(self.matrix)
-        return covers_hull(geometry.world_concavity(hull, self.linear, self.translation), magnitude)
+        found = geometry.world_concavity(lambda: geometry.hull.transformed(self.matrix), self.linear, self.translation)
+        return covers_hull(found, magnitude)
 
     @cached_property
     def _stretches(self) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
 from ..data import messages
-from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES, WORDS
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, WORDS
 from .cache import LruCache
 from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
 from .scene_objects import SceneObject
@@ -160,6 +160,8 @@ class WorldShape:
         """The convex hull of the mesh; of a compound parent that of its shape."""
         if self._parts:
             return ConvexHull(self._facets.mesh.points)
+        if self.kind == CONVEX_HULL and isinstance(self.convex_bound, ConvexHull):
+            return self.convex_bound
         return self.object.geometry.hull.transformed(self.object.matrix)
 
     @cached_property
@@ -168,7 +170,7 @@ class WorldShape:
         if self._parts:
             mesh = self._facets.mesh
             return max_concavity(self.hull, self.hull.vertex_ids, mesh.points, mesh.triangles)
-        return self.object.geometry.world_concavity(self.hull, self.object.linear, self.object.translation)
+        return self.object.geometry.world_concavity(lambda: self.hull, self.object.linear, self.object.translation)
 
     @cached_property
     def fit(self) -> Fit | None:

@@ -83,6 +83,8 @@ def report(context: bpy.types.Context) -> Report:
 
 def _build(inspection: Inspection, stale: str) -> Report:
     contact, verification = inspection.contact, inspection.verification
+    if verification is None:
+        verification = inspection.verify()
 
     def deep(value: object) -> object:
         return value if contact.has_depth else None

@@ -175,7 +175,7 @@ def _shape_words(side: Side) -> str:
 
 def failed_checks_of(inspection: Inspection) -> list[str]:
     """Return which statements about the contact its verification has found wrong."""
-    checks = [(check.name, check.ok) for check in inspection.verification.checks]
+    checks = [(check.name, check.ok) for check in inspection.checks]
     return failed_checks(checks, inspection.contact.reason)
 
 
@@ -206,8 +206,8 @@ def accuracy(inspection: Inspection) -> list[Row]:
     rows.append(Row("Resolution", units.rough(inspection.resolution)))
     rows.append(Row("Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the size"))
     failed = failed_checks_of(inspection)
-    passed = sum(check.ok for check in inspection.verification.checks)
-    rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else f"{passed} passed"))
+    passed = messages.PENDING if inspection.is_provisional else f"{sum(check.ok for check in inspection.checks)} passed"
+    rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else passed))
     for side in sides_of(inspection):
         if (fit := side.proxy.fit) is not None:
             letter = side.letter.upper()

@@ -19,11 +19,11 @@ from ..check import results as scene_results
 from ..check.clash_rows import rows
 from ..check.inspection import Work
 from ..check.results import ContactLensFinding
-from ..check.scene import FIRST_ANSWER, Outcome
+from ..check.scene import Outcome
 from ..data import messages
 from ..data.lazy_rows import LazyRows
 from ..data.objects import frame_of
-from ..data.records import Pair, Settings
+from ..data.records import FIRST_ANSWER, Pair, Settings
 from ..data.units import UnitFormat
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated

@@ -153,6 +153,15 @@ def has_windows() -> bool:
     return not bpy.app.background
 
 
+_shown: dict[Flow, int] = {}
+"""The flows that operators wait for, and the session_uid of their scenes."""
+
+
+def shown_flow(scene: bpy.types.Scene, title: str) -> Flow | None:
+    """Return the flow of this title that an operator waits for in a scene."""
+    return next((flow for flow, uid in _shown.items() if (flow.title, uid) == (title, scene.session_uid)), None)
+
+
 def seconds_to_wait(context: bpy.types.Context) -> float | None:
     """Return how long to wait for work before a modal operator does; None where there is no window for one."""
     return MODAL_AFTER_S if has_windows() and context.window is not None else None
@@ -236,6 +245,7 @@ class BackgroundOperator(Polled):
             return flow.result
         if not self.is_modal:
             self.is_modal = flow.is_shown = True
+            _shown[flow] = context.scene.session_uid
             self._timer = context.window_manager.event_timer_add(POLL_INTERVAL_S, window=context.window)
             context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -265,6 +275,7 @@ class BackgroundOperator(Polled):
         self._end(context)
 
     def _end(self, context: bpy.types.Context) -> None:
+        _shown.pop(self.flow, None)
         if self.is_modal:
             self.is_modal = False
             context.window_manager.event_timer_remove(self._timer)

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results follow moves, edits, frames and undo by themselves; on screen they are marked outdated until they do.
+"""Results follow moves, edits, frames and undo by themselves.
 
-How depends on how long the last inspections of the pair took. A quick pair is inspected in Blender's handler, before
-the frame is drawn. Others are inspected by a timer, once for all that happened meanwhile: the objects are copied out of
-Blender, the rest is done in a thread. Blender waits for that only as long as nobody notices; what takes longer runs
-beside it for as long as it takes. What takes very long begins when the changes end, as when the mouse is released.
+How depends on how long the last inspections of the pair took.
+
+1. A quick pair is inspected in Blender's handler, before the frame is drawn.
+2. Of others the handler makes the first answer, where that is cheap: it is true of what is drawn, but a depth between
+   meshes is only an upper bound. The whole inspection begins when the changes end, as when the mouse is released.
+3. Where not even that is cheap, the answer is pending until the changes end.
+
+Objects are copied out of Blender, the rest is done in a thread. Blender waits for that only as long as nobody notices;
+what takes longer runs beside it for as long as it takes, unless the pair changes again.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import bpy
 from bpy.app.handlers import persistent
 
-from ...core.progress import Cancelled
+from ...core.progress import Cancelled, Progress, subrange
 from ..check import changes, session
 from ..check import results as scene_results
 from ..check.inspection import Inspection, Work, clear_caches, is_outdated
@@ -29,13 +35,13 @@ from .background import Flow, Steps
 
 QUICK_S = 0.03
 """A pair that typically takes less is inspected before the frame is drawn."""
-SYNC_BUDGET_S = 0.1
-"""Seconds that Blender waits for an inspection that follows a change."""
+CHEAP_S = 0.1
+"""First answers that typically take less are made before the frame is drawn. Blender waits so long for any inspection
+that follows a change."""
 GRACE_S = 0.3
-"""Seconds for which a result that is about to be replaced is not marked outdated: nothing flashes while things move."""
-ASYNC_TIMEOUT_S = 1.0
-"""A pair that typically takes longer is inspected when the changes end, and an inspection that has run for longer is
-ended when the pair changes."""
+"""Seconds for which nothing is said of an inspection that may end at once: nothing flashes."""
+MODAL_AFTER_S = 1.0
+"""Seconds after which Esc is heard by an inspection that runs beside Blender."""
 SETTLE_S = 0.3
 """Seconds without a change after which the changes have ended."""
 DELAY_S = 0.03
@@ -43,10 +49,41 @@ DELAY_S = 0.03
 POLL_INTERVAL_S = 0.05
 RENDER_INTERVAL_S = 0.5
 """Seconds between two looks at whether a render has ended."""
-PAUSE_FACTOR = 2.0
-"""While objects are dragged, Blender gets at least this many times the time that inspections take."""
+FIRST_SHARE = 0.1
+"""Fraction of the progress of an inspection after which its first answer is there."""
+
+TITLE = "Inspection"
 
 clock = time.monotonic
+
+
+class _Way(Enum):
+    """How a change of a pair is answered."""
+
+    WHOLE = auto()
+    """By a whole inspection, before the frame is drawn."""
+    FIRST = auto()
+    """By a first answer, before the frame is drawn."""
+    LATER = auto()
+    """When the changes end."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How what is shown of the scene's pair relates to the scene as it is."""
+
+    text: str = ""
+    """The same in a few words; empty without a result."""
+    is_outdated: bool = False
+    """Whether the result no longer holds, and none is on its way."""
+    is_pending: bool = False
+    """Whether the result no longer holds, and one that does is on its way. Constant while objects move."""
+    is_provisional: bool = False
+    """Whether the result holds, but is only a first answer."""
+    is_following: bool = False
+    """Whether a whole result is on its way, or begins when the changes end."""
+    progress: float | None = None
+    """The fraction done of the inspection that runs; None when none has run for GRACE_S."""
 
 
 @dataclass
@@ -59,22 +96,23 @@ class _Following:
     """When the last one came."""
     reason: str = ""
     """Why the result of what runs will not hold, where that cannot be seen."""
-    is_asked: bool = True
-    """Whether something changed that no inspection has seen yet."""
+    is_changed: bool = True
+    """Whether something changed since the pair was read."""
+    is_whole: bool = False
+    """Whether what was begun after that is the whole inspection, no first answer."""
+    is_answered: bool = False
+    """Whether the result, a first answer at least, is of the pair after the last change."""
     flow: Flow | None = None
     """The inspection that runs beside Blender."""
     work: Work | None = None
     begun: float = 0.0
     """When it began."""
-    is_postponed: bool = False
-    """Whether the next inspection begins only when the changes end: the last one was too long for them."""
 
 
 _following: dict[int, _Following] = {}
 """By the scene's session_uid."""
 _hidden: set[int] = set()
 """Scenes (their session_uid) whose pair is to be inspected when it is shown again."""
-_last_seconds = 0.0
 
 
 def request(scene: bpy.types.Scene, reason: str = "") -> None:
@@ -87,34 +125,69 @@ def request(scene: bpy.types.Scene, reason: str = "") -> None:
     handlers.redraw()
 
 
+def _wake() -> None:
+    handlers.wake(_run, DELAY_S)
+
+
 def leave(scene: bpy.types.Scene) -> None:
     """Do not inspect the scene's pair, though it was asked for: an operator inspects it now."""
     _leave(scene.session_uid)
 
 
 def cancel(scene: bpy.types.Scene) -> None:
-    """Cancel the inspection that runs; the result stays, and is outdated."""
-    entry = _following.pop(scene.session_uid, None)
-    if entry is not None and entry.flow is not None:
-        entry.flow.cancel()
-    session.mark_stale(scene, messages.INSPECTION_CANCELLED)
+    """Cancel the inspection that runs, an operator's too. The result stays; it is outdated unless a first answer."""
+    entry = _following.get(scene.session_uid)
+    flow = background.shown_flow(scene, TITLE) if entry is None else entry.flow
+    if flow is not None:
+        flow.cancel()
+    if entry is None or flow is None:
+        _cancelled(scene, entry)
+
+
+def _cancelled(scene: bpy.types.Scene, entry: _Following | None) -> None:
+    """Leave the scene's result as it is: cancelled was what would have replaced it."""
+    _following.pop(scene.session_uid, None)
+    if entry is None or not entry.is_answered:
+        session.mark_stale(scene, messages.INSPECTION_CANCELLED)
     handlers.redraw()
+
+
+def status(context: bpy.types.Context) -> Status:
+    """Return how what is shown of the scene's pair relates to the scene as it is. Cheap: every drawing asks for it."""
+    scene, inspection = context.scene, session.current(context)
+    entry, progress = _following.get(scene.session_uid), progress_of(scene)
+    if inspection is None:
+        return Status(progress=progress)
+    reason = session.stale_reason(context)
+    if reason and entry is not None and not _ends_at_once(scene, entry):
+        return Status(messages.FOLLOWING, is_pending=True, is_following=True, progress=progress)
+    if reason and entry is None:
+        return Status(messages.capitalized(reason), is_outdated=True, progress=progress)
+    if inspection.is_provisional:
+        is_following = entry is not None
+        text = messages.FOLLOWING if is_following else messages.FIRST_ANSWER
+        return Status(text, is_provisional=True, is_following=is_following, progress=progress)
+    return Status(messages.UP_TO_DATE, progress=progress)
+
+
+def _ends_at_once(scene: bpy.types.Scene, entry: _Following) -> bool:
+    """Return whether the answer to a change is only some frames away."""
+    return clock() - entry.since < GRACE_S and _way(scene) is not _Way.LATER
 
 
 def outdated(context: bpy.types.Context) -> str:
     """Return why the result is to be marked outdated on screen; empty while it holds or is about to be replaced."""
-    entry = _following.get(context.scene.session_uid)
-    if entry is not None and clock() - entry.since < GRACE_S:
-        return ""
-    return session.stale_reason(context)
+    now = status(context)
+    return now.text if now.is_outdated or now.is_pending else ""
 
 
 def progress_of(scene: bpy.types.Scene) -> float | None:
     """Return the fraction done of the inspection that runs for a scene; None when none has run for GRACE_S."""
     entry = _following.get(scene.session_uid)
-    if entry is None or entry.flow is None or clock() - entry.since < GRACE_S:
-        return None
-    return entry.flow.progress
+    if entry is not None and entry.flow is not None:
+        return entry.flow.progress if clock() - entry.begun >= GRACE_S else None
+    flow = background.shown_flow(scene, TITLE)
+    return None if flow is None else flow.progress
 
 
 def failed(context: bpy.types.Context, error: ReadError) -> None:
@@ -133,25 +206,27 @@ def failed(context: bpy.types.Context, error: ReadError) -> None:
     handlers.redraw()
 
 
+def _way(scene: bpy.types.Scene) -> _Way:
+    """Return how the next change of the scene's pair is answered. One of which nothing is known is tried."""
+    if session.typical_seconds(scene) < QUICK_S:
+        return _Way.WHOLE
+    first = session.typical_seconds(scene, is_first=True)
+    return _Way.FIRST if first < CHEAP_S or first == math.inf else _Way.LATER
+
+
 def _note(scene: bpy.types.Scene, reason: str = "") -> _Following:
     """Take note of a change."""
     now = clock()
     entry = _following.setdefault(scene.session_uid, _Following(now, now))
-    entry.last, entry.is_asked, entry.reason = now, True, reason or entry.reason
+    entry.last, entry.is_changed, entry.is_answered, entry.reason = now, True, False, reason or entry.reason
     return entry
-
-
-def _wake() -> None:
-    handlers.wake(_run, max(DELAY_S, PAUSE_FACTOR * _last_seconds))
 
 
 def _run() -> float | None:
     """The timer: look at every scene that asked for it and is in a window; others wait until they are."""
-    global _last_seconds
     if handlers.is_rendering():
         handlers.redraw()
         return RENDER_INTERVAL_S
-    start = time.perf_counter()
     wanted, seen = set(_following), set()
     for context in handlers.window_contexts():
         if context.scene.session_uid in wanted:
@@ -161,7 +236,6 @@ def _run() -> float | None:
         handlers.redraw()
     for uid in wanted.difference(seen, (scene.session_uid for scene in bpy.data.scenes)):  # deleted
         _leave(uid)
-    _last_seconds = time.perf_counter() - start
     return POLL_INTERVAL_S if _following else None
 
 
@@ -172,75 +246,97 @@ def _follow(context: bpy.types.Context) -> None:
     entry = _following.get(scene.session_uid)
     if entry is None:
         return
-    flow = entry.flow
-    if flow is not None and not flow.run(0.0):
-        if clock() - entry.begun > ASYNC_TIMEOUT_S:
-            if background.has_windows():
-                background.wait_for(flow)
-            settings = properties.settings_of(scene).as_settings()
-            is_current = entry.work is not None and entry.work.settings == settings
-            if entry.is_asked and not (is_current and _is_as_read(scene, depsgraph, entry.work)):
-                flow.drop()
-                session.note_seconds(scene, clock() - entry.begun)
-                entry.flow, entry.is_postponed = None, True
-            entry.is_asked = entry.flow is None
+    if entry.flow is not None and not entry.flow.run(0.0):
+        _drop_outdated(scene, depsgraph, entry)
         if entry.flow is not None:
+            if background.has_windows() and clock() - entry.begun > MODAL_AFTER_S:
+                background.wait_for(entry.flow)
             return
-    # One of which nothing is known is tried at once.
-    is_postponed = entry.is_postponed or ASYNC_TIMEOUT_S < session.typical_seconds(scene) < math.inf
-    if entry.is_asked and is_postponed and clock() - entry.last < SETTLE_S:
-        return
-    if entry.is_asked:
-        _drop_deleted(scene)
-        try:
-            _begin(scene, depsgraph, entry)
-        except ReadError as error:
-            failed(context, error)
-            entry.is_asked = False
-    if not entry.is_asked and entry.flow is None:
+    way = _way(scene)
+    is_settled = clock() - entry.last >= SETTLE_S or session.typical_seconds(scene) == math.inf
+    try:
+        if way is _Way.WHOLE or is_settled:
+            if entry.is_changed or not entry.is_whole:
+                _drop_deleted(scene)
+                _begin(scene, depsgraph, entry, is_whole=True)
+        elif entry.is_changed and way is _Way.FIRST:
+            _begin(scene, depsgraph, entry, is_whole=False)
+    except ReadError as error:
+        failed(context, error)
+        entry.is_changed, entry.is_whole = False, True
+    if entry.is_whole and not entry.is_changed and entry.flow is None:
         _following.pop(scene.session_uid, None)
 
 
-def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following) -> None:
+def _drop_outdated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following) -> None:
+    """Drop the inspection that runs if the pair has changed since it was read: Blender tags unchanged objects, too."""
+    if not entry.is_changed or entry.flow is None:
+        return
+    if _is_as_read(scene, depsgraph, entry.work):
+        entry.is_changed = False
+        return
+    entry.flow.drop()
+    session.note_seconds(scene, clock() - entry.begun, is_first=not entry.is_whole)
+    entry.flow, entry.is_whole = None, False
+
+
+def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following, is_whole: bool) -> None:
     """Inspect the scene's pair as the depsgraph has evaluated it; what takes long runs on. Raise ReadError."""
     _hidden.discard(scene.session_uid)
     keys = properties.pair_keys(scene)
+    entry.is_whole = is_whole
     if keys is None:
         session.set_error(scene, "")
-        entry.is_asked = False
+        entry.is_changed, entry.is_whole = False, True
         return
-    work = session.prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
-    entry.is_asked, entry.reason = False, ""
+    settings = properties.settings_of(scene).as_settings()
+    work = session.prepare_inspection(scene, depsgraph, keys, settings, is_first=not is_whole)
+    entry.is_changed, entry.reason = False, ""
     if isinstance(work, Inspection):
         session.store(scene, work)  # nothing has changed after all
+        entry.is_answered, entry.is_whole = True, not work.is_provisional
         return
-    entry.flow, entry.work, entry.begun = Flow("Inspection", _steps(scene, entry, work)), work, clock()
-    entry.flow.run(SYNC_BUDGET_S)
+    is_first = not is_whole or not (entry.is_answered or session.typical_seconds(scene) < QUICK_S)
+    if is_first and _way(scene) is _Way.LATER:
+        session.forget_first_seconds(scene)
+    entry.work, entry.begun = work, clock()
+    entry.flow = Flow(TITLE, _steps(scene, entry, work, is_first, is_whole))
+    entry.flow.run(CHEAP_S)
 
 
-def _steps(scene: bpy.types.Scene, entry: _Following, work: Work) -> Steps:
-    """Make what the work finds the scene's result."""
-    before, problem = _contact_of(scene), ""
-    inspection: Inspection | None = None
-    try:
-        inspection = yield work
-    except ReadError as error:
-        problem = str(error)
-    except Cancelled:
-        session.note_seconds(scene, clock() - entry.begun)
-        entry.flow = None
-        cancel(scene)
-        raise
+def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, is_first: bool, is_whole: bool) -> Steps:
+    """Make what the work finds the scene's result: the first answer, the whole inspection, or one after the other."""
+    parts: list[Callable[[Progress], Inspection]] = []
+    if is_first:
+        parts.append(lambda progress: work.first(subrange(progress, 0.0, FIRST_SHARE)))
+    if is_whole:
+        parts.append(lambda progress: work(subrange(progress, FIRST_SHARE * is_first, 1.0)))
+    for part in parts:
+        before, problem = _contact_of(scene), ""
+        inspection: Inspection | None = None
+        try:
+            inspection = yield part
+        except ReadError as error:
+            problem = str(error)
+        except Cancelled:
+            session.note_seconds(scene, clock() - entry.begun, is_first=not is_whole)
+            entry.flow = None
+            _cancelled(scene, entry)
+            raise
+        if _contact_of(scene) is not before:  # an operator was faster
+            entry.flow = None
+            return {"CANCELLED"}
+        if inspection is None:
+            session.drop_result(scene)
+        else:
+            session.store(scene, inspection)
+        session.set_error(scene, problem)
+        if entry.is_changed:
+            session.mark_stale(scene, entry.reason)
+        entry.is_answered = not entry.is_changed
+        if inspection is None:
+            break
     entry.flow = None
-    if _contact_of(scene) is not before:  # an operator was faster
-        return {"CANCELLED"}
-    if inspection is None:
-        session.drop_result(scene)
-    else:
-        session.store(scene, inspection)
-    session.set_error(scene, problem)
-    if entry.is_asked:
-        session.mark_stale(scene, entry.reason)
     return {"FINISHED"}
 
 
@@ -251,8 +347,10 @@ def _contact_of(scene: bpy.types.Scene) -> object:
 
 
 def _is_as_read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, read: Inspection | Work | None) -> bool:
-    """Return whether the scene's pair is as it was read: Blender tags unchanged objects, too."""
+    """Return whether the scene's pair is as it was read, with the settings of today."""
     if read is None or read.keys != properties.pair_keys(scene):
+        return False
+    if read.settings != properties.settings_of(scene).as_settings():
         return False
     try:
         return not is_outdated(depsgraph, read)
@@ -280,25 +378,29 @@ def _drop_deleted(scene: bpy.types.Scene) -> None:
             setattr(settings, f"object_{letter}", None)
 
 
-def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Inspect the scene's pair before the frame is drawn, where that is quick. Return whether the result holds now.
+def _answered_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Inspect the scene's pair, or make a first answer, before the frame is drawn, where that is quick. Return whether
+    the result holds now.
 
     It reads what the depsgraph has just evaluated and changes no data of Blender, so no handler is called again.
     """
-    if not background.has_windows() or not handlers.is_main_thread():
-        return False
-    if handlers.is_rendering() or session.typical_seconds(scene) >= QUICK_S:
+    way = _way(scene)
+    if way is _Way.LATER or handlers.is_rendering() or not (background.has_windows() and handlers.is_main_thread()):
         return False
     entry = _note(scene)
-    if entry.flow is not None:  # not as quick as usual
+    _drop_outdated(scene, depsgraph, entry)
+    if entry.flow is not None:
         return False
     try:
-        _begin(scene, depsgraph, entry)
+        _begin(scene, depsgraph, entry, is_whole=way is _Way.WHOLE)
     except ReadError:
         return False  # the timer reports it
     if entry.flow is not None:
         return False
-    del _following[scene.session_uid]
+    if entry.is_whole:
+        del _following[scene.session_uid]
+    else:
+        _wake()
     handlers.redraw()
     return True
 
@@ -336,7 +438,7 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
         session.mark_stale(scene, messages.about(edited, messages.EDITED))
     if not moved and not edited:
         return False
-    if not _inspected_at_once(scene, depsgraph):
+    if not _answered_at_once(scene, depsgraph):
         # That a matrix differs is seen without a note.
         request(scene, reason=messages.about(edited, messages.EDITED) if edited else "")
     return True

@@ -58,11 +58,14 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the three rows that are always there: the relation and the number, the direction, the status."""
-    inspection, is_outdated = session.current(context), bool(follow_pair.outdated(context))
+    inspection, status = session.current(context), follow_pair.status(context)
     rows = box.column()
-    rows.active = not is_outdated
+    rows.active = not status.is_outdated
     row = rows.row()
-    if inspection is None:
+    if status.is_pending:
+        row.label(text=messages.PENDING, icon_value=status_icons.icon("unknown"))
+        inspection = None
+    elif inspection is None:
         words = "Cannot Be Inspected" if session.error(context) else "No Result"
         row.label(text=words, icon_value=status_icons.icon("unknown"))
     else:
@@ -83,14 +86,17 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def _draw_status(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw whether the result holds, why not, or the progress of the next one."""
-    if layout.progress(box, follow_pair.progress_of(context.scene), "Inspecting", "inspection"):
+    status = follow_pair.status(context)
+    if layout.progress(box, status.progress, "Inspecting", "inspection"):
         return
     row = box.row()
-    problem = session.error(context) or messages.capitalized(follow_pair.outdated(context))
-    if not problem and session.current(context) is not None:
-        row.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
-        return
-    if problem:
+    problem = session.error(context) or (status.text if status.is_outdated else "")
+    if not problem and status.text:
+        is_done = not (status.is_pending or status.is_provisional)
+        row.label(text=status.text, icon="CHECKMARK" if is_done else "SORTTIME")
+        if is_done or status.is_following:
+            return
+    elif problem:
         layout.line(row, context, problem, problem, "ERROR", layout.ICON_WIDTH)
     else:
         row.label(text="Not inspected yet", icon="INFO")

@@ -74,10 +74,10 @@ def _draw_current(context: Any, part: Part) -> None:
 
 def _showing(context: Any, inspection: Inspection) -> Showing:
     """Return how far a result is of the scene as it is now."""
-    if not session.is_stale(context):
+    status = follow_pair.status(context)
+    if not (status.is_outdated or status.is_pending):
         return overlay.NOW
-    is_stale = bool(follow_pair.outdated(context))
-    return Showing(is_stale, not is_stale, steps_of(pair(context.scene), inspection))
+    return Showing(status.is_outdated, status.is_pending, steps_of(pair(context.scene), inspection))
 
 
 def register() -> None:

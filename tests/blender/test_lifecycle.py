@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +29,7 @@ from .scenes import (
     save_scene,
     select,
     shape_key,
+    torus,
     update,
 )
 
@@ -274,34 +276,50 @@ def test_a_tag_that_changes_nothing_makes_nothing_stale(session: ModuleType, pai
 
 
 class Slow:
-    """Inspections that run until they are released, by a clock that stands still until it is set."""
+    """A pair whose whole inspections run until they are released, and whose first answers are not cheap either, by a
+    clock that stands still until it is set."""
 
     def __init__(self, b: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
         self.b = b
         self.follow, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
+        self.begun: list[str] = []
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
         honest = inspection.Work._inspection
 
-        def slowly(work: object, progress: Callable[[float], bool]) -> object:
-            while not self.go_on.wait(0.01):
+        def slowly(work: object, progress: Callable[[float], bool], is_first: bool) -> object:
+            self.begun.append("first" if is_first else "whole")
+            while not is_first and not self.go_on.wait(0.01):
                 report_progress(progress, 0.5)
-            return honest(work, progress)
+            return honest(work, progress, is_first)
 
         monkeypatch.setattr(inspection.Work, "_inspection", slowly)
         monkeypatch.setattr(self.follow, "clock", lambda: self.now)
-        monkeypatch.setattr(self.follow, "SYNC_BUDGET_S", 0.0)
+        monkeypatch.setattr(self.follow, "QUICK_S", 0.0)
+        monkeypatch.setattr(self.follow, "CHEAP_S", 0.0)
+        part("blender_addon.check.session").note_seconds(self.scene, 5.0, is_first=True)
 
     def change(self, x: float) -> None:
-        """Move B, as Blender's handler notes it where there is a window."""
+        """Move B, as Blender's handler notes it where there is a window, and let Blender's timer come."""
         move(self.b, x)
         self.follow._note(self.scene)
+        self.follow._run()
+
+    def settle(self) -> Any:
+        """Let time pass until the whole inspection runs; return what runs."""
+        self.now += 2.0 * self.follow.SETTLE_S
+        count = self.begun.count("whole")
+        for _ in range(1000):
+            self.follow._run()
+            if self.begun.count("whole") > count:
+                return self.job
+            time.sleep(0.01)
+        pytest.fail(f"it never begins: {self.follow._following}, {self.begun}")
 
     def begin(self, x: float) -> Any:
-        """Move B and let Blender's timer come; return what runs then."""
+        """Move B and let time pass until the whole inspection runs; return what runs."""
         self.change(x)
-        self.follow._run()
-        return self.job
+        return self.settle()
 
     @property
     def job(self) -> Any:
@@ -325,36 +343,37 @@ def slow(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_long_inspection_runs_beside_blender_without_a_limit(session: ModuleType, slow: Slow, pair: Pair) -> None:
-    slow.change(1.75)
-    assert slow.follow._run() == slow.follow.POLL_INTERVAL_S, "it goes on, and the timer comes again"
-    job = slow.job
+    job = slow.begin(1.75)
+    assert slow.begun == ["first", "whole"]
+    assert inspection().is_provisional, "the first answer is there"
+    assert_fresh(session, 0.25)
     slow.now += 3600.0
     assert slow.follow._run() == slow.follow.POLL_INTERVAL_S
     assert slow.job is job, "an hour later it still does"
-    assert session.stale_reason(bpy.context) == "'B' has moved"
+    while job.progress == 0.0:
+        time.sleep(0.01)
+    done = pytest.approx(0.1 + 0.9 * 0.5)
+    assert slow.follow.status(bpy.context) == slow.follow.Status(
+        "Following", is_provisional=True, is_following=True, progress=done
+    )
     slow.end()
     assert slow.job is None
     assert_fresh(session, 0.25)
+    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
 
 
 def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_end(
     session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
     first = slow.begin(1.75)
-    slow.now += 0.5
-    slow.begin(1.7)
-    assert slow.job is first, "so far it may still end soon"
-    slow.now += 1.0
-    slow.begin(1.625)
+    slow.change(1.7)
     assert first.wait(60.0), "it was cancelled"
     assert slow.job is None
     for x in (1.6, 1.625, 1.65):  # the drag goes on
         slow.now += 0.2
-        slow.begin(x)
+        slow.change(x)
         assert slow.job is None, "nothing is begun that the next change would end"
-    slow.now += 0.4
-    slow.follow._run()
-    assert slow.job is not None, "the mouse was released"
+    slow.settle()
     slow.end()
     assert_fresh(session, 0.35)
 
@@ -374,33 +393,39 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(slow: Slo
     assert bpy.ops.contact_lens.cancel(work="inspection") == {"FINISHED"}
     assert job.wait(60.0)
     assert slow.follow._run() is None
-    assert slow.follow.progress_of(slow.scene) is None
-    assert slow.follow.outdated(bpy.context) == "inspection cancelled"
+    assert slow.follow.status(bpy.context) == slow.follow.Status("First answer only", is_provisional=True)
     slow.begin(1.625)
-    slow.now += 1.0
-    slow.follow._run()
-    assert slow.job is not None
     slow.end()
-    assert slow.follow.outdated(bpy.context) == ""
+    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
     assert inspection().contact.depth == pytest.approx(0.375)
 
 
-def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays_so(
+def test_what_is_cancelled_without_a_first_answer_is_outdated(
+    follow: ModuleType, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow.change(1.75)
+    follow.cancel(slow.scene)
+    assert follow.status(bpy.context) == follow.Status("Inspection cancelled", is_outdated=True)
+    assert follow.outdated(bpy.context) == "Inspection cancelled"
+
+
+def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
     session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
-    marks = []
+    shown = []
     for k in range(12):  # of a drag, with a change each 0.125 s
-        slow.begin(1.75 + 0.01 * k)
-        if k % 4 == 3:
-            slow.change(1.755 + 0.01 * k)
-            slow.end()  # an answer, of a place that the object has left
-        marks.append(bool(slow.follow.outdated(bpy.context)))
-        assert session.is_stale(bpy.context)
+        slow.change(1.75 + 0.01 * k)
+        shown.append(slow.follow.status(bpy.context))
         slow.now += 0.125
-    assert marks == [False] * 3 + [True] * 9, "nothing flashes"
-    while slow.job is not None:
-        slow.end()
-    assert slow.follow.outdated(bpy.context) == ""
+    assert shown == [slow.follow.Status("Following", is_pending=True, is_following=True)] * 12, "nothing flashes"
+    assert slow.begun == []
+    showing = part("blender_addon.ui.viewport")._showing(bpy.context, inspection())
+    assert showing.is_pending
+    assert showing.moved[1][0, 3] == pytest.approx(0.36), "the overlay draws it where it is"
+    slow.settle()
+    assert not slow.follow.status(bpy.context).is_pending
+    slow.end()
+    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
 
 
 def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
@@ -412,11 +437,12 @@ def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
         slow.follow._note(slow.scene, "'B' has changed")
 
     edit()
-    slow.follow._run()
+    slow.settle()
     edit()
     slow.end()
     assert inspection().contact.depth == pytest.approx(0.375)
     assert session.stale_reason(bpy.context) == "'B' has changed"
+    slow.settle()
     slow.end()
     assert_fresh(session, 0.25)
 
@@ -427,7 +453,7 @@ def quick(follow: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> 
     asked = []
     monkeypatch.setattr(follow.background, "has_windows", lambda: True)
     monkeypatch.setattr(follow, "_wake", lambda: asked.append(True))
-    monkeypatch.setattr(follow, "SYNC_BUDGET_S", 60.0)
+    monkeypatch.setattr(follow, "CHEAP_S", 60.0)
     yield lambda: len(asked)
     follow._loaded()
 
@@ -467,6 +493,55 @@ def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
     assert quick() == 0, "the timer is not asked for"
 
 
+@pytest.fixture
+def rings(quick: object) -> Pair:
+    """Two rings that cross, inspected."""
+    a, b = torus("Ring A"), torus("Ring B", (0.3, 0.0, 0.1), rotation=(1.4, 0.2, 0.0))
+    inspect(a, b)
+    return a, b
+
+
+def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_replaces(
+    session: ModuleType,
+    follow: ModuleType,
+    rings: Pair,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(follow, "QUICK_S", 0.0)
+    stored = []
+    monkeypatch.setattr(session, "on_store", [lambda _, inspection: stored.append(inspection)])
+    for x in (0.25, 4.0, 0.2):
+        move(rings[1], x)
+        first = inspection()
+        assert follow.status(bpy.context) == follow.Status("Following", is_provisional=True, is_following=True)
+        assert first.is_provisional
+        assert session.stale_reason(bpy.context) == ""
+        assert first.verify().ok
+    assert stored == [], "a row of a scene check waits for the whole inspection"
+    assert first.contact.intersects
+    move(rings[1], 0.2)  # a tag without a change
+    assert inspection() is first
+    monkeypatch.setattr(follow, "SETTLE_S", 0.0)
+    while follow._following:
+        follow._run()
+    assert follow.status(bpy.context) == follow.Status("Up to date")
+    whole = inspection()
+    assert stored == [whole]
+    assert whole.verification.ok
+    assert 0.0 < whole.contact.least_depth <= whole.contact.depth <= first.contact.depth
+    assert first.contact.least_depth <= whole.contact.least_depth
+
+
+def test_an_operator_does_not_take_a_first_answer_for_the_result(
+    session: ModuleType, follow: ModuleType, rings: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "QUICK_S", 0.0)
+    move(rings[1], 0.2)
+    assert inspection().is_provisional
+    assert part("blender_addon.report.pair").report(bpy.context)["verify"]["ok"], "a report checks it"
+    assert not refresh().is_provisional
+
+
 @pytest.mark.parametrize(
     ("seconds", "is_quick"),
     [
@@ -489,8 +564,9 @@ def test_quick_is_less_than_30_ms_by_the_median_of_the_last_five(
     for second in seconds:
         session.note_seconds(bpy.context.scene, second)
     move(pair[1], 1.75)
-    assert (session.stale_reason(bpy.context) == "") == is_quick
-    assert quick() == (0 if is_quick else 1)
+    assert_fresh(session, 0.25)
+    assert inspection().is_provisional == (not is_quick)
+    assert quick() == (0 if is_quick else 1), "the timer makes the whole inspection"
 
 
 def test_nothing_is_inspected_while_blender_renders(
@@ -511,10 +587,13 @@ def test_nothing_is_inspected_while_blender_renders(
 
 
 def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(session: ModuleType, slow: Slow, pair: Pair) -> None:
-    slow.begin(1.75)
+    slow.change(1.75)
     pair[1].name = "Renamed"
     bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
     assert session.stale_reason(bpy.context) == "'Renamed' has moved"  # the panel asks for it with every drawing
+    slow.settle()
+    bpy.context.scene.unit_settings.length_unit = "METERS"
+    assert inspection().is_provisional  # as the panel does
     slow.end()
     assert_fresh(session, 0.25)
     assert inspection().name_b == "Renamed"
@@ -546,10 +625,10 @@ def test_selecting_does_not_begin_again_what_was_cancelled(
     select(pair[0])
     update()
     assert quick() == 0
-    assert follow.outdated(bpy.context) == "inspection cancelled"
+    assert follow.outdated(bpy.context) == "Inspection cancelled"
 
 
-@pytest.fixture(params=[0.0, 60.0], ids=["by the timer", "in the handler"])
+@pytest.fixture(params=[(0.0, 0.0), (0.0, 60.0), (60.0, 60.0)], ids=["by the timer", "first answers", "in the handler"])
 def settled(
     request: pytest.FixtureRequest,
     follow: ModuleType,
@@ -557,14 +636,17 @@ def settled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[], None]:
     """Evaluate the scene, and let Blender's timer come where it was asked for, until nothing is left to be done."""
-    monkeypatch.setattr(follow, "QUICK_S", request.param)
+    for name, seconds in zip(("QUICK_S", "CHEAP_S"), request.param, strict=True):
+        monkeypatch.setattr(follow, name, seconds)
+    monkeypatch.setattr(follow, "SETTLE_S", 0.0)
 
     def settle() -> None:
         update()
-        for _ in range(5):
+        for _ in range(1000):
             if not follow._following:
                 return
             follow._run()
+            time.sleep(0.01)
         pytest.fail("it never ends")
 
     return settle
