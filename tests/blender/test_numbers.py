@@ -294,16 +294,21 @@ def numbers_of_the_pair() -> dict[str, str]:
         "headline": pair_lines.headline(found).number,
         "measurements": rows("measurements")[name],
         "clipboard": report[name],
+        "label": part("blender_addon.draw.overlay_labels").vector_label(found).removeprefix("gap "),
         "status bar": re.sub(rf".*, {name.lower()} (.*?)(?: \(.*)?$", r"\1", pair_lines.one_line(found)),
     }
 
 
 def numbers_of_the_clash(folder: Path) -> dict[str, str]:
     """The number of the only clash of the scene, and where it is shown."""
-    (finding,) = bpy.context.scene.contact_lens_check.findings
+    check = bpy.context.scene.contact_lens_check
+    (finding,) = check.findings
     units = part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     terminal = part("blender_addon.ui.terminal")._distance(finding.row(), units)
-    return {"terminal": re.sub(r"(depth|gap) ", "", terminal).replace("at most", "\N{LESS-THAN OR EQUAL TO}")}
+    return {
+        "list": part("blender_addon.ui.scene_panel")._number(check, finding, units),
+        "terminal": re.sub(r"(depth|gap) ", "", terminal).replace("at most", "\N{LESS-THAN OR EQUAL TO}"),
+    }
 
 
 @pytest.mark.usefixtures("empty_scene")
