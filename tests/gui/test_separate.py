@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel's buttons in a real window: what copies, and Move B Out, on a crate in a ramp that is known by construction.
+"""The panel's buttons in a real window: what copies, and Move B Out, on a crate built into a ramp.
 
 docs/images/window.png is build/gui/separate/contact.png, reduced to a palette.
 """
