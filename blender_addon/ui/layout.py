@@ -7,14 +7,19 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+import blf
 import bpy
 
 from ..data import messages
 
 _LETTER_WIDTH = 6.5
 """Pixels of a character at interface scale 1: a little more than the average."""
-_MARGIN = 60.0
-"""Pixels beside the text: the tabs and the panel's own edges."""
+_MARGIN, _GAP, _ICON = 56.0, 2.0, 20.0
+"""Pixels beside the text (the tabs and the panel's own edges), beside each of two texts, and of an icon."""
+_NAMES = 0.37
+"""Of the width of a row: its name."""
+_USUAL_WIDTH = 300.0
+"""Pixels of the sidebar, where there is none to ask."""
 ICON_WIDTH = 4
 """Characters that an icon takes."""
 
@@ -35,26 +40,38 @@ class Closed:
 
 def characters(context: bpy.types.Context) -> int:
     """Return how many characters fit in a line of the sidebar."""
-    width = context.region.width if context.region is not None else 300
+    width = context.region.width if context.region is not None else _USUAL_WIDTH
     scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
     return max(16, int((width / scale - _MARGIN) / _LETTER_WIDTH))
 
 
-def rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: Iterable[tuple[str, str]]) -> None:
-    """Draw names on the left, numbers on the right, never cut off: what is too long for one line takes two."""
+def rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: Iterable[tuple[str, str, str]]) -> None:
+    """Draw names, texts beside them as Blender does with properties, and icons that copy what there is to copy.
+
+    Nothing is cut off: what is too long for one line takes two.
+    """
+    scale = max(1.0, context.preferences.system.ui_scale)
+    room = (_USUAL_WIDTH if context.region is None else context.region.width / scale) - _MARGIN
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
     column = layout.column(align=True)
-    column.scale_y = 0.85
-    for name, text in lines:
-        length = len(name) + len(text) + 2
-        if length <= characters(context):
-            row = column.split(factor=(len(name) + 1) / length)
-            row.label(text=name)
+    column.scale_y = 0.9
+    for name, text, copied in lines:
+        widths = [blf.dimensions(0, each)[0] + _GAP for each in (name, text)]
+        if copied:
+            widths[1] += _ICON
+        is_short = widths[0] < _NAMES * room and widths[1] < (1.0 - _NAMES) * room
+        if is_short:
+            row = column.split(factor=_NAMES, align=True)
+            left = row.row()
+            left.alignment = "RIGHT"
+            left.label(text=name)
         else:
             column.label(text=name)
-            row = column.row()
-        right = row.row()
-        right.alignment = "RIGHT"
-        right.label(text=text)
+            row = column.row(align=True)
+        right = row.row(align=True)
+        right.label(text=text, icon="NONE" if is_short else "BLANK1")
+        if copied:
+            right.operator("contact_lens.copy", text="", icon="COPYDOWN", emboss=False).what = name
 
 
 def sentence(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -24,8 +23,6 @@ LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
 PICKER = 0.58
 """Of the width of a row: the picker of an object; beside it is its collision shape."""
-NAMES = 0.36
-"""Of the width of a row: the name of a measurement."""
 
 
 def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -80,7 +77,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.label(text=f"along {direction(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
     frame = row.row()
     frame.alignment = "RIGHT"
-    frame.operator("contact_lens.frame", text="Frame", icon="ZOOM_SELECTED")
+    frame.operator("contact_lens.frame", text="Frame")
     _draw_status(box, context)
 
 
@@ -145,21 +142,6 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             layout.sentence(panel, context, viewport.error(), "ERROR")
 
 
-def _draw_rows(panel: bpy.types.UILayout, context: bpy.types.Context, rows: Iterable[pair_lines.Row]) -> None:
-    """Draw names, texts, and an icon that copies what can be copied."""
-    column = panel.column(align=True)
-    column.scale_y = 0.9
-    for row in rows:
-        split = column.split(factor=NAMES, align=True)
-        name = split.row()
-        name.alignment = "RIGHT"
-        name.label(text=row.name)
-        text = split.row(align=True)
-        text.label(text=row.text)
-        if row.copied:
-            text.operator("contact_lens.copy", text="", icon="COPYDOWN", emboss=False).what = row.name
-
-
 class OfPair(Tab, Closed):
     """A sub-panel that is there while a pair is in the pickers: none of the others moves when its result is gone."""
 
@@ -179,7 +161,7 @@ class CONTACT_LENS_PT_measurements(OfPair, bpy.types.Panel):
             return
         rows = self.layout.column()
         rows.active = not follow_pair.outdated(context)
-        _draw_rows(rows, context, pair_lines.measurements(inspection))
+        layout.rows(rows, context, pair_lines.measurements(inspection))
         row = self.layout.row(align=True)
         row.operator("contact_lens.copy", text="Copy All", icon="COPYDOWN")
         row.operator("contact_lens.save_json", icon="EXPORT")
@@ -193,7 +175,7 @@ class CONTACT_LENS_PT_accuracy(OfPair, bpy.types.Panel):
         if inspection is None:
             return
         self.layout.active = not follow_pair.outdated(context)
-        layout.rows(self.layout, context, [(row.name, row.text) for row in pair_lines.accuracy(inspection)])
+        layout.rows(self.layout, context, pair_lines.accuracy(inspection))
         for note in pair_lines.notes(inspection):
             layout.sentence(self.layout, context, note, "INFO")
 
@@ -250,7 +232,7 @@ class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
             layout.sentence(panel, context, problem, "INFO")
         view = follow_volumes.current(context.scene)
         if view is not None:
-            layout.rows(panel.box(), context, view.lines)
+            layout.rows(panel.box(), context, [(name, text, "") for name, text in view.lines])
             for text in view.warnings:
                 layout.sentence(panel, context, text, "INFO")
         fraction = follow_volumes.progress_of(context.scene)
