@@ -211,8 +211,8 @@ def accuracy(inspection: Inspection) -> list[Row]:
     for side in sides_of(inspection):
         if (fit := side.proxy.fit) is not None:
             letter = side.letter.upper()
-            rows.append(Row(f"Mesh of {letter} Extends Beyond", units.rough(fit.sticks_out)))
-            rows.append(Row(f"Shape of {letter} Extends Beyond", units.rough(fit.reaches_beyond)))
+            rows.append(Row(f"Mesh Outside Shape {letter}", units.rough(fit.sticks_out)))
+            rows.append(Row(f"Shape {letter} Outside Mesh", units.rough(fit.reaches_beyond)))
     return rows
 
 
