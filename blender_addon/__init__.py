@@ -22,6 +22,7 @@ from .ui import (
     scene_operators,
     scene_panel,
     status_icons,
+    steady_warnings,
     viewport,
 )
 
@@ -48,6 +49,7 @@ _PARTS = (
     follow_pair,
     follow_volumes,
     isolation,
+    steady_warnings,
     viewport,
     command_line,
 )

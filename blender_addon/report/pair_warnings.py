@@ -44,7 +44,7 @@ def warnings(inspection: Inspection) -> list[Warning]:
         elif proxy.kind == COMPOUND and proxy.pieces is not None and not proxy.pieces.exact:
             found.append(Warning(messages.pieces_short(side.name), sentence))
     distance = Distance.of_contact(contact)
-    if distance.is_at_most:
+    if distance.is_at_most and not inspection.is_provisional:  # of a first answer the whole one will say
         least = units.length(distance.bounds[0], rounding="down", digits=DIGITS) if distance.bounds[0] > 0.0 else ""
         text = messages.bounds_short(distance.name, least)
         found.append(Warning(text, messages.bounds_apart(contact, units) or text))

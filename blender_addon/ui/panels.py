@@ -12,8 +12,8 @@ from ..data import messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.units import direction
 from ..read import collision_shape
-from ..report import pair_lines, pair_warnings
-from . import follow_pair, follow_volumes, layout, operators, status_icons, viewport
+from ..report import pair_lines
+from . import follow_pair, follow_volumes, layout, operators, status_icons, steady_warnings, viewport
 from .layout import Closed, Tab
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
@@ -53,18 +53,15 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         swap.operator("contact_lens.swap", text="", icon="AREA_SWAP")
 
 
-def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
     """Draw the three rows that are always there: the relation and the number, the direction, the status."""
-    inspection, status = session.current(context), follow_pair.status(context)
+    inspection = None if status.is_pending else session.current(context)
     rows = box.column()
     rows.active = not status.is_outdated
     row = rows.row()
-    if status.is_pending:
-        row.label(text=messages.PENDING, icon_value=status_icons.icon("unknown"))
-        inspection = None
-    elif inspection is None:
+    if inspection is None:
         words = "Cannot Be Inspected" if session.error(context) else "No Result"
-        row.label(text=words, icon_value=status_icons.icon("unknown"))
+        row.label(text=messages.PENDING if status.is_pending else words, icon_value=status_icons.icon("unknown"))
     else:
         headline = pair_lines.headline(inspection)
         row.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
@@ -78,28 +75,26 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
     frame = row.row()
     frame.alignment = "RIGHT"
     frame.operator("contact_lens.frame", text="Frame")
-    _draw_status(box, context)
+    if not layout.progress(box, status.progress, "Inspecting", "inspection"):
+        _draw_status(box.row(), context, status)
 
 
-def _draw_status(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw whether the result holds, why not, or the progress of the next one."""
-    status = follow_pair.status(context)
-    if layout.progress(box, status.progress, "Inspecting", "inspection"):
-        return
-    row = box.row()
+def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
+    """Draw whether the result holds and why not, and the button Refresh where it would change that."""
     problem = session.error(context) or (status.text if status.is_outdated else "")
-    if not problem and status.text:
-        is_done = not (status.is_pending or status.is_provisional)
-        row.label(text=status.text, icon="CHECKMARK" if is_done else "SORTTIME")
-        if is_done or status.is_following:
-            return
-    elif problem:
+    if problem:
         layout.line(row, context, problem, problem, "ERROR", layout.ICON_WIDTH)
+    elif status.is_following or status.is_provisional:
+        row.label(text=status.text, icon="SORTTIME")
+    elif status.text:
+        row.label(text=status.text, icon="CHECKMARK")
+        return
     else:
         row.label(text="Not inspected yet", icon="INFO")
-    refresh = row.row()
-    refresh.alignment = "RIGHT"
-    refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
+    if not status.is_following:
+        refresh = row.row()
+        refresh.alignment = "RIGHT"
+        refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
 
 
 def _draw_moves(panel: bpy.types.UILayout) -> None:
@@ -120,7 +115,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             self.layout.separator()
 
     def draw(self, context: bpy.types.Context) -> None:
-        panel = self.layout
+        panel, status = self.layout, follow_pair.status(context)
         is_pinned = properties.pair_keys(context.scene) is not None
         if not is_pinned:
             button = panel.row()
@@ -128,13 +123,11 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             button.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
         _draw_pair(panel, context)
         if is_pinned:
-            _draw_result(panel.box(), context)
+            _draw_result(panel.box(), context, status)
             _draw_moves(panel)
-            # What changes its height comes last: no button moves while the result does.
-            inspection = session.current(context)
-            for warning in pair_warnings.warnings(inspection) if inspection is not None else ():
+            for warning in steady_warnings.of(context, status):
                 layout.line(panel, context, warning.text, warning.sentence, "ERROR")
-        elif not layout.progress(panel, follow_pair.progress_of(context.scene), "Inspecting", "inspection"):
+        elif not layout.progress(panel, status.progress, "Inspecting", "inspection"):
             reason = operators.chosen_pair(context)
             if isinstance(reason, str):
                 layout.line(panel, context, reason.partition(":")[0], reason, "INFO")
@@ -159,9 +152,13 @@ class CONTACT_LENS_PT_measurements(OfPair, bpy.types.Panel):
         inspection = session.current(context)
         if inspection is None:
             return
+        status = follow_pair.status(context)
+        lines = pair_lines.measurements(inspection)
+        if status.is_pending:
+            lines = [pair_lines.Row(line.name, messages.PENDING) for line in lines]
         rows = self.layout.column()
-        rows.active = not follow_pair.outdated(context)
-        layout.rows(rows, context, pair_lines.measurements(inspection))
+        rows.active = not status.is_outdated
+        layout.rows(rows, context, lines)
         row = self.layout.row(align=True)
         row.operator("contact_lens.copy", text="Copy All", icon="COPYDOWN")
         row.operator("contact_lens.save_json", icon="EXPORT")
@@ -174,7 +171,8 @@ class CONTACT_LENS_PT_accuracy(OfPair, bpy.types.Panel):
         inspection = session.current(context)
         if inspection is None:
             return
-        self.layout.active = not follow_pair.outdated(context)
+        status = follow_pair.status(context)
+        self.layout.active = not (status.is_outdated or status.is_pending)
         layout.rows(self.layout, context, pair_lines.accuracy(inspection))
         for note in pair_lines.notes(inspection):
             layout.sentence(self.layout, context, note, "INFO")

@@ -126,7 +126,9 @@ def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str]) -> 
     assert warnings() == []
 
 
-def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed() -> None:
+def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     assert (result()[-1], main().greyed) == ("Up to date", [])
@@ -137,6 +139,13 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert result() == ["Penetrating", "0.5 m", "along 1.00 0.00 0.00", "'B' has moved"]
     assert set(main().greyed) == {"Penetrating", "0.5 m", "along 1.00 0.00 0.00", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
+    follow = part("blender_addon.ui.follow_pair")
+    monkeypatch.setattr(
+        follow, "status", lambda context: follow.Status("Following", is_pending=True, is_following=True)
+    )
+    assert result() == ["...", "Following"], "the answer is on its way"
+    assert drawn("measurements").texts == [word if word in numbers[::2] else "..." for word in numbers]
+    monkeypatch.undo()
     assert "refresh" in main().names
     b.location.x = 1.5
     update()
@@ -327,6 +336,36 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
     assert warnings() == ["Verification failed"]
     assert "did not pass its own verification" in drawn("accuracy").words
+
+
+def test_warnings_stay_while_results_of_the_pair_come_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady = part("blender_addon.ui.steady_warnings")
+    now = 100.0
+    monkeypatch.setattr(steady, "clock", lambda: now)
+    monkeypatch.setattr(steady.background, "has_windows", lambda: True)
+    monkeypatch.setattr(steady.handlers, "wake", lambda timer, seconds: None)
+
+    def followed(x: float) -> list[str]:
+        """The warnings when B has been dragged, and is inspected where it is."""
+        b.location.x = x
+        update()
+        bpy.ops.contact_lens.refresh()
+        return warnings()
+
+    a, b = monkey("Left"), monkey("Right", 9.0)
+    inspect(a, b)
+    assert warnings() == []
+    assert followed(0.5) == []
+    now += 0.2
+    assert followed(0.4) == []
+    now += 0.4
+    assert warnings() == ["No depth: open surfaces"]
+    assert followed(9.0) == ["No depth: open surfaces"]
+    now += 0.4
+    assert warnings() == []
+    followed(0.5)
+    inspect(b, a)
+    assert warnings() == ["No depth: open surfaces"], "another pair"
 
 
 def test_what_is_no_warning_is_a_note() -> None:
