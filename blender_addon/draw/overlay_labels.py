@@ -54,7 +54,7 @@ class LabelSizes:
     name_distance: float = 11.0
     name_size: float = 0.92
     """Relative to the text size."""
-    name_reach: float = 0.6
+    name_reach: float = 0.5
     """How far from the contact a name may be, relative to the smaller side of the view: it is of no help elsewhere."""
     plate_padding: float = 6.0
     plate_margin: float = 6.0
@@ -69,6 +69,8 @@ _LOOKING_ALONG = 2e-3
 """The normal is seen from its end when ten pixels along it become less than this fraction of the view."""
 _MOST_AVOIDED = 32
 """Outlines and curves that labels keep clear of."""
+_MOST_POINTS = 64
+"""Of each of them, and of an object: placing a label takes no longer than drawing."""
 MOST_LETTERS = 20
 """Of a name."""
 
@@ -252,6 +254,11 @@ class _Sheet:
         return (left, bottom, right, top)
 
 
+def _thinned(points: FloatArray) -> FloatArray:
+    """Return points (n, 3), every k-th where there are many."""
+    return points[:: 1 + len(points) // _MOST_POINTS]
+
+
 def _flat(pixel: Sequence[float] | FloatArray) -> FloatArray:
     return np.array([[pixel[0], pixel[1], 0.0]])
 
@@ -317,7 +324,7 @@ def _annotate_vector(
 
     around = []
     for outline in (*outlines(contact), *curves(contact))[:_MOST_AVOIDED]:
-        corners, ahead = project(outline, matrix, size)
+        corners, ahead = project(_thinned(outline), matrix, size)
         corners = corners[ahead]
         sheet.points = np.concatenate([sheet.points, corners])
         around.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
@@ -342,7 +349,7 @@ def _annotate_names(
     drawn = []
     for side, shape in enumerate((inspection.shape_a, inspection.shape_b)):
         moved = matrix if showing.moved is None else matrix @ showing.moved[side]
-        pixels, ahead = project(stand_in(shape).vertices, moved, size)
+        pixels, ahead = project(_thinned(stand_in(shape).vertices), moved, size)
         drawn.append(pixels[ahead])
     if any(len(pixels) == 0 for pixels in drawn):
         return
