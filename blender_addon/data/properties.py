@@ -17,8 +17,8 @@ from .objects import object_in_scene, unsupported_reason
 from .records import Key, Settings, VolumeSettings
 
 METHODS = (
-    ("AUTO", "Automatic", "GJK and EPA, the fastest method"),
-    ("SAT", "SAT", "Separating axis test"),
+    ("AUTO", "Automatic", "Use the fastest method, GJK + EPA"),
+    ("SAT", "SAT", "Separating axis test, slower on large shapes"),
     ("GJK", "GJK + EPA", "Gilbert-Johnson-Keerthi and expanding polytope algorithms"),
     ("BOTH", "Both", "Run both and show how much they differ"),
 )
@@ -78,7 +78,7 @@ def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> obje
 def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Clearance",
-        description="Report gaps up to this length as within clearance",
+        description="Largest gap that is reported as within clearance",
         subtype="DISTANCE",
         min=0.0,
         precision=4,
@@ -173,8 +173,8 @@ def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
 
 
 class ContactLensSettings(bpy.types.PropertyGroup):
-    object_a: _picker("A", "Object that stays, the active object when Inspect Contact was run")  # type: ignore
-    object_b: _picker("B", "Object that Separate moves, the other selected object")  # type: ignore
+    object_a: _picker("A", "Object that stays in place")  # type: ignore
+    object_b: _picker("B", "Object that Move B Out moves")  # type: ignore
     source_a: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
     source_b: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
     instance_a: StringProperty(options={"HIDDEN"})  # type: ignore[valid-type]

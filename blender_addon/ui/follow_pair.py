@@ -175,12 +175,6 @@ def _ends_at_once(scene: bpy.types.Scene, entry: _Following) -> bool:
     return clock() - entry.since < GRACE_S and _way(scene) is not _Way.LATER
 
 
-def outdated(context: bpy.types.Context) -> str:
-    """Return why the result is to be marked outdated on screen; empty while it holds or is about to be replaced."""
-    now = status(context)
-    return now.text if now.is_outdated or now.is_pending else ""
-
-
 def progress_of(scene: bpy.types.Scene) -> float | None:
     """Return the fraction done of the inspection that runs for a scene; None when none has run for GRACE_S."""
     entry = _following.get(scene.session_uid)

@@ -97,11 +97,13 @@ def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: fo
         refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
 
 
-def _draw_moves(panel: bpy.types.UILayout) -> None:
+def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the button that separates the pair, and the menu of the other moves."""
     row = panel.row(align=True)
     row.operator("contact_lens.separate", text="Move B Out").moves = "B"
-    row.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
+    others = row.row(align=True)
+    others.enabled = not operators.CONTACT_LENS_OT_separate.disabled_reason(context)
+    others.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
 
 
 class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
@@ -124,7 +126,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         _draw_pair(panel, context)
         if is_pinned:
             _draw_result(panel.box(), context, status)
-            _draw_moves(panel)
+            _draw_moves(panel, context)
             for warning in steady_warnings.of(context, status):
                 layout.line(panel, context, warning.text, warning.sentence, "ERROR")
         elif not layout.progress(panel, status.progress, "Inspecting", "inspection"):

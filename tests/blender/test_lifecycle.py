@@ -406,7 +406,7 @@ def test_what_is_cancelled_without_a_first_answer_is_outdated(
     slow.change(1.75)
     follow.cancel(slow.scene)
     assert follow.status(bpy.context) == follow.Status("Inspection cancelled", is_outdated=True)
-    assert follow.outdated(bpy.context) == "Inspection cancelled"
+    assert follow.status(bpy.context).text == "Inspection cancelled"
 
 
 def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
@@ -625,7 +625,7 @@ def test_selecting_does_not_begin_again_what_was_cancelled(
     select(pair[0])
     update()
     assert quick() == 0
-    assert follow.outdated(bpy.context) == "Inspection cancelled"
+    assert follow.status(bpy.context).text == "Inspection cancelled"
 
 
 @pytest.fixture(params=[(0.0, 0.0), (0.0, 60.0), (60.0, 60.0)], ids=["by the timer", "first answers", "in the handler"])
