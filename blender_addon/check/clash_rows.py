@@ -8,6 +8,7 @@ from typing import Any
 
 from ..data import messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
+from ..data.distance import Distance
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
@@ -107,7 +108,7 @@ def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[
 def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:
     """Return notes about a contact."""
     notes = [messages.of_a_or_b(note.words(units.length), names) for note in clash.notes]
-    if reason := messages.bounds_apart(clash, units):
+    if reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units)):
         notes.append(reason)
     if failed:
         notes.append(messages.failed_verification(failed))

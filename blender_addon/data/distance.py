@@ -6,17 +6,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from .units import UnitFormat
-
-if TYPE_CHECKING:
-    from ...core.result import Contact
+from .units import DIGITS, UnitFormat
 
 FAR_APART = 0.05
 """Bounds that differ by more, relative to the number, are too far apart for a number between them."""
 AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
 DIGITS_OF_BOUND = 3
+"""Of bounds that are far apart."""
+
+
+class Found(Protocol):
+    """A contact, or a clash."""
+
+    @property
+    def relation(self) -> str: ...
+    @property
+    def has_depth(self) -> bool: ...
+    @property
+    def signed_distance(self) -> float: ...
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def upper_bound(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -31,8 +44,8 @@ class Distance:
     upper_bound: float | None = None
 
     @classmethod
-    def of_contact(cls, contact: Contact) -> Distance:
-        """Return that of an inspection."""
+    def of_contact(cls, contact: Found) -> Distance:
+        """Return that of an inspection or of a clash."""
         if not contact.has_depth:
             return cls(contact.relation, None)
         lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
@@ -75,10 +88,16 @@ class Distance:
         if self.signed_distance is None or self.relation == "touching":
             return ""
         number = abs(self.signed_distance)
-        if self.is_at_most:
-            # The bound is exact: it has all digits it is given.
-            return AT_MOST + units.length(number, rounding="up", digits=DIGITS_OF_BOUND)
-        return units.length(number, self.width)
+        return AT_MOST + self.bound_texts(units)[1] if self.is_at_most else units.length(number, self.width)
+
+    def bound_texts(self, units: UnitFormat) -> tuple[str, str]:
+        """Return the proved bounds with their units, rounded outward; empty where nothing is proved."""
+        least, most = self.bounds
+        digits = DIGITS_OF_BOUND if self.is_at_most else DIGITS
+        return (
+            units.length(least, rounding="down", digits=digits) if least > 0.0 else "",
+            units.length(most, rounding="up", digits=digits) if math.isfinite(most) else "",
+        )
 
     def exact_text(self, units: UnitFormat) -> str:
         """Return the number with all its digits and the unit, for the clipboard."""

@@ -7,7 +7,6 @@ one sentence that says what to do; a reason is the end of a sentence about an ob
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -577,22 +576,19 @@ def is_at_most(row: Mapping[str, Any]) -> bool:
     return is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
-def bounds_apart(contact: Any, units: Lengths) -> str:
-    """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
-    reason, upper = contact.reason, contact.upper_bound
-    lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
-    if not reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
+def bounds_apart(contact: Any, least: str, most: str) -> str:
+    """Return why the bounds of a contact do not meet and what is known instead; empty when they do.
+
+    least, most: the bounds of the depth or gap, empty where there are none.
+    """
+    if not contact.reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
         return ""
-    if is_between(contact.status, contact.depth, lower):
-        separates = (
-            f"The exact depth is not known: moving by {units.length(contact.depth, rounding='up')} separates them"
-        )
-        if upper >= 0.0:
-            return f"{separates}, and a shorter move may, too"
-        return f"{separates}, moving by less than {units.length(-upper, rounding='down')} does not"
-    if lower is None:
-        return f"Less exact than promised: {reason}"
-    return f"Less exact than promised: {reason}; the signed distance is known to {units.rough(upper - lower)}"
+    if contact.status in BOUNDS_APART and contact.depth and most:
+        separates = f"The exact depth is not known: moving by {most} separates them"
+        return f"{separates}, {f'moving by less than {least} does not' if least else 'and a shorter move may, too'}"
+    known = " and ".join(words for words in (least and f"at least {least}", most and f"at most {most}") if words)
+    name = "gap" if contact.signed_distance > 0.0 else "depth"
+    return f"Less exact than promised: {contact.reason}{f'; the {name} is {known}' if known else ''}"
 
 
 # --- the state of a result ------------------------------------------------------------------------------------------

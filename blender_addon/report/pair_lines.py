@@ -15,7 +15,7 @@ from ..check.clash_rows import failed_checks
 from ..check.inspection import Inspection
 from ..check.pair_contact import curve_length
 from ..data import messages
-from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, WORDS
 from ..data.distance import Distance
 from ..data.messages import capitalized, counted
 from ..data.units import UnitFormat, direction, exact_vector
@@ -86,15 +86,19 @@ def one_line(inspection: Inspection) -> str:
         line += f", no depth: {messages.NO_DEPTH}"
     elif number := distance.text(inspection.units):
         line += f", {distance.name.lower()} {number}"
-    if any(side.proxy.kind != CONVEX_HULL for side in sides):
+    if any(_stands_in(side, inspection) for side in sides):
         line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
-    elif not all(is_convex_mesh(side.proxy, inspection.resolution) for side in sides):
-        line += " (of their convex hulls)"
     if inspection.flat is not None:
         line += " (2D)"
     if too_coarse(inspection):
         line += " (coordinates too coarse)"
     return line
+
+
+def _stands_in(side: Side, inspection: Inspection) -> bool:
+    """Return whether a shape that is not the mesh of the object stands for it."""
+    kind = side.proxy.kind
+    return kind != MESH and (kind != CONVEX_HULL or not is_convex_mesh(side.proxy, inspection.resolution))
 
 
 def measurements(inspection: Inspection) -> list[Row]:
@@ -221,17 +225,15 @@ def _proved(inspection: Inspection) -> str:
     distance, units = Distance.of_contact(inspection.contact), inspection.units
     if failed_checks_of(inspection):
         return "No"
-    least, most = distance.bounds
+    most = distance.bounds[1]
     if math.isinf(most):
-        return f"At least {units.length(least, rounding='down')}"
+        return f"At least {distance.bound_texts(units)[0]}"
     if most == 0.0 or not distance.text(units):
         return f"Within {units.rough(distance.width)}"
     if distance.width <= _CLOSE * most:
         return f"To {math.floor(math.log10(most / max(distance.width, _EPS * most)))} digits"
-    if least == 0.0:
-        return f"At most {units.length(most, rounding='up')}"
-    units = units.for_table([most])
-    return f"{units.number(least, rounding='down')} to {units.length(most, rounding='up')}"
+    low, high = distance.bound_texts(units.for_table([most]))
+    return f"{low.partition(' ')[0]} to {high}" if low else f"At most {high}"
 
 
 def _method_words(contact: Contact) -> str:
@@ -258,7 +260,7 @@ def notes(inspection: Inspection, stale: str = "") -> list[str]:
         lines.append(messages.tolerance_raised(units.rough(resolution)))
     names = inspection.name_a, inspection.name_b
     lines += [messages.of_a_or_b(note.words(units.length), names) for note in contact.notes]
-    if reason := messages.bounds_apart(contact, units):
+    if reason := messages.bounds_apart(contact, *Distance.of_contact(contact).bound_texts(units)):
         lines.append(reason)
     if failed_checks_of(inspection):
         lines.append(messages.CHECK_FAILED)

@@ -12,8 +12,6 @@ from ..data.distance import Distance
 from . import pair_lines
 from .pair import is_convex_mesh, sides_of
 
-DIGITS = 3
-"""Of the other bound, where the number is one."""
 MOST = 2
 """So many are shown at most: the first are those that matter most."""
 
@@ -45,7 +43,7 @@ def warnings(inspection: Inspection) -> list[Warning]:
             found.append(Warning(messages.pieces_short(side.name), sentence))
     distance = Distance.of_contact(contact)
     if distance.is_at_most and not inspection.is_provisional:  # of a first answer the whole one will say
-        least = units.length(distance.bounds[0], rounding="down", digits=DIGITS) if distance.bounds[0] > 0.0 else ""
-        text = messages.bounds_short(distance.name, least)
-        found.append(Warning(text, messages.bounds_apart(contact, units) or text))
+        bounds = distance.bound_texts(units)
+        text = messages.bounds_short(distance.name, bounds[0])
+        found.append(Warning(text, messages.bounds_apart(contact, *bounds) or text))
     return found[:MOST]

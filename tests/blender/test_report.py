@@ -167,8 +167,8 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     (depth,) = notes()
     found = report.report(bpy.context)["contact"]
     units = part("blender_addon.data.units").UnitFormat()
-    least = units.length(-found["upper_bound"], rounding="down")
-    most = units.length(found["depth"], rounding="up")
+    least = units.length(-found["upper_bound"], rounding="down", digits=3)
+    most = units.length(found["depth"], rounding="up", digits=3)
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
     assert f"moving by {most} separates them, moving by less than {least} does not" in depth
     assert lines()["Proved"] == f"{least.removesuffix(' m')} to {most}"
@@ -183,7 +183,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     inspect(cube("Closed"), open_box)
     assert notes() == ["'Open' has no surface on 16.7 % of its convex hull: the hull is used"]
     assert not report.report(bpy.context)["objects"]["b"]["convex"]
-    assert one_line().endswith("(of their convex hulls)")
+    assert one_line().endswith("(as convex hull and convex hull)")
 
 
 def test_the_hole_of_a_flat_ring_is_told() -> None:
