@@ -65,7 +65,8 @@ def draw(
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = annotate(inspection, style, view, projection, size, measure, room, showing)
-            _draw_labels(notes, size, max(1.0, style.scale))
+            is_faded = showing.is_stale or showing.is_pending
+            _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if is_faded else 1.0)
 
 
 def measure(text: str, size: float) -> tuple[float, float]:
@@ -141,11 +142,12 @@ def _nearer(view: FloatArray, projection: FloatArray, fraction: float) -> FloatA
     return nearer
 
 
-def _draw_labels(notes: Annotations, size: tuple[int, int], scale: float) -> None:
+def _draw_labels(notes: Annotations, size: tuple[int, int], scale: float, opacity: float) -> None:
+    """Draw labels; opacity: of the marks beside them."""
     pixels = np.diag([2.0 / size[0], 2.0 / size[1], -1.0, 1.0])
     pixels[:2, 3] = -1.0
     pen = Pen(pixels, size)
-    pen.draw_once(notes.marks, halo=scale)
+    pen.draw_once(notes.marks, opacity, halo=scale)
     pen.draw_once(notes.plates)
     with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():  # type: ignore[attr-defined]
         gpu.matrix.load_matrix(Matrix.Identity(4))
