@@ -15,6 +15,7 @@ SIDE, DEPTH = 1.0, 0.4
 LENGTH, WIDTH = 3.2, 2.0
 PLACE = (0.2, -0.55)
 """Where the crate is on the slope: along it and across it, from its middle."""
+COLORS = {"Ramp": (0.42, 0.44, 0.46, 1.0), "Crate": (0.55, 0.36, 0.20, 1.0)}
 
 
 def ramp_and_crate() -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -33,6 +34,10 @@ def ramp_and_crate() -> tuple[bpy.types.Object, bpy.types.Object]:
     middle = Vector((0.0, 0.0, z / 2))
     crate.rotation_euler = turn.to_euler()
     crate.location = middle + PLACE[0] * along + Vector((0.0, PLACE[1], 0.0)) + (SIDE / 2 - DEPTH) * normal
+    for obj in (ramp, crate):
+        material = bpy.data.materials.new(obj.name)
+        material.diffuse_color = COLORS[obj.name]
+        obj.data.materials.append(material)
     return ramp, crate
 
 
