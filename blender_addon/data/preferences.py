@@ -24,20 +24,35 @@ def _color(name: str, default: Color, description: str) -> object:
 class ContactLensPreferences(bpy.types.AddonPreferences):
     bl_idname = ADDON
 
-    color_a: _color("A", DEFAULT_LOOK.color_a, "Outline and name of A")  # type: ignore[valid-type]
-    color_b: _color("B", DEFAULT_LOOK.color_b, "Outline and name of B")  # type: ignore[valid-type]
+    color_a: _color("Object A", DEFAULT_LOOK.color_a, "Outline and name of A")  # type: ignore[valid-type]
+    color_b: _color("Object B", DEFAULT_LOOK.color_b, "Outline and name of B")  # type: ignore[valid-type]
     color_region: _color("Contact Area", DEFAULT_LOOK.color_region, "Where the surfaces meet")  # type: ignore[valid-type]
     color_vector: _color("Arrow", DEFAULT_LOOK.color_vector, "Move of B that separates")  # type: ignore[valid-type]
     color_gap: _color("Gap", DEFAULT_LOOK.color_gap, "Line between separated objects")  # type: ignore[valid-type]
     color_point: _color("Contact Points", DEFAULT_LOOK.color_point, "Center and corners of the contact area")  # type: ignore[valid-type]
     line_width: FloatProperty(  # type: ignore[valid-type]
-        name="Line Width", subtype="PIXEL", min=0.5, max=10.0, default=DEFAULT_LOOK.line_width
+        name="Line Width",
+        description="Width of lines",
+        subtype="PIXEL",
+        min=0.5,
+        max=10.0,
+        default=DEFAULT_LOOK.line_width,
     )
     point_size: FloatProperty(  # type: ignore[valid-type]
-        name="Point Size", subtype="PIXEL", min=2.0, max=40.0, default=DEFAULT_LOOK.point_size
+        name="Point Size",
+        description="Diameter of points",
+        subtype="PIXEL",
+        min=2.0,
+        max=40.0,
+        default=DEFAULT_LOOK.point_size,
     )
     label_size: FloatProperty(  # type: ignore[valid-type]
-        name="Label Size", subtype="PIXEL", min=6.0, max=60.0, default=DEFAULT_LOOK.label_size
+        name="Label Size",
+        description="Height of text",
+        subtype="PIXEL",
+        min=6.0,
+        max=60.0,
+        default=DEFAULT_LOOK.label_size,
     )
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -197,9 +197,7 @@ class ContactLensSettings(bpy.types.PropertyGroup):
         "Other Directions", "Show other moves of B that are just as short and separate, dimmed", default=False
     )
     show_witness: _toggle(  # type: ignore[valid-type]
-        "Witness Points",
-        "Show the point of A and the point of B that realize the distance; where faces meet, one pair of many",
-        default=False,
+        "Witness Points", "Show the point of each object between which the distance is measured", default=False
     )
 
     show_volumes: BoolProperty(  # type: ignore[valid-type]

@@ -358,14 +358,17 @@ def _annotate_names(
     reach = SIZES.name_reach * min(sheet.free[2] - sheet.free[0], sheet.free[3] - sheet.free[1])
     middles = [0.5 * (pixels.min(axis=0) + pixels.max(axis=0)) for pixels in drawn]
     away_from_b = middles[0] - middles[1]
-    for letter, name, color, corners, away in (
-        ("A", inspection.name_a, look.color_a, drawn[0], away_from_b),
-        ("B", inspection.name_b, look.color_b, drawn[1], -away_from_b),
+    for letter, name, color, corners, other, away in (
+        ("A", inspection.name_a, look.color_a, drawn[0], drawn[1], away_from_b),
+        ("B", inspection.name_b, look.color_b, drawn[1], drawn[0], -away_from_b),
     ):
         corners = corners[((corners >= sheet.free[:2]) & (corners <= sheet.free[2:])).all(axis=1)]
         corners = corners[np.linalg.norm(corners - contact, axis=1) <= reach]
         if len(corners) == 0:
             continue
+        # On the other object the name would be read as that of the other.
+        is_beside = ((corners < other.min(axis=0)) | (corners > other.max(axis=0))).any(axis=1)
+        corners = corners[is_beside] if is_beside.any() else corners
         toward = away / max(float(np.linalg.norm(away)), 1.0)
         # Upper corners are a little better: objects stand on other things.
         anchor = corners[int(np.argmax(corners @ (toward + np.array([0.0, 0.35]))))]

@@ -320,6 +320,53 @@ def test_a_vector_too_short_to_see_gets_a_ring_a_direction_and_its_label():
     assert forms.RING not in notes_of(PAIRS["inside"]()).marks["form"][:, 0]
 
 
+def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
+    area = next(area for area in bpy.context.screen.areas if area.type == "VIEW_3D")
+    window = next(region for region in area.regions if region.type == "WINDOW")
+    space, view = area.spaces.active, (0.0, 0.0, float(window.width), float(window.height))
+    shown = {(space.overlay, "show_text"): 0, (space.overlay, "show_stats"): 0, (space, "show_gizmo"): 0}
+    before = {(owner, name): getattr(owner, name) for owner, name in shown}
+
+    def room(*on: str) -> labels.Room:
+        for owner, name in shown:
+            setattr(owner, name, name in on)
+        with bpy.context.temp_override(area=area, region=window, region_data=space.region_3d, space_data=space):
+            return view_room.room_of(bpy.context)
+
+    try:
+        assert room().taken == ()
+        (text,), (stats,), (both,) = (
+            room(*on).taken for on in (["show_text"], ["show_stats"], ["show_text", "show_stats"])
+        )
+        (gizmo,) = room("show_gizmo").taken
+        everything = room(*(name for _, name in shown))
+    finally:
+        for (owner, name), value in before.items():
+            setattr(owner, name, value)
+    free = everything.free
+    assert everything.taken == (both, gizmo)
+    assert all(view[k] <= free[k] for k in (0, 1))
+    assert all(free[k] <= view[k] for k in (2, 3))
+    assert text[0] == stats[0] == free[0]
+    assert text[3] == stats[3] == both[3] == gizmo[3] == free[3]
+    assert both[1] < min(text[1], stats[1])
+    assert both[2] == max(text[2], stats[2])
+    assert gizmo[2] == free[2]
+
+
+def test_a_name_is_not_written_on_the_other_object():
+    p = pair(box(size=(2.0, 2.0, 1.0)), box(size=(0.3, 0.3, 2.0)))  # a bolt in a nut
+    outside = 0
+    for view in views_around(p):
+        notes = notes_of(p, view=view)
+        pixels, ahead = projected(p.shape_a.vertices, view)
+        for area, text in zip(notes.boxes, notes.texts, strict=True):
+            if text.text == "B  Right" and ahead.all():
+                middle = 0.5 * (np.array(area[:2]) + area[2:])
+                outside += ((middle < pixels.min(axis=0)) | (middle > pixels.max(axis=0))).any()
+    assert outside > 8
+
+
 # --- drawn ------------------------------------------------------------------------------------------------------------
 
 
