@@ -637,7 +637,8 @@ SAMPLES = "Frames are samples: what happens between them is not checked."
 NOT_EVERYTHING = "Not everything was checked"
 SCRIPT_BLOCKED = "The table is drawn by the script of this page, which is blocked here: open the page in a browser."
 MATCHES = "{shown} of {all} match"
-SIGNED_DISTANCE = "The signed distance is the gap, or minus the depth; both are certified unless a note says otherwise."
+GROUP_BY_OBJECT = "Group by object"
+UNSAVED_FILE = "unsaved file"
 NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
 
@@ -657,6 +658,23 @@ def changed_clashes(number: int) -> str:
 def search_clashes(number: int) -> str:
     """Return the label of the field that searches a table of clashes."""
     return f"Search {clashes(number)}"
+
+
+def table_of_clashes(check: str) -> str:
+    """Return the caption of the table of a check's clashes."""
+    return f"Clashes in {check}, most severe first"
+
+
+def not_everything_in(number: int, total: int) -> str:
+    return f"{NOT_EVERYTHING}: something is missing in {number:,} of {counted(total, 'check')}, which name it below"
+
+
+def settings_differ(number: int) -> str:
+    return f"{counted(number, 'setting differs', 'settings differ')} between viewport and renders"
+
+
+def objects_left_out(number: int) -> str:
+    return f"{counted(number, 'object')} left out"
 
 
 def clashes_out_of_date(number: int, total: int) -> str:

@@ -11,46 +11,92 @@ which has escaped what it is made of.
 from __future__ import annotations
 
 STYLE = """
-:root { color-scheme: light dark; overflow-anchor: none; --line: #8884; --dim: #666; --bad: #c04a00; --touch: #00785a;
-  --near: #8a3d79; --mark: #fd03; }
-@media (prefers-color-scheme: dark) { :root { --dim: #999; --bad: #ff8a3c; --touch: #2c9; --near: #dda0cf; } }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .3rem; }
-h1, h2, p, li, dd { overflow-wrap: anywhere; }
-p.sum { margin: .2rem 0 1rem; } .dim { color: var(--dim); } .partial { color: var(--bad); font-weight: 600; }
-input { font: inherit; padding: .3rem .5rem; width: 22rem; max-width: 100%; box-sizing: border-box; margin: .4rem 0; }
-output { color: var(--dim); display: inline-block; margin: 0 .5rem; }
-table { border-collapse: collapse; width: 100%; table-layout: fixed; min-width: 48rem; }
-table:has(col.picture) { min-width: 62rem; }
-th, td { text-align: left; padding: .35rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
-  overflow-wrap: anywhere; }
-th { position: sticky; top: 0; z-index: 1; background: Canvas; border-bottom: 0; box-shadow: inset 0 -2px var(--line);
+:root { color-scheme: light dark; overflow-anchor: none; --line: #8884; --soft: #8881; --dim: #5f6368; --ink: #1a1a1a;
+  --paper: #fff; --vermillion: #d55e00; --bad: #b04000; --orange: #e69f00; --green: #009e73; --purple: #cc79a7;
+  --mark: #fd03; }
+@media (prefers-color-scheme: dark) { :root { --dim: #a0a4a8; --ink: #e8e8e8; --paper: #1c1c1e; --bad: #ff9650; } }
+@media print { :root { color-scheme: light; --line: #bbb; --dim: #444; --ink: #000; --paper: #fff; --bad: #b04000; } }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem 4rem;
+  color: var(--ink); background: var(--paper); }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 1rem; } h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1.05rem; margin: 1.2rem 0 .4rem; } h1, h2, h3, p, li, dd { overflow-wrap: anywhere; }
+.dim { color: var(--dim); } .partial { color: var(--bad); font-weight: 600; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: .15rem 1.5rem;
+  margin: 0 0 1rem; padding: .7rem 1rem; border-radius: 8px; background: var(--soft); font-size: .93rem; }
+.facts div { display: flex; gap: .6rem; } .facts .long { grid-column: 1 / -1; } dd { margin: 0; }
+dt { color: var(--dim); flex: 0 0 5.2rem; }
+.verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1.5rem 0 .2rem; }
+.verdict + .dim { margin: 0 0 1rem; } .verdict span { white-space: nowrap; }
+.unchecked, .between { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
+.unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
+.unchecked ul { margin: .2rem 0 0; padding-left: 1.2rem; }
+.dot { display: inline-block; box-sizing: border-box; width: .8em; height: .8em; border-radius: 50%; flex: none;
+  margin-right: .45em; border: .17em solid var(--tone); --tone: var(--dim); print-color-adjust: exact;
+  -webkit-print-color-adjust: exact; }
+.dot.penetrating { --tone: var(--vermillion); background: var(--tone); }
+.dot.coincident { --tone: var(--vermillion); background: radial-gradient(circle, var(--tone) 50%, #0000 55%); }
+.dot.inside { --tone: var(--orange); background: radial-gradient(circle, var(--tone) 40%, #0000 45%); }
+.dot.touching { --tone: var(--green); background: linear-gradient(#0000 50%, var(--tone) 50%); }
+.dot.within_clearance { --tone: var(--purple); border-width: .24em; }
+.controls { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: center; margin: .6rem 0; }
+.controls[hidden] { display: none; }
+input { font: inherit; padding: .35rem .6rem; width: 18rem; max-width: 100%; box-sizing: border-box; }
+.chips { display: flex; flex-wrap: wrap; gap: .35rem; }
+.controls button { font: inherit; font-size: .9rem; padding: .25rem .7rem; border-radius: 1rem; cursor: pointer;
+  color: inherit; background: none; border: 1px solid var(--line); }
+.controls button:hover { background: var(--soft); } .controls button span { color: var(--dim); }
+.controls button[aria-pressed=true] { background: var(--ink); color: var(--paper); border-color: var(--ink); }
+.controls button[aria-pressed=true] span { color: inherit; }
+output { color: var(--dim); }
+:is(input, button, summary):focus-visible { outline: 2px solid #3b8eea; outline-offset: 2px; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; table-layout: fixed; }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+th, td { text-align: left; padding: .5rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
+  overflow-wrap: anywhere; font-weight: inherit; }
+thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); border-bottom-width: 2px; font-weight: 600;
   vertical-align: bottom; overflow-wrap: normal; }
-td .dim, td .partial { font-size: .9em; } td.n, th.n { text-align: right; }
-td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-col.name { width: 14%; } col.n { width: 8.6rem; } col.area { width: 7.8rem; } col.status { width: 6rem; }
-col.picture { width: 12.3rem; }
-th button { all: unset; cursor: pointer; font-weight: 600; } th button:hover { text-decoration: underline; }
-th button:focus-visible, button.picture:focus-visible { outline: 2px solid; outline-offset: 2px; }
-th[aria-sort=ascending] button::after { content: "\\00a0\\25B2"; }
-th[aria-sort=descending] button::after { content: "\\00a0\\25BC"; }
+.n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+col.relation { width: 10.5rem; } col.depth { width: 9.5rem; } col.area { width: 8rem; } col.status { width: 6.5rem; }
+col.picture { width: 19.3rem; }
+.a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
+.a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
+  line-height: 1.5; margin-top: .12em; text-align: center; border-radius: 3px; background: #56b4e9; color: #000;
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.b::before { content: "B" / "B "; background: #f0e442; }
+tbody th p { margin: .35rem 0 0; font-size: .87rem; color: var(--dim); } tbody th p.partial { color: var(--bad); }
+thead button { all: unset; cursor: pointer; } thead button:hover { text-decoration: underline; }
+th[aria-sort=ascending] button::after { content: "\\00a0\\25B2" / ""; }
+th[aria-sort=descending] button::after { content: "\\00a0\\25BC" / ""; }
 tbody[aria-hidden] td { padding: 0; border: 0; }
+tr.group th { font-weight: 600; padding: 1rem .6rem .4rem; border-bottom: 2px solid var(--line); }
+tr.group span { color: var(--dim); font-weight: 400; }
 tr.target { background: var(--mark); scroll-margin: 4rem; }
-.penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
-p.partial:has(+ ul) { margin: .2rem 0; } ul.unchecked { margin: 0 0 1rem; }
-.between { border-left: 3px solid var(--bad); padding-left: .7rem; }
-tr.resolved, tr.approved, tr.outdated { opacity: .55; }
-img { width: 11rem; max-width: none; aspect-ratio: auto 8 / 5; border-radius: 4px; display: block; }
-button.picture { all: unset; cursor: zoom-in; }
-dialog { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; cursor: zoom-out; }
-dialog::backdrop { background: #000a; } dialog p { margin: 0 0 .6rem; } dialog img { width: min(640px, 85vw); }
+tr:is(.resolved, .approved, .outdated) > * { opacity: .6; }
+img { width: 18rem; max-width: 100%; aspect-ratio: auto 8 / 5; border-radius: 6px; display: block; }
+button.picture { all: unset; cursor: zoom-in; display: block; }
+button.picture:focus-visible { outline: 2px solid #3b8eea; outline-offset: 2px; }
+dialog { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; cursor: zoom-out; max-width: 96vw;
+  color: var(--ink); background: var(--paper); }
+dialog::backdrop { background: #000a; } dialog p { margin: 0 0 .6rem; } dialog img { width: min(960px, 90vw, 135vh); }
 .blocked { animation: late 0s 2s both; } @keyframes late { from { visibility: hidden; } }
-details { margin: .6rem 0; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
-dt { color: var(--dim); } dd { margin: 0; }
-@media (max-width: 64rem) { .wide { overflow-x: auto; } th { position: static; } }
-@media print { :root { font-size: 10px; } body { font-size: 1rem; margin: 0; max-width: none; }
-  .wide { overflow: visible; } table { min-width: 0 !important; } tr { break-inside: avoid; } th { position: static; }
-  th button { display: contents; } input:placeholder-shown { display: none; } }
+details { margin: .8rem 0; } summary { cursor: pointer; }
+@media (max-width: 64rem) { col.picture { width: 13rem; } col.status { width: 5.5rem; } }
+@media screen and (max-width: 52rem) {
+  input { width: 100%; } table, thead, tbody { display: block; }
+  thead th { position: static; border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
+  thead th { padding: .3rem 0; } thead .picture { display: none; }
+  tbody tr { display: grid; grid-template-columns: 1fr auto; padding: .6rem 0; border-bottom: 1px solid var(--line); }
+  tbody :is(th, td) { padding: .1rem 0; border: 0; min-width: 0; } tbody tr th { grid-column: 1 / -1; }
+  tbody td:nth-child(4) { grid-column: 2; } tbody td:nth-child(5) { grid-column: 1; grid-row: 3; }
+  tbody td:nth-child(6) { grid-column: 1 / -1; } img { width: 100%; } tbody[aria-hidden] td { grid-column: 1 / -1; }
+}
+@media print { @page { margin: 12mm; } :root { font-size: 11px; } body { font-size: 1rem; max-width: none; padding: 0; }
+  thead { display: table-header-group; } thead th { position: static; background: none; }
+  thead button { display: contents; } th button::after { content: none !important; }
+  tr, .facts, .unchecked li { break-inside: avoid; } h2, h3, tr.group { break-after: avoid; }
+  .controls button, input:placeholder-shown, output:empty { display: none; }
+  col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 10%; }
+  col.picture { width: 26%; } img { width: 100%; } a, .dim { color: var(--dim); } }
 """
 
 SCRIPT = """
@@ -71,6 +117,10 @@ function plain(pieces, gap) {
   return area.value.slice(1).split("\\n");
 }
 
+function names(row) {  // as markup
+  return row.match(/<div class="a">(.*?)<\\/div><div class="b">(.*?)<\\/div>/).slice(1);
+}
+
 function ranks(texts) {
   const rank = new Map([...new Set(texts)].sort(compare).map((text, k) => [text, k]));
   return texts.map(text => rank.get(text));
@@ -85,8 +135,11 @@ class Findings {
     this.table = holder.lastElementChild;
     this.table.tBodies[0].remove();
     this.heads = [...this.table.querySelectorAll("th")];
-    this.field = holder.previousElementSibling.querySelector("input");
-    this.output = holder.previousElementSibling.querySelector("output");
+    this.controls = holder.previousElementSibling;
+    this.field = this.controls.querySelector("input");
+    this.output = this.controls.querySelector("output");
+    // Of each row its relation and its status, as numbers of the buttons.
+    this.kinds = this.rows.map(row => row.match(/data-of="(\\d+) (\\d+)"/).slice(1).map(Number));
     this.keys = new Map();
     this.order = this.rows.map((_, k) => k);
     this.watch = new IntersectionObserver(seen => {
@@ -101,8 +154,14 @@ class Findings {
       head.innerHTML = `<button type="button">${head.innerHTML}</button>`;
       head.firstChild.addEventListener("click", () => this.sort(head, column));
     });
-    this.field.parentElement.hidden = false;
+    this.controls.hidden = false;
     this.field.addEventListener("input", () => this.lay(true));
+    this.controls.addEventListener("click", ({target}) => {
+      const button = target.closest("button");
+      if (!button) return;
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+      this.lay(true);
+    });
     this.lay(isWhole || index === 0);
   }
 
@@ -110,11 +169,7 @@ class Findings {
     const up = head.getAttribute("aria-sort") !== "ascending";
     this.heads.forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
-    if (!this.keys.has(column)) {
-      const cells = this.rows.map(row => row.split("</td>", column + 1)[column]);
-      this.keys.set(column, head.classList.contains("n") ?
-        cells.map(cell => parseFloat(cell.match(/data-v="([^"]*)"/)[1])) : ranks(plain(cells, "")));
-    }
+    if (!this.keys.has(column)) this.keys.set(column, this.keysOf(head.classList, column));
     const key = this.keys.get(column), sign = up ? 1 : -1;  // rows without a number come last in both orders
     const none = k => Number.isNaN(key[k]);
     this.order = this.rows.map((_, k) => k);
@@ -124,12 +179,30 @@ class Findings {
     if (top < 0) scrollBy(0, top);
   }
 
+  keysOf(kinds, column) {
+    if (kinds.contains("relation")) return this.kinds.map(kind => kind[0]);
+    if (kinds.contains("status")) return this.kinds.map(kind => kind[1]);
+    if (kinds.contains("objects")) return ranks(plain(this.rows.map(row => names(row).join("\\t")), ""));
+    const cells = this.rows.map(row => row.split("</td>", column)[column - 1]);  // the first cell is a <th>
+    return cells.map(cell => parseFloat(cell.match(/data-v="([^"]*)"/)[1]));
+  }
+
+  pressed(letter) {  // the relations or statuses that are wanted; all if none is
+    const buttons = [...this.controls.querySelectorAll(`[data-of^=${letter}]`)];
+    const wanted = buttons.filter(button => button.getAttribute("aria-pressed") === "true");
+    return new Set((wanted.length ? wanted : buttons).map(button => Number(button.dataset.of.slice(1))));
+  }
+
   lay(now) {  // now: the beginning is drawn at once, not when it is seen to be near
     const wanted = this.field.value.toLowerCase();
     if (wanted) this.texts ??= plain(this.rows, "\\t").map(text => text.toLowerCase());
-    this.shown = wanted ? this.order.filter(k => this.texts[k].includes(wanted)) : this.order;
-    this.output.textContent = !wanted ? "" : this.output.dataset.words
+    const relations = this.pressed("r"), statuses = this.pressed("s");
+    const isShown = k => (!relations.size || relations.has(this.kinds[k][0])) &&
+      (!statuses.size || statuses.has(this.kinds[k][1])) && (!wanted || this.texts[k].includes(wanted));
+    this.shown = this.order.filter(isShown);
+    this.output.textContent = this.shown.length === this.rows.length ? "" : this.output.dataset.words
       .replace("{shown}", number(this.shown.length)).replace("{all}", number(this.rows.length));
+    if (this.controls.querySelector(".grouping").getAttribute("aria-pressed") === "true") this.group();
     this.table.setAttribute("aria-rowcount", this.shown.length + 1);
     this.watch.disconnect();
     for (const body of [...this.table.tBodies]) body.remove();
@@ -143,11 +216,27 @@ class Findings {
       else if (now && first === 0) {
         this.table.append(body);
         this.draw(body);
-        height = body.getBoundingClientRect().height / body.rowsOf.length;
+        const heights = [...body.rows].map(row => row.offsetHeight).sort((p, q) => p - q);
+        height = heights[heights.length >> 2];  // most rows have no picture
       } else this.leave(body, height * body.rowsOf.length);
     }
     this.table.append(...this.bodies);
     if (!isWhole) this.bodies.forEach(body => this.watch.observe(body));
+  }
+
+  group() {  // a heading before the clashes of each object; a clash is one of its object that is in more of them
+    const counts = new Map(), groups = new Map();
+    for (const k of this.shown) for (const name of names(this.rows[k])) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const k of this.shown) {
+      const [a, b] = names(this.rows[k]);
+      const leader = counts.get(a) - counts.get(b) || (a < b ? 1 : -1);
+      const name = leader > 0 ? a : b;
+      groups.has(name) ? groups.get(name).push(k) : groups.set(name, [k]);
+    }
+    const sorted = [...groups].sort(([, p], [, q]) => q.length - p.length);
+    const head = `<tr class="group"><th scope="rowgroup" colspan="${this.heads.length}">`;
+    this.shown = sorted.flatMap(([name, rows]) =>
+      [`${head}${name} <span>${number(rows.length)}</span></th></tr>`, ...rows]);
   }
 
   draw(body) {
@@ -155,7 +244,7 @@ class Findings {
     body.drawn = true;
     body.removeAttribute("aria-hidden");
     body.innerHTML = body.rowsOf
-      .map((k, place) => this.rows[k].replace("<tr", `<tr aria-rowindex="${body.first + place + 2}"`)).join("");
+      .map((k, place) => (this.rows[k] ?? k).replace("<tr", `<tr aria-rowindex="${body.first + place + 2}"`)).join("");
     body.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`)?.classList.add("target");
   }
 
@@ -181,6 +270,7 @@ class Findings {
     let place = this.shown.indexOf(k);
     if (place < 0) {
       this.field.value = "";
+      for (const button of this.controls.querySelectorAll("[data-of]")) button.setAttribute("aria-pressed", false);
       this.lay(true);
       place = this.shown.indexOf(k);
     }

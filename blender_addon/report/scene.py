@@ -33,7 +33,7 @@ from . import files as report_files
 from .scene_units import unit_format
 
 SCHEMA_VERSION = 2
-PICTURE_SIZE = (640, 400)
+PICTURE_SIZE = (960, 600)
 _SHORTER = 1e-6
 """Relative: a row with a depth shorter than the first answer by more than this was refined."""
 

@@ -24,7 +24,7 @@ PICTURES = 20
 HERE = "report_in_blender"
 STEPS = {
     "sort by name": "document.querySelector('th:nth-child(1) button').click()",
-    "sort by distance": "document.querySelector('th:nth-child(4) button').click()",
+    "sort by distance": "document.querySelector('th.n button').click()",
     "search": "field = document.querySelector('input.search'); field.value = 'brick 1.1'; "
     "field.dispatchEvent(new Event('input'))",
 }

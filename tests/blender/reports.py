@@ -18,7 +18,7 @@ KINDS = ("json", "csv", "html")
 
 
 class Cells(HTMLParser):
-    """The rows of the page's tables as text, and the tags it has."""
+    """The rows of the page's tables as text, each block of a cell on a line, and the tags it has."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -36,6 +36,8 @@ class Cells(HTMLParser):
         elif tag in ("td", "th"):
             self.rows[-1].append("")
             self._in_cell = True
+        elif tag in ("div", "p", "br") and self._in_cell and self.rows[-1][-1]:
+            self.rows[-1][-1] += "\n"
 
     def handle_endtag(self, tag: str) -> None:
         self._in_cell = self._in_cell and tag not in ("td", "th")

@@ -58,8 +58,16 @@ def column(page: Page, number: int) -> list[str]:
     return texts
 
 
+def names(page: Page) -> list[list[str]]:
+    """The names of A and B in the rows that are shown."""
+    pairs: list[list[str]] = page.value(
+        f"{KEYS}.map(row => [...row.querySelectorAll('.a, .b')].map(name => name.textContent))"
+    )
+    return pairs
+
+
 def test_names_are_text_and_nothing_else(page: Page) -> None:
-    told = {name for k in (0, 1) for name in column(page, k)}
+    told = {name for pair in names(page) for name in pair}
     assert told == {*HOSTILE, "Far", "Near Far", "Held", "Sheet"}
     assert page.value("typeof owned") == "undefined"
     assert page.value("[...document.images].every(image => image.src.startsWith('data:image/png'))")
@@ -70,23 +78,27 @@ def test_names_are_text_and_nothing_else(page: Page) -> None:
 
 def test_a_click_on_a_head_sorts_and_another_turns_it_round(page: Page) -> None:
     head = "table.findings th:nth-child({}) button"
-    page.click(head.format(4))
-    *texts, none = page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")
+    page.click(head.format(3))
+    *texts, none = page.value(f"{KEYS}.map(row => row.cells[2].dataset.v)")
     depths = [float(text) for text in texts]
     assert depths == sorted(depths)
     assert len(depths) > 5
     assert none == "", "what has no depth is last, whichever way"
-    assert page.value("document.querySelector('th:nth-child(4)').getAttribute('aria-sort')") == "ascending"
-    page.click(head.format(4))
-    *texts, none = page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")
-    assert ([float(text) for text in texts], none) == (depths[::-1], "")
-    page.click(head.format(5))
-    areas = [float(text) for text in page.value(f"{KEYS}.map(row => row.cells[4].dataset.v)")]
-    assert areas == sorted(areas)
+    assert page.value("document.querySelector('th:nth-child(3)').getAttribute('aria-sort')") == "ascending"
     page.click(head.format(3))
+    *texts, none = page.value(f"{KEYS}.map(row => row.cells[2].dataset.v)")
+    assert ([float(text) for text in texts], none) == (depths[::-1], "")
+    page.click(head.format(4))
+    areas = [float(text) for text in page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")]
+    assert areas == sorted(areas)
+    page.click(head.format(2))
     assert page.value("document.querySelectorAll('[aria-sort]').length") == 1
-    relations = column(page, 2)
-    assert relations == sorted(relations, key=str.lower)
+    relations = column(page, 1)
+    assert relations == sorted(relations, key=("Penetrating", "Within Clearance").index)
+    assert len(set(relations)) == 2
+    page.click(head.format(1))
+    known = [name for name, _ in names(page) if name.isalpha()]
+    assert known == ["Far", "Held"], "the name of A first"
     assert page.errors == []
 
 
@@ -94,9 +106,9 @@ def test_a_click_on_a_picture_shows_it_in_full(page: Page) -> None:
     width = "document.querySelector('{}').getBoundingClientRect().width"
     assert page.value(width.format("button.picture img")) < 300
     page.click("button.picture")
-    assert page.value(width.format("dialog[open] img")) == 640
-    names = column(page, 0)[0], column(page, 1)[0]
-    assert page.value("document.querySelector('dialog p').textContent") == " and ".join(names)
+    assert page.value(width.format("dialog[open] img")) == 960
+    assert page.value("document.querySelector('dialog img').naturalWidth") >= 960
+    assert page.value("document.querySelector('dialog p').textContent") == " and ".join(names(page)[0])
     page.press("Escape", 27)
     assert page.value("document.querySelector('dialog[open]')") is None
     assert page.value("document.activeElement.className") == "picture"
@@ -108,17 +120,17 @@ def test_a_click_on_a_picture_shows_it_in_full(page: Page) -> None:
 def test_the_search_hides_what_does_not_match(page: Page) -> None:
     page.click("input.search")
     page.write("near far")
-    assert [column(page, 0), column(page, 1)] == [["Far"], ["Near Far"]]
+    assert names(page) == [["Far", "Near Far"]]
     page.value("document.querySelector('input.search').select()")
     page.press("Delete", 46)
     assert len(column(page, 0)) > 5
 
 
 def test_the_keyboard_sorts_too(page: Page) -> None:
-    page.value("document.querySelector('th:nth-child(1) button').focus()")
+    page.value("document.querySelector('th:nth-child(5) button').focus()")
     for kind in ("keyDown", "keyUp"):
         page.command("Input.dispatchKeyEvent", type=kind, key="Enter", text="\r", windowsVirtualKeyCode=13)
-    assert page.value("document.querySelector('th:nth-child(1)').getAttribute('aria-sort')") == "ascending"
+    assert page.value("document.querySelector('th:nth-child(5)').getAttribute('aria-sort')") == "ascending"
     assert page.errors == []
 
 
@@ -180,7 +192,9 @@ def large(large_file: Path) -> Iterator[Page]:
 
 def first_names(page: Page, count: int = 5) -> list[str]:
     page.drawn()
-    names: list[str] = page.value(f"{DRAWN.format('t0')}.slice(0, {count}).map(row => row.cells[0].textContent)")
+    names: list[str] = page.value(
+        f"{DRAWN.format('t0')}.slice(0, {count}).map(row => row.querySelector('.a').textContent)"
+    )
     return names
 
 
@@ -228,7 +242,7 @@ def test_all_rows_are_sorted_and_searched_not_those_that_are_drawn(large: Page) 
     assert 0.0 < top < 200.0, "the beginning is shown"
     large.click(head.format(1))
     assert first_names(large) == [f"Brick {ROWS - 1 - k}" for k in range(5)]
-    large.click(head.format(4))
+    large.click(head.format(3))
     assert first_names(large, 3) == [f"Brick {k * 7 % ROWS}" for k in (1, 2, 3)]
     large.click("input.search")
     large.write("brick 299")
@@ -241,8 +255,11 @@ def test_all_rows_are_sorted_and_searched_not_those_that_are_drawn(large: Page) 
     large.write("owned")
     large.drawn()
     shown = MARKUP.replace("\n", r"\n").replace("\x85", r"\x85")
-    cells = large.value(f"{DRAWN.format('t0')}.map(row => [row.cells[1].textContent, row.cells[2].textContent])")
-    assert cells == [["Wall 1", HOSTILE[1]], [shown, f"{shown} inside Brick {2000 * 7 % ROWS}"]]
+    cells = "[row.querySelector('.b').textContent, row.cells[1].textContent]"
+    assert large.value(f"{DRAWN.format('t0')}.map(row => {cells})") == [
+        ["Wall 1", HOSTILE[1]],
+        [shown, "B Inside A"],
+    ]
     assert large.value("typeof owned") == "undefined"
 
 

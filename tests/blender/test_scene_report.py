@@ -52,10 +52,11 @@ def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> No
     assert check["settings"]["clearance"] == 0.002
     assert [row["relation"] for row in check["findings"]] == ["penetrating", "within_clearance"]
     assert [float(row["signed_distance"]) for row in rows] == [row["signed_distance"] for row in check["findings"]]
-    assert {check["findings"][0][side]["name"] for side in "ab"} == {NASTY, "=B"} == set(page.rows[1][:2])
+    assert {check["findings"][0][side]["name"] for side in "ab"} == {NASTY, "=B"} == set(page.rows[1][0].split("\n"))
     assert {rows[0]["a"], rows[0]["b"]} == {NASTY, "'=B"}, "no spreadsheet takes a name for a formula"
     assert "b" not in page.tags[page.tags.index("table") :], "a name is no markup"
-    assert (page.rows[0][3], page.rows[1][3]) == ("Signed distance (m)", "-0.5")
+    assert page.rows[0] == ["Objects", "Relation", "Depth", "Area", "Status"]
+    assert [row[1:3] for row in page.rows[1:]] == [["Penetrating", "Depth 0.5 m"], ["Within Clearance", "Gap 0.0015 m"]]
     assert page.links == [], "the page needs nothing but itself"
 
 
@@ -63,8 +64,7 @@ def test_numbers_are_in_the_scenes_unit(scene_file: Path, tmp_path: Path) -> Non
     unit_settings("METRIC", "MILLIMETERS", 0.01)
     bpy.ops.contact_lens.check_scene()
     page = save_report(tmp_path / "out.html", pictures=0)
-    assert page.rows[0][3:5] == ["Signed distance (mm)", "Area (mm²)"]
-    assert page.rows[1][3:6] == ["-5", "400", "new"]
+    assert page.rows[1][2:5] == ["Depth 5 mm", "400 mm²", "New"]
 
 
 def unit_settings(system: str, length_unit: str, scale: float) -> None:
@@ -104,8 +104,8 @@ def test_each_finding_is_marked_with_its_frame(
     (told,) = data["checks"]
     assert (told["frame"], [row["frame"] for row in told["findings"]]) == (10, [10, 1])
     assert [line["frame"] for line in table] == ["10", "1"]
-    assert ["found at frame 1" in row[2] for row in page.rows[1:]] == [False, True]
-    assert [row[6] for row in page.rows[1:]] == ["", "found at frame 1"], "a picture would show another pose"
+    assert ["found at frame 1" in row[0] for row in page.rows[1:]] == [False, True]
+    assert [row[5] for row in page.rows[1:]] == ["", "found at frame 1"], "a picture would show another pose"
     # Separated it is as it is now. Findings of files saved earlier do not say of which frame they are.
     check.active = next(k for k, finding in enumerate(check.findings) if finding.row()["frame"] == 1)
     assert bpy.ops.contact_lens.separate_finding() == {"FINISHED"}
@@ -252,7 +252,7 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
     assert [table[1][name] for name in empty] == [""] * 7
     assert (table[1]["point_on_b_z"] != "", table[1]["b_checked_as"]) == (True, "mesh")
     assert "no inside" in table[1]["notes"]
-    assert [row[3] for row in page.rows[1:]] == ["-0.5", "\N{EN DASH}no depth: both surfaces are open"]
+    assert [row[2] for row in page.rows[1:]] == ["Depth 0.5 m", "no depth:\nboth surfaces are open"]
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "Sheet" in line)
     assert "no depth: both surfaces are open" in said
 
@@ -261,12 +261,13 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
     (check,) = run_json(scene_file)[1]["checks"]
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     terminal, panel = part("blender_addon.ui.terminal"), part("blender_addon.ui.scene_panel")
-    html, report_units = part("blender_addon.report.html_report"), part("blender_addon.report.scene_units")
+    table, report_units = part("blender_addon.report.html_table"), part("blender_addon.report.scene_units")
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
         assert panel._number_of(row, units).startswith("\N{LESS-THAN OR EQUAL TO}") == is_bound
-        assert ("at most" in html._distance(row, report_units.unit_format(check))) == is_bound
+        cell = table._distance(row, report_units.unit_format(check))
+        assert ("Depth</span> \N{LESS-THAN OR EQUAL TO} 0.5 m<" in cell) == is_bound
         hint = "  1 depth is an upper bound: add --exact to refine it"
         assert (hint in terminal.lines({**check, "findings": [row]})) == is_bound
 

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of clashes on the page that `html_report` writes, most severe first, and what filters it.
+
+What the page's script needs to draw and filter it is in the markup, see `html_page`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any
+
+from ..check.results import OPEN_STATUSES, STATUSES
+from ..data import messages
+from ..data.distance import Distance
+from ..data.lazy_rows import column
+from ..data.names import visible
+from ..data.units import UnitFormat
+from .scene_units import unit_format
+
+INSIDE = "inside"
+"""Relation of a pair of which one is inside the other, as it is counted and filtered."""
+KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
+RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance")
+MILDER = {"touching": 1, "within_clearance": 2}
+"""What is less severe than all other relations, and by how much."""
+URGENCY = tuple(status[0].lower() for status in STATUSES)
+CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
+"""The statuses in which nothing is left to be done: such clashes are at the end."""
+
+
+def shown(text: str) -> str:
+    """Text of a file as text of the page: what cannot be seen as a reference, or where there is none as an escape."""
+    if text.isprintable():
+        return escape(text)
+    return "".join(
+        f"&#{ord(letter)};" if unicodedata.category(letter) in ("Cf", "Zl", "Zp") else visible(letter)
+        for letter in escape(text)
+    )
+
+
+def dot(relation: str) -> str:
+    """Return the mark of a relation, which differs from others in colour and form."""
+    return f'<i class="dot {shown(relation)}"></i>'
+
+
+def of_relations(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return how many there are of each relation, the two kinds of inside as one."""
+    merged: Counter[str] = Counter()
+    for relation, number in counts.items():
+        merged[KINDS.get(relation, relation)] += number
+    return sorted(merged.items(), key=lambda item: _place(RELATIONS, item[0]))
+
+
+def _place(order: tuple[str, ...], word: str) -> int:
+    return order.index(word) if word in order else len(order)
+
+
+def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
+    """Yield the lines of the table, the number-th of the page, and of what searches and filters it."""
+    found = check["findings"]
+    relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
+    statuses = [status or "" for status in column(found, "status")]
+    by_relation, by_status = of_relations(Counter(relations)), _of_statuses(statuses)
+    rank = {word: k for k, (word, _) in enumerate(by_relation)}
+    urgency = {word: k for k, (word, _) in enumerate(by_status)}
+    is_closed = [status in CLOSED for status in statuses]
+    severity = [MILDER.get(relation, 0) for relation in relations]
+    order = sorted(range(len(found)), key=lambda k: (is_closed[k], severity[k]))  # equal ones: the deepest first
+    units = unit_format(check)
+    pictures = any("picture" in row or "no_picture" in row for row in found)
+    columns = ["objects", "relation", "depth n", "area n", "status", *(["picture"] if pictures else [])]
+    widths = "".join(f'<col class="{kind}">' for kind in columns)
+    heads = "".join(f'<th scope="col" class="{kind}">{kind.split()[0].capitalize()}</th>' for kind in columns)
+    yield from _controls(by_relation, by_status, len(found))
+    yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
+    yield (
+        f'<table class="findings" id="t{number}"><caption>{shown(messages.table_of_clashes(title))}</caption>'
+        f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
+    )
+    for place, k in enumerate(order):
+        kinds = f"{rank[relations[k]]} {urgency[statuses[k]]}"
+        cells = _cells(found[k], check["frame"], units, pictures)
+        yield f'<tr id="t{number}-{place}" data-of="{kinds}"{cells}</tr>'
+    yield "</tbody></table>"
+    yield "</noscript></div>"
+
+
+def _of_statuses(statuses: Iterable[str]) -> list[tuple[str, int]]:
+    """Return how many there are of each status, the most urgent first."""
+    return sorted(Counter(statuses).items(), key=lambda item: _place(URGENCY, item[0]))
+
+
+def _controls(relations: list[tuple[str, int]], statuses: list[tuple[str, int]], count: int) -> Iterator[str]:
+    """Yield the field that searches the table and the buttons that filter and group it."""
+    search = messages.search_clashes(count)
+    yield '<div class="controls" role="search" hidden>'
+    yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
+    for title, letter, kinds in (("Relation", "r", relations), ("Status", "s", statuses)):
+        if len(kinds) < 2:
+            continue
+        buttons = "".join(
+            f'<button type="button" aria-pressed="false" data-of="{letter}{place}">'
+            f"{dot(kind) if letter == 'r' else ''}{_word(kind)} <span>{number:,}</span></button>"
+            for place, (kind, number) in enumerate(kinds)
+        )
+        yield f'<div class="chips" role="group" aria-label="{title}">{buttons}</div>'
+    yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
+    yield f'<output data-words="{messages.MATCHES}"></output></div>'
+
+
+def _word(word: str) -> str:
+    return shown(messages.capitalized(messages.RELATIONS.get(word, word)))
+
+
+def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool) -> str:
+    """Return the rest of the row's tag, and its cells."""
+    relation, status = row["relation"], row.get("status", "")
+    kind = KINDS.get(relation, relation)
+    found_at = row.get("frame", frame)
+    of_frame = [] if found_at == frame else [messages.found_at(found_at)]
+    if row["apart"]:
+        of_frame.append(messages.APART_NOW)
+    notes = "".join(f"<p>{shown(note)}</p>" for note in [*of_frame, *row["notes"]])
+    if row["out_of_date"]:
+        notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
+    area = shown(units.area(row["area"])) if row["area"] > 0.0 else ""
+    outdated = " outdated" if row["out_of_date"] else ""
+    return (
+        f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
+        f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
+        f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
+        f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td><td>{_word(status)}</td>'
+        f"{f'<td>{_picture(row)}</td>' if pictures else ''}"
+    )
+
+
+def _distance(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return the cell of a clash's depth or gap."""
+    distance = Distance.of_row(row)
+    if distance.signed_distance is None:
+        return f'<td class="n" data-v="">no depth:<br>{messages.NO_DEPTH}</td>'
+    text = distance.text(units)
+    name = f'<span class="dim">{distance.name}</span> ' if text else ""
+    return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'
+
+
+def _picture(row: dict[str, Any]) -> str:
+    if "picture" in row:
+        names = shown(f"{row['a']['name']} and {row['b']['name']}")
+        image = f'<img alt="{names}" src="data:image/png;base64,{shown(row["picture"])}">'
+        return f'<button type="button" class="picture">{image}</button>'
+    return f'<span class="dim">{shown(row.get("no_picture", ""))}</span>'
