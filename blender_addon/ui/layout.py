@@ -12,7 +12,7 @@ import bpy
 
 from ..data import messages
 
-_LETTER_WIDTH = 6.5
+_LETTER_WIDTH = 6.1
 """Pixels of a character at interface scale 1: a little more than the average."""
 _MARGIN, _GAP, _ICON = 56.0, 2.0, 20.0
 """Pixels beside the text (the tabs and the panel's own edges), beside each of two texts, and of an icon."""

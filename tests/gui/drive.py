@@ -198,7 +198,7 @@ class Window:
         wanted, seen = f"bpy.ops.{command}", set()
         places = [
             (round(region.x + across), y)
-            for across in (*(region.width * part / 5 for part in (1, 2, 3, 4)), region.width - ICONS)
+            for across in (0.2 * region.width, region.width - ICONS, *(part * region.width for part in (0.4, 0.6, 0.8)))
             for y in range(region.y + region.height - STEP, region.y, -STEP)
         ]
         if wanted in self._buttons:  # seen there before: a look whether it still is

@@ -29,7 +29,7 @@ def test_the_panel_shows_it(seen: Any) -> None:
     rows = dict(zip(seen["measurements"][::2], seen["measurements"][1::2], strict=False))
     assert panel[2:4] == ["Penetrating", f"{asked['depth']:.1f} m"]
     assert [[name, rows[name]] for name, _, _ in seen["rows"]] == [row[:2] for row in seen["rows"]]
-    assert rows["Contact Area"] == f"{asked['area']:.4g} m²"
+    assert rows["Area"] == f"{asked['area']:.4g} m²"
 
 
 def test_a_click_on_the_number_copies_it_with_all_digits(seen: Any) -> None:
@@ -64,3 +64,16 @@ def test_move_b_out_moves_b_by_the_mtv(seen: Any) -> None:
 def test_undo_puts_b_back(seen: Any) -> None:
     assert seen["undone"]["moved"] == {"Ramp": [0.0, 0.0, 0.0], "Crate": [0.0, 0.0, 0.0]}
     assert seen["undone"]["depth"] == pytest.approx(seen["contact"]["depth"], rel=1e-9)
+
+
+def test_progress_is_in_the_row_of_the_status_and_its_button_cancels(seen: Any) -> None:
+    idle, moving, cancelled = seen["panel"], seen["moving"], seen["cancelled"]
+    assert [text.split(":")[0] for text in moving[2:]] == [*idle[2:6], "Inspecting", "Move B Out"]
+    assert "Inspection cancelled" in cancelled["panel"]
+    assert cancelled["moved"]["Crate"] == pytest.approx(seen["separated"]["moved"]["Crate"], abs=FLOAT32)
+
+
+def test_swap_exchanges_a_and_b(seen: Any) -> None:
+    expected = ["Penetrating", f"{seen['asked']['depth']:.1f} m", "along 0.31 0.00 -0.95", "Frame", "Up to date"]
+    assert seen["swapped"]["panel"][2:7] == expected
+    assert seen["swapped"]["stale"] == ""

@@ -132,3 +132,22 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: "Penetrating" in texts, "the panel follows undo")
     numbers["undone"] = {"depth": window.inspection().contact.depth, "moved": moved()}
     yield from window.screenshot("undone")
+
+    # What a button takes long for is shown in the row of the status, with a button that cancels it.
+    with window.held(0.0):
+        yield from window.click_button("contact_lens.separate(moves='B')")
+        yield from window.until(lambda: any("Inspecting" in text for text in texts), "the panel shows the progress")
+        numbers["moving"] = list(texts)
+        yield from window.click_button('contact_lens.cancel(work="inspection")')
+        yield from window.until(lambda: "Inspection cancelled" in texts, "a click cancels it")
+    numbers["cancelled"] = {"panel": list(texts), "moved": moved()}
+    yield from window.screenshot("cancelled")
+    yield from window.undo()
+    yield from window.until(lambda: relation() == "penetrating", "Ctrl+Z puts the crate back")
+
+    yield from window.click_button("contact_lens.swap()")
+    yield from window.until(
+        lambda: window.inspection() and window.inspection().name_a == "Crate", "A and B are swapped"
+    )
+    yield from window.until(lambda: "along 0.31 0.00 -0.95" in texts, "the panel follows")
+    numbers["swapped"] = {"panel": list(texts), "stale": window.stale_reason()}
