@@ -44,6 +44,8 @@ MODAL_AFTER_S = 1.0
 """Seconds after which Esc is heard by an inspection that runs beside Blender."""
 SETTLE_S = 0.3
 """Seconds without a change after which the changes have ended."""
+PLAYING_SETTLE_S = 1.0
+"""The same while an animation is played, however slowly."""
 DELAY_S = 0.03
 """Seconds from the first change to the timer; more changes in between cost nothing."""
 POLL_INTERVAL_S = 0.05
@@ -247,7 +249,8 @@ def _follow(context: bpy.types.Context) -> None:
                 background.wait_for(entry.flow)
             return
     way = _way(scene)
-    is_settled = clock() - entry.last >= SETTLE_S or session.typical_seconds(scene) == math.inf
+    settle = PLAYING_SETTLE_S if handlers.is_playing() else SETTLE_S
+    is_settled = clock() - entry.last >= settle or session.typical_seconds(scene) == math.inf
     try:
         if way is _Way.WHOLE or is_settled:
             if entry.is_changed or not entry.is_whole:

@@ -74,6 +74,11 @@ def is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+def is_playing() -> bool:
+    """Return whether an animation is played in a window."""
+    return any(window.screen.is_animation_playing for manager in bpy.data.window_managers for window in manager.windows)
+
+
 def is_rendering() -> bool:
     """Return whether Blender renders beside its windows: nothing is evaluated for the add-on meanwhile."""
     return bpy.app.is_job_running("RENDER")

@@ -25,6 +25,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Euler, Vector
 
@@ -386,6 +387,16 @@ class Window:
         finally:
             is_held = False
             task._report = report
+
+    def pixels(self, kind: str = "UI") -> Any:
+        """(height, width, 3) what the display shows of a region, top row first, without its border."""
+        region = self.region(kind)
+        width, height = region.width - 2, region.height - 2
+        top = self.window.height - region.y - region.height + 1
+        place = f"{width}x{height}+{region.x + 1}+{top}"
+        call = ["import", "-window", "root", "-crop", place, "-depth", "8", "rgb:-"]
+        shown = subprocess.run(call, check=True, timeout=30, capture_output=True).stdout
+        return np.frombuffer(shown, dtype=np.uint8).reshape(height, width, 3)
 
     def screenshot(self, name: str) -> Iterator[float]:
         """Take a picture of the whole display as FOLDER/NAME.png."""
