@@ -60,6 +60,11 @@ class _Row(NamedTuple):
     """What it counts as: its relation while it is open, else its status."""
     is_resolved: bool
 
+    @classmethod
+    def of(cls, finding: Finding, sides: tuple[int, int]) -> _Row:
+        word = finding.relation if finding.is_open else finding.status.lower()
+        return cls(sides, word, finding.status == "RESOLVED")
+
 
 class Totals(NamedTuple):
     """How many findings there are, and how many are out of date."""
@@ -129,8 +134,7 @@ class _Table:
             a, b = keys
             if a is not None and b is not None:
                 self.of_pair[frozenset((a, b))] = k
-            word = finding.relation if finding.is_open else finding.status.lower()
-            self.rows.append(_Row((sides[0], sides[1]), word, finding.status == "RESOLVED"))
+            self.rows.append(_Row.of(finding, (sides[0], sides[1])))
 
     # what is reported ---------------------------------------------------------------------------------------------
 
@@ -257,6 +261,14 @@ class _Table:
                 del self.uncompared[i]
                 self.uncompared = {i: None, **self.uncompared}
 
+    def decide(self, k: int, finding: Finding) -> None:
+        """Take the status that a finding has now."""
+        before, now = self.rows[k], _Row.of(finding, self.rows[k].sides)
+        self.rows[k] = now
+        self._words.subtract([before.word])
+        self._words = +self._words + Counter([now.word])  # without those of which there is none
+        self._totals = None
+
     def row_reasons(self) -> dict[int, str]:
         """Return why findings are not known to be as they were, by their numbers."""
         overdue = {i for i in self.uncompared if self.is_overdue(i)}
@@ -326,6 +338,15 @@ def forget(scene: bpy.types.Scene) -> None:
     table = _tables.get(scene.session_uid)
     if table is not None:
         table.outdated = True
+
+
+def decide(scene: bpy.types.Scene, pair: frozenset[Key] | None, finding: Finding) -> None:
+    """Take the status that the finding of a pair has now."""
+    table = _tables.get(scene.session_uid)
+    if table is None or table.outdated or pair not in table.of_pair or len(table.rows) != len(_findings(scene)):
+        forget(scene)
+    else:
+        table.decide(table.of_pair[pair], finding)
 
 
 def reason(scene: bpy.types.Scene, k: int) -> tuple[str, str]:

@@ -46,7 +46,7 @@ class _Clash(NamedTuple):
     area: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ClashList:
     """The clashes that the list shows."""
 
@@ -93,12 +93,10 @@ def shown(scene: bpy.types.Scene) -> ClashList:
     if uid not in _clashes or _clashes[uid][0] != content:
         _clashes[uid] = content, _read(check)
         _lists.pop(uid, None)
-    statuses = np.empty(len(check.findings), dtype=np.int32)
-    check.findings.foreach_get("status", statuses)
     changed = frozenset(changes.outdated(scene)) if check.only_changed else None
-    key = statuses.tobytes(), check.search, check.sort, _hidden(check), changed
+    key = results.decisions(), check.search, check.sort, _hidden(check), changed
     if uid not in _lists or _lists[uid][0] != key:
-        _lists[uid] = key, arrange(check, _clashes[uid][1], statuses.tolist(), changed)
+        _lists[uid] = key, _arrange(check, _clashes[uid][1], changed)
     return _lists[uid][1]
 
 
@@ -116,10 +114,10 @@ def drop() -> None:
 
 def _names_of_objects() -> tuple[list[str], bytes]:
     """Return what tells the names of all objects, at a fraction of what reading them one by one takes."""
-    objects = bpy.data.objects
-    uids = np.empty(len(objects), dtype=np.int32)
-    objects.foreach_get("session_uid", uids)
-    return objects.keys(), uids.tobytes()
+    names = bpy.data.objects.keys()
+    uids = np.empty(len(names), dtype=np.int32)
+    bpy.data.objects.foreach_get("session_uid", uids)
+    return names, uids.tobytes()
 
 
 def _read(check: ContactLensCheck) -> list[_Clash]:
@@ -139,12 +137,9 @@ def _hidden(check: ContactLensCheck) -> frozenset[str]:
     return frozenset(word for word in words if not getattr(check, f"show_{word.lower()}"))
 
 
-def arrange(
-    check: ContactLensCheck, clashes: list[_Clash], numbers: list[int], changed: frozenset[int] | None
-) -> ClashList:
-    """Return the list of clashes; numbers: of their statuses; changed: those shown, None for all."""
-    by_number = {status[4]: status[0] for status in STATUSES}
-    statuses = [by_number[number] for number in numbers]
+def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[int] | None) -> ClashList:
+    """Return the list of clashes; changed: those that are shown, None for all."""
+    statuses = [finding.status for finding in check.findings]
     urgencies = {status[0]: urgency for urgency, status in enumerate(STATUSES)}
     wanted, hidden = check.search.casefold(), _hidden(check)
     rows = [

@@ -114,6 +114,12 @@ def _display_changed(self: Any, context: bpy.types.Context) -> None:
 
 
 _revisions = 0
+_decisions = 0
+
+
+def decisions() -> int:
+    """Return a number that differs when a status does."""
+    return _decisions
 
 
 def revision() -> int:
@@ -128,10 +134,12 @@ def revise() -> None:
 
 
 def _decided(self: Any, context: bpy.types.Context) -> None:
+    global _decisions
+    _decisions += 1
     finding = cast("ContactLensFinding", self)
     if finding.status == "APPROVED" and (finding.data or finding.table):
         finding.approval = _as_text(finding.found()["signed_distance"])
-    changes.forget(cast(bpy.types.Scene, self.id_data))
+    changes.decide(cast(bpy.types.Scene, self.id_data), pair_key(finding), finding)
     _display_changed(self, context)
 
 

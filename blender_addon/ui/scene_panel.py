@@ -19,7 +19,7 @@ from ..data.distance import Distance
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from . import layout, open_clash, scene_operators, status_icons
-from .layout import Closed, Tab
+from .layout import Closed, Tab, elided
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "BLANK1",
@@ -31,8 +31,12 @@ STATUS_ICONS: dict[str, Any] = {
 }
 MOST_SENTENCES = 10
 """So many reasons why something was not checked are shown; the reports have all."""
-LINES = 1.8
+LINES = 1.9
 """Heights of a line that a row of the list takes: of a list that is drawn taller, Blender makes the rows so."""
+TIGHT = 0.85
+"""Of a line's height: the two of a clash are closer together than to the next clash."""
+SCROLL_BAR = 3
+"""Characters that it takes beside the rows."""
 ROWS = 5
 """Clashes that the list shows at first; each takes two lines."""
 
@@ -55,18 +59,23 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         names = [scene_results.label(item, letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
         number = messages.row_state(reason) if reason else _number(data, item, listed.units(context.scene))
-        column = layout.column(align=True)
-        column.scale_y = 1.0 / LINES
-        column.active = item.is_open and not reason
-        first = column.split(factor=_fraction_of_name(context, number), align=True)
-        name = first.row()
-        name.active = heading is None or heading.size > 0
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
-        name.label(text=names[0] + count, icon_value=status_icons.icon("unknown" if reason else item.relation))
+        room, fraction = _room_for_names(context), _fraction_of_name(context, number)
+        column = layout.column(align=True)
+        column.scale_y = TIGHT / LINES
+        column.active = item.is_open and not reason
+        first = column.split(factor=fraction, align=True)
+        left = first.row(align=True)
+        left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
+        name = left.row()
+        name.active = heading is None or heading.size > 0  # the name of a group once, then dimmed
+        name.label(text=elided(names[0], room - len(number) - 1 - len(count)) + count)
         right = first.row()
         right.alignment = "RIGHT"
         right.label(text=number)
-        column.label(text=names[1], icon=STATUS_ICONS[item.status])
+        second = column.row(align=True)
+        second.label(text="", icon=STATUS_ICONS[item.status])
+        second.row().label(text=elided(names[1], room))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         check = scene_results.of_scene(context.scene)
@@ -227,20 +236,20 @@ def _draw_buttons(
     """Draw what leads from clash to clash, and what can be done with the active one."""
     check, listed = scene_results.of_scene(context.scene), clash_list.drawn(context.scene)
     column = panel.column(align=True)
-    row = column.row(align=True)
-    row.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
-    place = row.row(align=True)
+    first = column.split(factor=0.25, align=True)
+    first.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
+    second = first.split(factor=2.0 / 3.0, align=True)
+    place = second.row(align=True)
     place.alignment = "CENTER"
     place.label(text=messages.place_in_list(listed.places.get(check.active), len(listed.rows)))
-    row.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
-    row.separator()
-    row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
+    second.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
     row = column.row(align=True)
     row.operator("contact_lens.set_status", text="Approve", icon="CHECKMARK").status = "APPROVED"
     ignore = row.row(align=True)
     ignore.enabled = clash is not None and not open_clash.missing(context.scene, clash)
     ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
     row.operator("contact_lens.separate_finding", text="Move Out").moves = "B"
+    row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
 
 
 def _draw_clash(
@@ -261,10 +270,10 @@ def _draw_clash(
     right = first.row()
     right.alignment = "RIGHT"
     right.label(text=number)
-    room = layout.characters(context) - 2
+    room = layout.characters(context) - layout.ICON_WIDTH - 3
     for letter in "ab":
         name = scene_results.label(clash, letter)
-        layout.line(box, context, f"{letter.upper()}  {layout.elided(name, room)}", name, "NONE")
+        layout.line(box, context, f"{letter.upper()}  {elided(name, room)}", name, "BLANK1")
     fraction, frame = open_clash.progress_of(scene), row.get("frame")  # files saved earlier do not say
     if fraction is not None:
         box.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
@@ -303,6 +312,11 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
         ignored = _record(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
             panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
+
+
+def _room_for_names(context: bpy.types.Context) -> int:
+    """Return how many characters there are in a line of the list beside its icon."""
+    return layout.characters(context) - layout.ICON_WIDTH - SCROLL_BAR
 
 
 def _fraction_of_name(context: bpy.types.Context, number: str) -> float:

@@ -357,6 +357,20 @@ class Window:
         panel.draw = record
         return texts
 
+    def listen_to_rows(self) -> dict[int, list[str]]:
+        """The texts in the rows of the list of clashes as they were drawn last, by the numbers of the clashes."""
+        cls = self.part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings
+        draw, rows = cls.draw_item, {}
+
+        def record(
+            self: Any, context: Any, layout: Any, data: Any, item: Any, i: Any, of: Any, name: str, k: int
+        ) -> None:
+            rows[k] = texts = []
+            draw(self, context, RecordedLayout(layout, texts), data, item, i, of, name, k)
+
+        cls.draw_item = record
+        return rows
+
     def until(self, condition: Callable[[], Any], what: str) -> Iterator[float]:
         """Wait until a condition is true and the screen shows it."""
         deadline = time.monotonic() + PATIENCE

@@ -17,6 +17,29 @@ def test_the_list_is_walked_through(seen: Any) -> None:
     assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
 
 
+def test_both_names_of_a_clash_are_readable(seen: Any) -> None:
+    """However long they are, each has a line and shows how it begins and ends."""
+    assert seen["rows"][:3] == ["A", "0.5 m", "B"]
+    (first, depth, second), names = seen["long rows"], seen["long names"]
+    assert depth == "0.5 m"
+    for shown, name in zip((first, second), names, strict=True):
+        begin, end = shown.split("…")
+        assert name.startswith(begin)
+        assert name.endswith(end)
+        assert min(len(begin), len(end)) >= 8
+
+
+def test_no_button_moves_from_clash_to_clash(seen: Any) -> None:
+    first, second = seen["places"]
+    assert len(first) == 5
+    assert first == second
+
+
+def test_the_buttons_below_the_list(seen: Any) -> None:
+    assert seen["approved"] == ["NEW", "APPROVED"]
+    assert seen["ignored"] == ["C", "D"]
+
+
 def test_findings_follow_their_objects(seen: Any) -> None:
     moved, edited = "has moved", "has changed"
     assert seen["followed"] == [

@@ -12,6 +12,16 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+APPROVE = "set_status(status='APPROVED')"
+COMMANDS = (
+    "previous_finding()",
+    "go_to_finding(step=1)",
+    APPROVE,
+    "separate_finding(moves='B')",
+    "save_scene_report()",
+)
+"""The buttons below the list."""
+
 
 def working() -> list[str]:
     """The threads that work."""
@@ -37,6 +47,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.close_others()
     operators = window.part("blender_addon.ui.scene_operators")
     isolation = window.part("blender_addon.ui.isolation")
+    opening = window.part("blender_addon.ui.open_clash")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
@@ -73,6 +84,17 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: len(check().findings) == 2, "the button ran Check Scene")
     yield from window.screenshot("found")
     numbers["found"] = [finding.row()["depth"] for finding in check().findings]
+    rows = window.listen_to_rows()
+    window.redraw()
+    yield 1.0
+    numbers["rows"] = [text for text in rows[0] if text]
+    long_names = [f"Storey 03.Section B.Axis C.{kind}" for kind in ("Beam.Y.07.07", "Pipe.033")]
+    for name, long_name in zip("AB", long_names, strict=True):
+        bpy.data.objects[name].name = long_name
+    yield from window.screenshot("long_names")
+    numbers["long names"], numbers["long rows"] = long_names, [text for text in rows[0] if text]
+    for name, long_name in zip("AB", long_names, strict=True):
+        bpy.data.objects[long_name].name = name
 
     # The list follows what happens to the objects, undo and redo too.
     follow = window.part("blender_addon.check.changes")
@@ -116,12 +138,44 @@ def steps(window: Any) -> Iterator[float]:
 
     # A click on a row opens it too.
     numbers["clicked"] = []
-    for y in range(below_the_list + 150, below_the_list + 10, -12):
+    for y in range(below_the_list + 250, below_the_list + 10, -12):
         yield from window.click(sidebar.x + 70, y)
         if check().active == 1:
             numbers["clicked"] = selected()
             break
     yield from window.screenshot("clicked")
+
+    # From clash to clash no button moves, however different they are.
+    places = []
+    check().findings[1].data = json.dumps({**check().findings[1].row(), "notes": ["A note that is long. " * 5]})
+    for active in (0, 1):
+        check().active = active
+        yield from window.until(lambda: opening.progress_of(bpy.context.scene) is None, "the pair is known")
+        found = {}
+        for command in COMMANDS:
+            found[command] = yield from window.find_button(f"contact_lens.{command}")
+        places.append(found)
+    numbers["places"] = places
+    yield from window.screenshot("walked")
+
+    # Approve, and back.
+    yield from window.click_button(f"contact_lens.{APPROVE}")
+    yield from window.until(lambda: check().findings[1].status == "APPROVED", "the button approves")
+    numbers["approved"] = [finding.status for finding in check().findings]
+    yield from window.screenshot("approved")
+    check().findings[1].status = "NEW"
+    yield from window.click_button("contact_lens.previous_finding()")
+    yield from window.until(lambda: check().active == 0, "the button goes back")
+    yield from window.click_button("contact_lens.go_to_finding(step=1)")
+    yield from window.until(lambda: check().active == 1, "and forth")
+
+    # Ignore opens a menu; T is the letter of This Pair.
+    yield from window.click(sidebar.x + sidebar.width / 2, places[0][APPROVE][1] - 5)
+    yield from window.screenshot("ignore")
+    yield from window.key("T")
+    yield from window.until(lambda: len(check().ignored) == 1, "the menu ignores the pair")
+    numbers["ignored"] = sorted(obj.name for obj in (check().ignored[0].object_a, check().ignored[0].object_b))
+    check().ignored.clear()
 
     # A click into the view leaves the finding, and everything is as before.
     view = window.region("WINDOW")
@@ -130,8 +184,6 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("left")
 
     # A pair that takes long: Blender stays usable, another row cancels it, Esc too.
-    opening = window.part("blender_addon.ui.open_clash")
-
     def checking() -> Any:
         return operators.progress_of(bpy.context.scene)
 
