@@ -22,7 +22,7 @@ from . import layout, open_clash, scene_operators, status_icons
 from .layout import Closed, Tab, elided
 
 STATUS_ICONS: dict[str, Any] = {
-    "NEW": "BLANK1",
+    "NEW": "DOT",
     "CHANGED": "ERROR",
     "ACTIVE": "RADIOBUT_OFF",
     "REVIEWED": "HIDE_OFF",
@@ -69,12 +69,13 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
         name = left.row()
         name.active = heading is None or heading.size > 0  # the name of a group once, then dimmed
-        name.label(text=elided(names[0], room - len(number) - 1 - len(count)) + count)
+        name.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count)) + count)
         right = first.row()
         right.alignment = "RIGHT"
         right.label(text=number)
         second = column.row(align=True)
-        second.label(text="", icon=STATUS_ICONS[item.status])
+        is_plain = item.status == "ACTIVE" or len(listed.statuses) == 1  # an icon that all have tells nothing
+        second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
         second.row().label(text=elided(names[1], room))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -86,8 +87,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
         row = column.row(align=True)
         for status, count in clash_list.drawn(context.scene).statuses.items():
-            icon: Any = "DOT" if status == "NEW" else STATUS_ICONS[status]
-            row.prop(check, f"show_{status.lower()}", text=f"{count:,}", icon=icon, toggle=True)
+            row.prop(check, f"show_{status.lower()}", text=f"{count:,}", icon=STATUS_ICONS[status], toggle=True)
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
         return clash_list.shown(context.scene).filtered
@@ -321,7 +321,7 @@ def _room_for_names(context: bpy.types.Context) -> int:
 
 def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
     """Return the fraction of a row that is for a name: a number that is cut off is worse than a name."""
-    return max(0.4, 1.0 - (len(number) + 1) / layout.characters(context))
+    return max(0.4, 1.0 - (len(number) + SCROLL_BAR) / layout.characters(context))
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
