@@ -20,8 +20,6 @@ class Lengths(Protocol):
 
     def length(self, value: float, /, *, rounding: Literal["nearest", "up", "down"] = "nearest") -> str: ...
 
-    def rough(self, value: float, /) -> str: ...
-
 
 def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun: '1 vertex', '2 vertices'."""

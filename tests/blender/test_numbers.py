@@ -11,12 +11,14 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
+from .layouts import Layout
+from .reports import save_report
 from .scenes import cube, inspect, inspection, part, torus
 
 UNITS = {
@@ -329,3 +331,27 @@ def test_one_pair_has_one_number_everywhere(
     found = {**numbers_of_the_pair(), **numbers_of_the_clash(tmp_path)}
     assert len(set(found.values())) == 1, found
     assert shown_places(found["headline"].removeprefix("\N{LESS-THAN OR EQUAL TO} ")) in (1, 2, 3, 4)
+
+
+def row_of_the_list(k: int) -> list[str]:
+    """What a row of the list shows."""
+    check, layout = bpy.context.scene.contact_lens_check, Layout()
+    draw = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.draw_item
+    draw(SimpleNamespace(), bpy.context, layout, check, check.findings[k], 0, check, "active", k)
+    return layout.drawn.texts
+
+
+@pytest.mark.usefixtures("empty_scene")
+@pytest.mark.parametrize(("system", "length_unit", "scale"), SETTINGS)
+def test_a_clash_has_the_number_of_its_panel_beside_a_larger_one(
+    system: str, length_unit: str, scale: float, tmp_path: Path
+) -> None:
+    set_units(system, length_unit, scale)
+    pairs = [(cube("A"), cube("B", (0.9, 0.0, 0.0))), (cube("C", (9.0, 0.0, 0.0)), cube("D", (10.9971, 0.0, 0.0)))]
+    bpy.ops.contact_lens.check_scene()
+    page = save_report(tmp_path / "out.html", pictures=0)
+    for k, (a, b) in enumerate(pairs):
+        inspect(a, b)
+        number = part("blender_addon.report.pair_lines").headline(inspection()).number
+        assert row_of_the_list(k) == [a.name, number, b.name]
+        assert page.rows[k + 1][2] == f"Depth {number}"
