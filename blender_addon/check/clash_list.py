@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..data.units import UnitFormat
 from . import changes, results
 from .results import RELATIONS, STATUSES, ContactLensCheck
 
@@ -58,8 +57,6 @@ class ClashList:
     """By number, when they are grouped by object."""
     statuses: dict[str, int] = field(default_factory=dict)
     """How many clashes have each status, shown or not."""
-    longest: float = 0.0
-    """The largest depth or gap of those shown."""
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -75,10 +72,6 @@ class ClashList:
         places = np.empty(self.count, dtype=np.intp)
         places[order] = np.arange(self.count)
         return flags.tolist(), places.tolist()
-
-    def units(self, scene: bpy.types.Scene) -> UnitFormat:
-        """Return the units of the scene with one unit for all the list."""
-        return UnitFormat.of_scene(scene).for_table([self.longest])
 
 
 _clashes: dict[int, tuple[object, list[_Clash]]] = {}
@@ -161,7 +154,6 @@ def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[
         "DEPTH": lambda k: (statuses[k] == "RESOLVED",),
     }[check.sort]
     rows.sort(key=lambda k: (*first(k), clashes[k].signed_distance, *clashes[k].names))
-    longest = max((abs(clashes[k].signed_distance) for k in rows), default=0.0)
     headings: dict[int, Heading] = {}
     if check.sort == "OBJECT":
         sizes, before = Counter(leaders.values()), ""
@@ -171,4 +163,4 @@ def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[
             before = leader
     found = Counter(statuses)
     by_urgency = {status[0]: found[status[0]] for status in STATUSES if status[0] in found}
-    return ClashList(rows, len(clashes), headings, by_urgency, longest)
+    return ClashList(rows, len(clashes), headings, by_urgency)

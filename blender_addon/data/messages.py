@@ -461,7 +461,6 @@ STATUSES = {
 """How the search for an answer ended, in words."""
 BOUNDS_APART = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer whose bounds are valid and do not meet."""
-AT_MOST = "the depth is at most this"
 
 
 def inside(inner: str, outer: str) -> str:
@@ -559,19 +558,9 @@ def failed_verification(names: Sequence[str]) -> str:
     return f"The result did not pass its own verification ({', '.join(names)}): please report it"
 
 
-def is_between(status: str, depth: float | None, lower: float | None) -> bool:
-    """Return whether a depth is known only to lie between two lengths."""
-    return bool(status in BOUNDS_APART and depth and lower is not None)
-
-
 def status(name: str) -> str:
     """Return how the search for an answer ended."""
     return STATUSES[name]
-
-
-def is_at_most(row: Mapping[str, Any]) -> bool:
-    """Return whether the depth of a clash is an upper bound: a shorter translation may separate as well."""
-    return is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
 def bounds_apart(contact: Any, least: str, most: str) -> str:

@@ -186,18 +186,12 @@ class UnitFormat:
         name = self._name(max(map(abs, lengths), default=0.0))
         return UnitFormat(self.system, self.scale_length, name) if name else self
 
-    def symbol(self) -> str:
-        """The unit's symbol, when it is one for all lengths; empty without units."""
-        return self._unit(1.0)[0]
-
-    def number(self, value: float, error: float = 0.0, rounding: Rounding = "nearest") -> str:
-        """`value` Blender units as a number in the unit of `symbol`."""
-        factor = self._unit(1.0)[1]
-        return _texts([value * factor], error * factor, rounding)[0]
-
-    def number_of_area(self, value: float) -> str:
-        """`value` square Blender units as a number in the square of the unit of `symbol`."""
-        return _texts([value * self._unit(1.0)[1] ** 2])[0]
+    def words(self) -> str:
+        """Return what lengths are in: the symbol of the unit, 'adaptive', or 'Blender units'."""
+        units = _SYSTEMS.get(self.system)
+        if units is None:
+            return "Blender units"
+        return units[self.length_unit][0] if self.length_unit in units else "adaptive"
 
     def rough(self, value: float) -> str:
         """`value` Blender units to two digits, for errors and differences: '9.5e-7 m', '0.25 m'."""

@@ -118,7 +118,7 @@ def _facts(check: dict[str, Any], digest: str | None) -> Facts:
         ("Touching", "reported" if settings["touching"] else "not reported"),
         ("Tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
         ("Ignored", ", ".join(_ignored(check)) or "nothing"),
-        ("Unit", f"{units.symbol() or 'Blender units'}; a Blender unit is {check['units']['scale_length']:g} m"),
+        ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),
         ("SHA-256", digest or "unknown: the open scene was checked"),
     ]
 

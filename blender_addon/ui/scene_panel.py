@@ -58,7 +58,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         heading = listed.headings.get(index)
         names = [scene_results.label(item, letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
-        number = messages.row_state(reason) if reason else _number(data, item, listed.units(context.scene))
+        number = messages.row_state(reason) if reason else _number(data, item, UnitFormat.of_scene(context.scene))
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
         room, fraction = _room_for_names(context), _fraction_of_name(context, number)
         column = layout.column(align=True)
