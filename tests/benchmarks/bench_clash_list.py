@@ -2,9 +2,9 @@
 """The list of clashes as the sidebar draws it: `python3 build.py bench -- --only clash_list --before PATH`.
 
 Seconds of the processor, of what the add-on does in one redraw: the panel Scene Check, the order of its list and a
-window of rows. Blender redraws while the mouse moves, so 10,000 clashes may take 16 ms. So is the redraw after a change,
-which puts the list in order anew; the checkout before showed names up to seconds later. clash_list_in_blender.py is the
-part that runs in Blender.
+window of rows. Blender redraws while the mouse moves, so 10,000 clashes may take 16 ms. So is the redraw after a
+change, which puts the list in order anew; the checkout before showed names up to seconds later.
+clash_list_in_blender.py is the part that runs in Blender.
 """
 
 from __future__ import annotations

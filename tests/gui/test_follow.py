@@ -14,7 +14,8 @@ def assert_drawn_as_it_is(drawn: list[Any]) -> None:
     for d in drawn:
         assert d["answer"] == d["view"], d
         assert d["distance"] == pytest.approx(d["view"] - 2.0, abs=1e-6) or d["surface"] == "open", d
-        assert not (d["outdated"] or d["pending"])
+        assert not d["outdated"]
+        assert not d["pending"]
 
 
 def test_every_drawn_frame_of_a_playback_shows_the_answer_of_that_frame(seen: Any) -> None:
