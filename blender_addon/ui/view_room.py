@@ -59,6 +59,8 @@ def cut(view: Box, regions: Iterable[tuple[str, Box]]) -> tuple[Box, list[Box]]:
         side = SIDES[alignment]
         # What lies at the left ends where its right side is, and so on.
         edge = (right, top, left, bottom)[side]
+        if (edge >= view[side + 2]) if side < 2 else (edge <= view[side - 2]):
+            continue  # Blender does not draw a region that has no room
         free[side] = max(free[side], edge) if side < 2 else min(free[side], edge)
     left, bottom, right, top = free
     return (left, bottom, max(left, right), max(bottom, top)), floating

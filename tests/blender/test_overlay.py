@@ -306,8 +306,11 @@ def test_what_blender_draws_into_a_view_leaves_a_rectangle_and_floating_boxes(se
     for area in (area for alignment, area in regions if alignment != "FLOAT"):
         assert not overlap(free, area)
     assert view_room.cut(view, [])[0] == view
-    crowded = view_room.cut(view, [("LEFT", (0.0, 0.0, width, height)), ("RIGHT", (0.0, 0.0, width, height))])[0]
-    assert crowded[0] >= crowded[2] or crowded[1] >= crowded[3], "nothing is left"
+    assert view_room.cut(view, [("RIGHT", view)])[0] == view, "a region without room is not drawn"
+    crowded = view_room.cut(
+        view, [("LEFT", (0.0, 0.0, 0.6 * width, height)), ("RIGHT", (0.5 * width, 0.0, width, height))]
+    )
+    assert crowded[0][0] >= crowded[0][2], "nothing is left"
 
 
 def test_a_vector_too_short_to_see_gets_a_ring_a_direction_and_its_label():
