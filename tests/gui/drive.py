@@ -44,6 +44,8 @@ HEADER = 40
 """Pixels from the upper edge of a button to the header of the panel below it."""
 EDGE = 3
 """Pixels from there to where a button is clicked: not on its edge, and in it where Blender reported one step late."""
+WARNING = 26
+"""Pixels from a warning to what is below it."""
 
 
 class RecordedLayout:
@@ -339,10 +341,11 @@ class Window:
             yield 2 * TICK
             assert len(self.window.screen.areas) < count, "an editor cannot be closed"
 
-    def open_panel(self, below: str) -> Iterator[float]:
-        """Click the header of the panel that comes after the button that runs `bpy.ops.BELOW`."""
+    def open_panel(self, below: str, warnings: int = 0) -> Iterator[float]:
+        """Click the header of the panel that comes after the button that runs `bpy.ops.BELOW`, with so many warnings
+        in between."""
         x, y = yield from self.find_button(below)
-        yield from self.click(x, y - HEADER)
+        yield from self.click(x, y - HEADER - warnings * WARNING)
 
     def listen(self, panel_name: str = "contact") -> list[str]:
         """The texts in a panel of the add-on as it was drawn last: the list is filled anew with every drawing."""
