@@ -76,7 +76,7 @@ class IsolatedPair:
 def draw_isolated(
     pair: IsolatedPair,
     style: Style,
-    background: tuple[float, float, float],
+    background: tuple[float, float, float] | None,
     view: FloatArray,
     projection: FloatArray,
     size: tuple[int, int],
@@ -84,13 +84,19 @@ def draw_isolated(
 ) -> None:
     """Fade all that is in the active framebuffer and draw the pair over it; its depth is then that of the pair alone.
 
-    background: the colour (display space) that the rest fades to. view, projection: (4, 4) world to view and view to
-    clip space. size: width and height in pixels. moved: (4, 4) each, how A and B have moved since they were read.
+    background: the colour (display space) that the rest fades to; None: it becomes transparent. view, projection:
+    (4, 4) world to view and view to clip space. size: width and height in pixels. moved: (4, 4) each, how A and B have
+    moved since they were read.
     """
     on_gpu = layers_on_gpu((pair, style.look, "surfaces"), lambda: surface_layers(pair, style))
     with state_restored():
         gpu.state.depth_test_set("NONE")
-        Pen(np.eye(4), size).draw_once(fills(_WHOLE_VIEW, (*background, FADED)))
+        if background is None:
+            gpu.state.blend_set("MULTIPLY")
+            Pen(np.eye(4), size).draw_once(fills(_WHOLE_VIEW, (1.0 - FADED,) * 4))
+            gpu.state.blend_set("ALPHA")
+        else:
+            Pen(np.eye(4), size).draw_once(fills(_WHOLE_VIEW, (*background, FADED)))
         gpu.state.depth_mask_set(True)
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.active_framebuffer_get().clear(depth=1.0)

@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,6 +42,8 @@ FROM_BELOW = 3.0
 """What looking from below costs: more than all else together."""
 ENOUGH = 0.5
 """The share of the smaller object that the larger one must leave free, if there is such a direction."""
+LABELS = 2.0
+"""Interface scale of a picture for a page, which shows it small first."""
 SIGHT_LINES = 64
 """At most about as many corners are looked at to tell that share."""
 
@@ -288,19 +291,21 @@ def _a_3d_view(context: Any, smooth: bool) -> Iterator[tuple[bpy.types.SpaceView
 
 
 def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int, height: int) -> None:
-    """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded.
+    """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded, on a transparent background.
+
+    It suits pages of any color, as the pair is opaque.
 
     Raises GpuUnavailable without an OpenGL driver.
     """
     inspection = shown.inspection
     view, projection = camera(inspection, width / height)
-    size, style = (width, height), style_of(context)
+    size, style = (width, height), replace(style_of(context), scale=LABELS)
 
     def draw_over() -> None:
-        draw_isolated(shown, style, BACKGROUND, view, projection, size)
+        draw_isolated(shown, style, None, view, projection, size)
         draw(inspection, style, view, projection, size)
 
-    _render(context, filepath, size, view, projection, draw_over, smooth=False)
+    _render(context, filepath, size, view, projection, draw_over, for_page=True)
 
 
 def render_contact(context: Any, filepath: str, width: int, height: int) -> None:
@@ -350,17 +355,17 @@ def _render(
     view: FloatArray,
     projection: FloatArray,
     draw_over: Callable[[], None],
-    smooth: bool = True,
+    for_page: bool = False,
 ) -> None:
     """Write a PNG of the scene in solid shading, with something drawn over it.
 
-    smooth: see `_a_3d_view`; what is faded does not need it.
+    for_page: the background is transparent, and the scene not smooth, see `_a_3d_view`: it is faded.
     """
     start_gpu()
     width, height = size
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
-        with _a_3d_view(context, smooth) as (space, region):
+        with _a_3d_view(context, smooth=not for_page) as (space, region):
             offscreen.draw_view3d(
                 context.scene,
                 context.view_layer,
@@ -369,28 +374,34 @@ def _render(
                 Matrix(view.tolist()),
                 Matrix(projection.tolist()),
                 do_color_management=True,
-                draw_background=True,
+                draw_background=not for_page,
             )
         with offscreen.bind():  # type: ignore[attr-defined]
             draw_over()
-            pixels = read_pixels(width, height)
+            pixels = read_pixels(width, height, with_alpha=for_page)
     finally:
         offscreen.free()
     write_png(filepath, pixels)
 
 
-def read_pixels(width: int, height: int) -> NDArray[np.uint8]:
-    """(height, width, 3) colours of the active framebuffer, top row first."""
+def read_pixels(width: int, height: int, with_alpha: bool = False) -> NDArray[np.uint8]:
+    """(height, width, 3) colours of the active framebuffer, top row first, with their opacity as a fourth."""
     framebuffer = gpu.state.active_framebuffer_get()
     read = framebuffer.read_color(0, 0, width, height, 4, 0, "UBYTE")
     read.dimensions = width * height * 4  # type: ignore[assignment]
     rgba = np.array(read, dtype=np.uint8).reshape(height, width, 4)
-    return np.ascontiguousarray(rgba[::-1, :, :3])
+    rgba = rgba[::-1]
+    if not with_alpha:
+        return np.ascontiguousarray(rgba[:, :, :3])
+    # What was drawn is multiplied by its opacity.
+    opacity = np.maximum(rgba[:, :, 3:], 1).astype(np.float32)
+    color = np.minimum(rgba[:, :, :3] * (255.0 / opacity) + 0.5, 255.0).astype(np.uint8)
+    return np.concatenate([color, rgba[:, :, 3:]], axis=2)
 
 
 def write_png(filepath: str, pixels: NDArray[np.uint8]) -> None:
-    """Write (height, width, 3) colours as a PNG file."""
-    height, width, _ = pixels.shape
+    """Write (height, width, 3) colours as a PNG file, or (height, width, 4) with opacity."""
+    height, width, channels = pixels.shape
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -400,7 +411,7 @@ def write_png(filepath: str, pixels: NDArray[np.uint8]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if channels == 3 else 6, 0, 0, 0))
         + chunk(b"IDAT", zlib.compress(rows))
         + chunk(b"IEND", b"")
     )

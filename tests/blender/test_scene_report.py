@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -207,7 +208,16 @@ def test_pictures_are_in_the_page_or_it_says_why_not(scene_file: Path, tmp_path:
     path = tmp_path / "out.html"
     assert run(scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
     text = path.read_text(encoding="utf-8")
-    assert text.count("data:image/png;base64,") == 1 or "No pictures: " in text
+    pictures = re.findall(r"data:image/png;base64,([^\"]+)", text)
+    if not pictures:
+        assert "No pictures: " in text
+        return
+    (tmp_path / "picture.png").write_bytes(base64.b64decode(*pictures))
+    picture = bpy.data.images.load(str(tmp_path / "picture.png"))
+    assert tuple(picture.size) == (960, 600)
+    opacity = np.array(picture.pixels[:]).reshape(600, 960, 4)[:, :, 3]
+    assert opacity[[0, 0, -1, -1], [0, -1, 0, -1]].max() == 0.0, "it suits pages of any color"
+    assert (opacity == 1.0).mean() > 0.1
 
 
 def test_no_room_for_pictures_costs_no_report(
