@@ -55,16 +55,16 @@ SCOPES = (
 )
 LEAST_CONTACTS = (
     ("POINT", "Point", "Report all touching pairs"),
-    ("EDGE", "Edge", "Leave out pairs that touch in single points only"),
-    ("FACE", "Face", "Leave out pairs that touch in points and along edges only"),
+    ("EDGE", "Edge", "Leave out pairs that touch only at points"),
+    ("FACE", "Face", "Leave out pairs that touch only at points and along edges"),
 )
 SORTS = (
     ("DEPTH", "Depth", "Deepest first, then closest"),
-    ("NAME", "Name", "By name of the first object"),
+    ("NAME", "Name", "By the name of A"),
     ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),
     ("RELATION", "Relation", "Inside and penetrating first, then touching"),
-    ("STATUS", "Status", "By status, new clashes first"),
+    ("STATUS", "Status", "New clashes first"),
 )
 RELATIONS = (
     "coincident",
@@ -318,7 +318,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     clearance: FloatProperty(  # type: ignore[valid-type]
         name="Clearance",
-        description="Also report pairs closer than this",
+        description="Largest gap that counts as a clash",
         min=0.0,
         default=0.0,
         unit="LENGTH",
@@ -332,14 +332,14 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     exact: BoolProperty(  # type: ignore[valid-type]
         name="Exact Depths",
-        description="Find the depth of each pair of meshes, not only an upper bound: takes several times as long",
+        description="Compute exact depths of meshes instead of upper bounds, several times slower",
         default=False,
     )
     instances: BoolProperty(  # type: ignore[valid-type]
         name="Instances", description="Also check instances of collections and Geometry Nodes", default=True
     )
     ignore_parents: BoolProperty(  # type: ignore[valid-type]
-        name="Parent and Child", description="Ignore pairs of an object and its parents", default=True
+        name="Parent and Child", description="Ignore pairs of an object and one of its parents", default=True
     )
     ignore_collections: BoolProperty(  # type: ignore[valid-type]
         name="Same Collection", description="Ignore pairs of objects in the same collection", default=False
@@ -352,7 +352,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     ignore_approved: BoolProperty(  # type: ignore[valid-type]
         name="Approved Pairs",
-        description="Ignore approved pairs unless they got deeper or closer",
+        description="Ignore approved pairs until they get deeper or closer",
         default=True,
     )
     ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
@@ -365,7 +365,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
 
     search: StringProperty(  # type: ignore[valid-type]
         name="Search",
-        description="Show only pairs with this in a name",
+        description="Show only clashes of objects with this in their names",
         update=_display_changed,
         options={"TEXTEDIT_UPDATE"},
     )
@@ -383,12 +383,12 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     show_resolved: _shown("Resolved", "resolved clashes")  # type: ignore[valid-type]
     only_changed: BoolProperty(  # type: ignore[valid-type]
         name="Only Out of Date",
-        description="Show only clashes of which an object was moved, edited or removed since the check",
+        description="Show only clashes whose objects were moved, edited or removed since the check",
         update=_display_changed,
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost Other Objects",
-        description="Fade all other objects while a clash is open",
+        description="Fade all other objects while the pair of the clash is selected",
         default=True,
         update=_display_changed,
     )

@@ -109,8 +109,8 @@ def overlay_failed(error: Exception) -> str:
 
 # --- moving apart ---------------------------------------------------------------------------------------------------
 
-NOT_PENETRATING = "The objects do not penetrate"
-NO_DEPTH_TO_SEPARATE = f"There is no depth to separate by: {NO_DEPTH}"
+NOT_PENETRATING = "The objects do not penetrate: there is nothing to move out"
+NO_DEPTH_TO_SEPARATE = f"There is no depth to move out by: {NO_DEPTH}"
 INSTANCE_FIXED = "An instance cannot be moved: make it real first"
 CHANGED_NOT_MOVED = "An object changed during the inspection, so nothing was moved: try again"
 MOVED_NOT_INSPECTED = "The inspection afterwards was cancelled"
@@ -364,8 +364,9 @@ CHECK_RUNNING = "A scene check is already running"
 NOTHING_SELECTED = "Nothing is selected: select the objects to check"
 PICK_OBJECT = "Pick the object to check"
 NO_CLASHES = "No clashes"
-IGNORED = "Left out of the next check"
+IGNORED = "Ignored from the next check on"
 SELECT_CLASH = "Select a clash in the list"
+CLICK_CLASH = "Click a row to see its contact"
 NO_CLASH_SHOWN = "The list shows no clash: change its filter"
 SELECT_TO_IGNORE = "Select one or two objects to ignore"
 CHECKED_AS_SHOWN = "it is checked as Blender shows it"
@@ -547,7 +548,7 @@ def too_coarse(name: str, resolution: str) -> str:
 
 
 def tolerance_raised(resolution: str) -> str:
-    return f"Blender stores these coordinates to {resolution}, which is used as the contact tolerance"
+    return f"Blender stores these coordinates to {resolution}, which is used as the tolerance"
 
 
 def not_verified(name_a: str, name_b: str) -> str:
@@ -575,7 +576,7 @@ def bounds_apart(contact: Any, least: str, most: str) -> str:
         return f"{separates}, {f'moving by less than {least} does not' if least else 'and a shorter move may, too'}"
     known = " and ".join(words for words in (least and f"at least {least}", most and f"at most {most}") if words)
     name = "gap" if contact.signed_distance > 0.0 else "depth"
-    return f"Less exact than promised: {contact.reason}{f'; the {name} is {known}' if known else ''}"
+    return f"Less exact than usual: {contact.reason}{f'; the {name} is {known}' if known else ''}"
 
 
 # --- the state of a result ------------------------------------------------------------------------------------------
@@ -638,8 +639,8 @@ def checked_at(frame: float) -> str:
     return f"Checked at frame {frame:g}"
 
 
-def changed_clashes(number: int) -> str:
-    return f"{number:,} changed"
+def count_out_of_date(number: int) -> str:
+    return f"{number:,} out of date"
 
 
 def search_clashes(number: int) -> str:
@@ -679,7 +680,7 @@ def place_in_list(place: int | None, count: int) -> str:
 
 def row_state(reason: str) -> str:
     """Return what stands for the number in a row of the list that is out of date."""
-    return "comparing" if reason == COMPARING else "changed"
+    return "comparing" if reason == COMPARING else OUT_OF_DATE
 
 
 def clash_tooltip(names: tuple[str, str], relation: str, number: str, status: str, reason: str) -> str:
@@ -698,7 +699,7 @@ def things_not_checked(number: int) -> str:
 
 
 def left_out(number: int) -> str:
-    return counted(number, "remark")
+    return counted(number, "note")
 
 
 def more_left_out(number: int) -> str:
@@ -751,7 +752,8 @@ def hidden_counts(check: Mapping[str, Any]) -> list[str]:
 
 def relation_counts(relations: Iterable[str]) -> str:
     """Return how many clashes there are of each relation: '2 penetrating, 1 touching'."""
-    return ", ".join(f"{count:,} {relation.replace('_', ' ')}" for relation, count in Counter(relations).items())
+    words = ("inside" if "inside" in relation else relation.replace("_", " ") for relation in relations)
+    return ", ".join(f"{count:,} {word}" for word, count in Counter(words).items())
 
 
 def check_line(check: Mapping[str, Any], found: Sequence[str]) -> str:

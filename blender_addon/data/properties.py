@@ -78,7 +78,7 @@ def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> obje
 def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Clearance",
-        description="Largest gap that is reported as within clearance",
+        description="Largest gap that counts as within clearance",
         subtype="DISTANCE",
         min=0.0,
         precision=4,
@@ -90,7 +90,7 @@ def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> o
 
 def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
-        name="Contact Tolerance",
+        name="Tolerance",
         description="Distance that counts as touching, relative to the size of the smaller object",
         min=0.0,
         max=0.1,
@@ -174,7 +174,7 @@ def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
 
 class ContactLensSettings(bpy.types.PropertyGroup):
     object_a: _picker("A", "Object that stays in place")  # type: ignore
-    object_b: _picker("B", "Object that Move B Out moves")  # type: ignore
+    object_b: _picker("B", "Object that is moved out")  # type: ignore
     source_a: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
     source_b: PointerProperty(type=bpy.types.Object, options={"HIDDEN"})  # type: ignore[valid-type]
     instance_a: StringProperty(options={"HIDDEN"})  # type: ignore[valid-type]
@@ -185,19 +185,19 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     flat: flat({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
     show_vector: _toggle(  # type: ignore[valid-type]
-        "Arrow", "Show the shortest move of B that separates, or the gap, as a line between the objects"
+        "Arrow", "Show the shortest move of B out of A, or the gap between them"
     )
-    show_region: _toggle("Contact Area", "Show where the surfaces meet, as an area or as curves")  # type: ignore[valid-type]
+    show_region: _toggle("Contact Area", "Show where the surfaces meet")  # type: ignore[valid-type]
     show_points: _toggle("Contact Points", "Show the center and the corners of the contact area")  # type: ignore[valid-type]
     show_hulls: _toggle(  # type: ignore[valid-type]
-        "Outline", "Outline collision shapes that differ from their mesh, and what is hidden behind other objects"
+        "Outline", "Show the outlines of collision shapes that differ from their mesh, and of hidden parts"
     )
-    show_labels: _toggle("Labels", "Show the depth or gap and the names of A and B")  # type: ignore[valid-type]
+    show_labels: _toggle("Labels", "Show the names of A and B, and the depth or gap")  # type: ignore[valid-type]
     show_ties: _toggle(  # type: ignore[valid-type]
-        "Other Directions", "Show other moves of B that are just as short and separate, dimmed", default=False
+        "Other Directions", "Show other moves of B out of A that are as short", default=False
     )
     show_witness: _toggle(  # type: ignore[valid-type]
-        "Witness Points", "Show the point of each object between which the distance is measured", default=False
+        "Witness Points", "Show the points on A and B between which the depth or gap is measured", default=False
     )
 
     show_volumes: BoolProperty(  # type: ignore[valid-type]
@@ -206,7 +206,7 @@ class ContactLensSettings(bpy.types.PropertyGroup):
         default=False,
         update=_volumes_changed,
     )
-    volumes_of: _choice("Around", "Objects that the volumes bound", VOLUMES_OF)  # type: ignore[valid-type]
+    volumes_of: _choice("Around", "What the volumes enclose", VOLUMES_OF)  # type: ignore[valid-type]
     volume_kind: _choice("Kind", "Kind of bounding volume", VOLUME_KINDS)  # type: ignore[valid-type]
     volume_planes: _choice("Planes", "Number of planes of a k-DOP", VOLUME_PLANES, "14")  # type: ignore[valid-type]
     tree_method: _choice("Build", "Method to build the tree", TREE_METHODS)  # type: ignore[valid-type]
@@ -297,7 +297,7 @@ def register() -> None:
     # Not in a group: Blender 5 does not load library overrides of what is in a group of its own.
     bpy.types.Object.contact_lens_shape = EnumProperty(  # type: ignore[attr-defined]
         name="Collision Shape",
-        description="Shape that represents the object in contacts",
+        description="Shape that the object collides as",
         items=collision_kinds.ITEMS,
         default=collision_kinds.AUTOMATIC,
         options=set(),

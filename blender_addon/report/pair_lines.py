@@ -127,7 +127,7 @@ def measurements(inspection: Inspection) -> list[Row]:
     rows += [on_a._replace(name="Common Point")] if on_a.text == on_b.text else [on_a, on_b]
     if inspection.flat is not None:
         normal = inspection.flat.plane.normal
-        rows.append(Row("Normal of 2D Plane", direction(normal), exact_vector(normal)))
+        rows.append(Row("Plane Normal", direction(normal), exact_vector(normal)))
     for side in sides_of(inspection):
         rows.append(Row(f"Shape of {side.letter.upper()}", capitalized(_shape_words(side))))
     return rows

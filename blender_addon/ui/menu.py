@@ -9,6 +9,8 @@ from . import handlers, operators, scene_operators
 
 
 class CONTACT_LENS_MT_contact(bpy.types.Menu):
+    """Inspect a pair of objects, or check the scene"""
+
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -19,7 +21,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
 
 
 class CONTACT_LENS_MT_move_out(bpy.types.Menu):
-    """The moves beside Move B Out"""
+    """Move A or both objects instead"""
 
     bl_label = "Move Out"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,9 +35,9 @@ SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 """Characters that some file system refuses."""
 MOVES = (
-    ("B", "B", "Move B; A stays in place"),
-    ("A", "A", "Move A; B stays in place"),
-    ("HALF", "Both", "Move each by half the distance"),
+    ("B", "B", "Move B out of A by the shortest distance"),
+    ("A", "A", "Move A out of B by the shortest distance"),
+    ("HALF", "Both", "Move A and B apart, each by half of the shortest distance"),
 )
 """What Move Out can move."""
 SENTENCE_WIDTH = 60
@@ -46,6 +46,11 @@ NUMBER = "Number"
 """What Copy is asked for in the headline; else it is the name of a row, or empty for all."""
 
 Pair = tuple[bpy.types.Object, bpy.types.Object]
+
+
+def tooltip(items: Iterable[tuple[str, str, str]], identifier: str) -> str:
+    """Return the tooltip of an item of an enum: of a button that runs an operator with it."""
+    return next(text for name, _, text in items if name == identifier)
 
 
 def chosen_pair(context: bpy.types.Context) -> Pair | str:
@@ -221,7 +226,7 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Make A the object that moves out, and B the one that stays in place"""
+    """Swap A and B: the other object is moved out"""
 
     bl_idname = "contact_lens.swap"
     bl_label = "Swap A and B"
@@ -295,7 +300,7 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
 
 
 class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move an object out of the other by the shortest translation, and inspect the pair again"""
+    """Move one of the objects out of the other by the shortest distance"""
 
     bl_idname = "contact_lens.separate"
     bl_label = "Move Out"
@@ -304,6 +309,10 @@ class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator)
     moves: EnumProperty(  # type: ignore[valid-type]
         name="Object", description="Object to move", items=MOVES, default="B"
     )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return tooltip(MOVES, properties.moves)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -323,7 +332,7 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
     bl_label = "Copy Results"
 
     what: StringProperty(  # type: ignore[valid-type]
-        name="Row", description="Name of the row to copy, or nothing for all", options={"SKIP_SAVE"}
+        name="Row", description="Row to copy; all rows if empty", options={"SKIP_SAVE"}
     )
 
     @classmethod
@@ -428,7 +437,7 @@ class SaveOperator(ExportHelper, OperatorBase):
 
 
 class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
-    """Save the results of this pair as a JSON file"""
+    """Save the results of the pair as a JSON file"""
 
     bl_idname = "contact_lens.save_json"
     bl_label = "Save JSON"

@@ -183,7 +183,9 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     bl_idname = "contact_lens.set_status"
     bl_label = "Set Status of Clash"
 
-    status: EnumProperty(name="Status", items=scene_results.STATUSES, default="REVIEWED")  # type: ignore[valid-type]
+    status: EnumProperty(  # type: ignore[valid-type]
+        name="Status", description="Review status", items=scene_results.STATUSES, default="REVIEWED"
+    )
     all_shown: BoolProperty(  # type: ignore[valid-type]
         name="All Shown",
         description="Set the status of all clashes that the list shows",
@@ -194,7 +196,7 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
         if properties.status == "APPROVED" and not properties.all_shown:
-            return "Approve the clash as it is: it is reported again only when it gets deeper or closer"
+            return "Approve the clash as it is, until it gets deeper or closer"
         return ""
 
     @classmethod
@@ -211,14 +213,18 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move B out of A by the shortest translation, and inspect the pair again"""
+    """Move one of the objects of the clash out of the other by the shortest distance"""
 
     bl_idname = "contact_lens.separate_finding"
     bl_label = "Move Out of Clash"
 
     title = "Inspection"
 
-    moves: EnumProperty(name="Move", items=operators.MOVES)  # type: ignore[valid-type]
+    moves: EnumProperty(name="Object", description="Object to move", items=operators.MOVES)  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return operators.tooltip(operators.MOVES, properties.moves)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -236,21 +242,26 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
         return result
 
 
+IGNORED = (
+    ("FINDING", "Pair", "Leave this pair out of future checks"),
+    ("A", "A", "Leave all pairs of A out of future checks"),
+    ("B", "B", "Leave all pairs of B out of future checks"),
+    ("SELECTED", "Selected", "Leave the two selected objects, or all pairs of a single one, out of future checks"),
+)
+"""What Ignore Pair can leave out."""
+
+
 class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
-    """Leave the pair out of future checks"""
+    """Leave pairs out of future checks"""
 
     bl_idname = "contact_lens.ignore_pair"
     bl_label = "Ignore Pair"
 
-    what: EnumProperty(  # type: ignore[valid-type]
-        name="What",
-        items=(
-            ("FINDING", "Pair", "The pair of the clash"),
-            ("A", "A", "All pairs with A"),
-            ("B", "B", "All pairs with B"),
-            ("SELECTED", "Selected", "The two selected objects, or all pairs with the selected one"),
-        ),
-    )
+    what: EnumProperty(name="Pairs", description="Pairs to ignore", items=IGNORED)  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return operators.tooltip(IGNORED, properties.what)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if self.what == "SELECTED":
@@ -273,10 +284,10 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_unignore(Undoable, bpy.types.Operator):
-    """Remove the active entry from the list of ignored pairs"""
+    """Remove the active pair from the ignored ones"""
 
     bl_idname = "contact_lens.unignore"
-    bl_label = "Remove"
+    bl_label = "Remove Ignored Pair"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -294,7 +305,7 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
     bl_label = "Clear Clashes"
 
     resolved_only: BoolProperty(  # type: ignore[valid-type]
-        name="Only Resolved", description="Keep clashes that are not resolved", default=False, options={"SKIP_SAVE"}
+        name="Only Resolved", description="Remove resolved clashes only", default=False, options={"SKIP_SAVE"}
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -316,7 +327,7 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operator):
-    """Save the clashes as a web page, table or JSON file"""
+    """Save the clashes as a web page, a table or a JSON file"""
 
     bl_idname = "contact_lens.save_scene_report"
     bl_label = "Save Scene Report"
@@ -329,7 +340,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         items=(
             ("HTML", "HTML", "Web page with a sortable table and pictures"),
             ("CSV", "CSV", "Table for a spreadsheet"),
-            ("JSON", "JSON", "Data with all digits for programs"),
+            ("JSON", "JSON", "Data for programs, with all digits"),
         ),
     )
     pictures: IntProperty(  # type: ignore[valid-type]

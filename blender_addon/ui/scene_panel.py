@@ -111,6 +111,8 @@ class CONTACT_LENS_UL_ignored(bpy.types.UIList):
 
 
 class CONTACT_LENS_MT_ignore(bpy.types.Menu):
+    """Leave this pair, or all pairs of an object, out of future checks"""
+
     bl_label = "Ignore"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -199,7 +201,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
     if record["frame"] != frame_of(context.scene):
         states.append(messages.checked_at(record["frame"]))
     if changed:
-        states.append(messages.changed_clashes(sum(changed.values())))
+        states.append(messages.count_out_of_date(sum(changed.values())))
     icon: Any = "ERROR" if states else "CHECKMARK"
     if not states and comparing:
         states, icon = [messages.comparing_clashes(comparing)], "SORTTIME"
@@ -257,7 +259,7 @@ def _draw_clash(
 ) -> None:
     """Draw the active clash in as many rows as any other."""
     if clash is None:
-        box.label(text=messages.SELECT_CLASH, icon="INFO")
+        box.label(text=messages.CLICK_CLASH, icon="INFO")
         for _ in range(5):
             box.label(text="")
         return
@@ -311,7 +313,7 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
         side.operator("contact_lens.unignore", text="", icon="REMOVE")
         ignored = _record(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
-            panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
+            panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} ignored", icon="INFO")
 
 
 def _room_for_names(context: bpy.types.Context) -> int:

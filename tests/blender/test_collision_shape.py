@@ -649,7 +649,7 @@ def test_flat_meshes_off_each_others_plane_are_refused_with_the_reason() -> None
 def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting() -> None:
     a, b = sheet("A"), sheet("B", SQUARE, (1.5, 0.2, 0.0))
     inspect(a, b, flat=True)
-    assert lines()["Normal of 2D Plane"] == "0.00 0.00 1.00"
+    assert lines()["Plane Normal"] == "0.00 0.00 1.00"
     assert one_line().endswith("(2D)")
     assert inspect(a, b).flat is not None, "the same pair stays in its plane"
     b.location.z = 0.25
@@ -660,7 +660,7 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting() -> None:
     assert "Disable 2D" in part("blender_addon.check.session").error(bpy.context)
     bpy.context.scene.contact_lens.flat = False
     assert refresh().flat is None
-    assert "Normal of 2D Plane" not in lines()
+    assert "Plane Normal" not in lines()
     b.location.z = 0.0
     inspect(a, b, flat=True)
     assert inspect(a, cube("C")).flat is None, "another pair is not asked to be flat"

@@ -91,7 +91,7 @@ def test_coordinates_too_coarse_for_an_answer_are_told() -> None:
     assert one_line().endswith(" (coordinates too coarse)")
     b.scale = (20.0, 20.0, 20.0)
     inspect(a, b)
-    assert notes() == ["Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"]
+    assert notes() == ["Blender stores these coordinates to 0.25 m, which is used as the tolerance"]
     assert "too coarse" not in one_line()
 
 

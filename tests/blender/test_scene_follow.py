@@ -96,20 +96,20 @@ def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() 
     assert "Up to date" in panel()
 
     move(a, -0.5)
-    assert listed()["A | B"] == "changed"
+    assert listed()["A | B"] == "out of date"
     assert listed()["B | C"] == ""
-    assert "1 changed" in panel()
+    assert "1 out of date" in panel()
     settings()["active"] = [f.object_a for f in settings().findings].index(a)
     assert "'A' has moved" in panel()
 
     squeeze(d, 0.5)
-    assert listed()["C | D"] == "changed"
-    assert "2 changed" in panel()
+    assert listed()["C | D"] == "out of date"
+    assert "2 out of date" in panel()
     assert out_of_date() == {"AB": "'A' has moved", "BC": None, "CD": "'D' has changed"}
 
     bpy.data.objects.remove(c)
     update()
-    assert "3 changed" in panel()
+    assert "3 out of date" in panel()
     assert out_of_date()["BC"] == "'C' is gone"
     check()
     assert "Up to date" in panel()
@@ -193,7 +193,7 @@ def test_findings_in_a_file_are_compared_with_what_it_holds(tmp_path: Path) -> N
         finding.data, finding.table = json.dumps(finding.found()), 0
     reopen(tmp_path / "findings.blend")
     assert all("earlier version" in str(why) for why in out_of_date().values())
-    assert "2 changed" in panel()
+    assert "2 out of date" in panel()
 
 
 def test_a_finding_of_another_frame_is_of_that_frame() -> None:
@@ -301,7 +301,7 @@ def test_an_approved_pair_that_is_apart_says_so_and_stays_approved() -> None:
     finding = go_to("AB")
     finding.status = "APPROVED"
     move(a, -2.0)
-    assert listed()["A | B"] == "changed"
+    assert listed()["A | B"] == "out of date"
     check()
     finding = go_to("AB")
     assert (finding.status, listed()["A | B"]) == ("APPROVED", "apart")
@@ -473,4 +473,4 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(monkeyp
     panel()
     listed()
     assert [len(keys) for keys in reads] == [1]
-    assert "4 changed" in panel()
+    assert "4 out of date" in panel()
