@@ -197,7 +197,8 @@ def accuracy(inspection: Inspection) -> list[Row]:
     rows = []
     if contact.has_depth:
         rows.append(Row("Proved", _proved(inspection)))
-    rows.append(Row("Status", messages.status(contact.status)))
+    status = messages.FIRST_ANSWER if inspection.is_provisional else messages.status(contact.status)
+    rows.append(Row("Status", status))
     rows.append(Row("Method", _method_words(contact)))
     if contact.iterations:
         rows.append(Row("Axes" if contact.method.startswith("sat") else "Steps", f"{contact.iterations:,}"))

@@ -22,10 +22,11 @@ class Warning(NamedTuple):
     text: str
     """A few words, for one line of the sidebar."""
     sentence: str
+    """The whole sentence; empty where there is no more to say."""
 
 
-def warnings(inspection: Inspection) -> list[Warning]:
-    """Return the warnings about a result, at most `MOST`."""
+def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
+    """Return the warnings about a result, at most `MOST`; is_pending: without numbers, which are those of before."""
     contact, units = inspection.contact, inspection.units
     found = []
     if pair_lines.failed_checks_of(inspection):
@@ -42,8 +43,8 @@ def warnings(inspection: Inspection) -> list[Warning]:
         elif proxy.kind == COMPOUND and proxy.pieces is not None and not proxy.pieces.exact:
             found.append(Warning(messages.pieces_short(side.name), sentence))
     distance = Distance.of_contact(contact)
-    if distance.is_at_most and not inspection.is_provisional:  # of a first answer the whole one will say
+    if distance.is_at_most:
         bounds = distance.bound_texts(units)
-        text = messages.bounds_short(distance.name, bounds[0])
-        found.append(Warning(text, messages.bounds_apart(contact, *bounds) or text))
+        text = messages.bounds_short(distance.name, messages.PENDING if is_pending else bounds[0])
+        found.append(Warning(text, "" if is_pending else messages.bounds_apart(contact, *bounds)))
     return found[:MOST]

@@ -106,6 +106,16 @@ def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     others.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
 
 
+def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
+    for warning in steady_warnings.of(context, status):
+        row = panel.row()
+        row.active = not (status.is_outdated or status.is_pending)
+        if warning.text:
+            layout.line(row, context, warning.text, warning.sentence or warning.text, "ERROR")
+        else:
+            row.label()
+
+
 class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
     bl_label = "Contact"
 
@@ -127,8 +137,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if is_pinned:
             _draw_result(panel.box(), context, status)
             _draw_moves(panel, context)
-            for warning in steady_warnings.of(context, status):
-                layout.line(panel, context, warning.text, warning.sentence, "ERROR")
+            _draw_warnings(panel, context, status)
         elif not layout.progress(panel, status.progress, "Inspecting", "inspection"):
             reason = operators.chosen_pair(context)
             if isinstance(reason, str):
@@ -147,6 +156,11 @@ class OfPair(Tab, Closed):
         return properties.pair_keys(context.scene) is not None
 
 
+def _known(rows: list[pair_lines.Row], status: follow_pair.Status) -> list[pair_lines.Row]:
+    """Return rows without the texts that do not hold while an answer is on its way."""
+    return [pair_lines.Row(row.name, messages.PENDING) for row in rows] if status.is_pending else rows
+
+
 class CONTACT_LENS_PT_measurements(OfPair, bpy.types.Panel):
     bl_label = "Measurements"
 
@@ -155,12 +169,9 @@ class CONTACT_LENS_PT_measurements(OfPair, bpy.types.Panel):
         if inspection is None:
             return
         status = follow_pair.status(context)
-        lines = pair_lines.measurements(inspection)
-        if status.is_pending:
-            lines = [pair_lines.Row(line.name, messages.PENDING) for line in lines]
         rows = self.layout.column()
         rows.active = not status.is_outdated
-        layout.rows(rows, context, lines)
+        layout.rows(rows, context, _known(pair_lines.measurements(inspection), status))
         row = self.layout.row(align=True)
         row.operator("contact_lens.copy", text="Copy All", icon="COPYDOWN")
         row.operator("contact_lens.save_json", icon="EXPORT")
@@ -175,7 +186,7 @@ class CONTACT_LENS_PT_accuracy(OfPair, bpy.types.Panel):
             return
         status = follow_pair.status(context)
         self.layout.active = not (status.is_outdated or status.is_pending)
-        layout.rows(self.layout, context, pair_lines.accuracy(inspection))
+        layout.rows(self.layout, context, _known(pair_lines.accuracy(inspection), status))
         for note in pair_lines.notes(inspection):
             layout.sentence(self.layout, context, note, "INFO")
 

@@ -1,33 +1,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The warnings that the panel shows: while results of a pair come one after another they stay, so that nothing below
-them moves during a drag or playback."""
+"""The lines of warnings in the panel: of the present result, but as many of them as of an earlier one while results of
+a pair come one after another, so that nothing below them moves during a drag or playback."""
 
 from __future__ import annotations
 
 import time
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import bpy
 
 from ...core.result import Contact
 from ..check import session
-from ..check.inspection import Inspection, Keys
+from ..check.inspection import Keys
+from ..data.properties import pair_keys
 from ..report.pair_warnings import Warning, warnings
 from . import background, handlers
 from .follow_pair import Status
 
 SETTLE_S = 0.3
-"""Seconds without another result after which warnings change."""
+"""Seconds without another result after which the number of lines changes."""
+EMPTY = Warning("", "")
 
 clock = time.monotonic
 
 
 @dataclass
 class _Shown:
-    keys: Keys
-    warnings: list[Warning]
-    last: weakref.ref[Contact]
+    keys: Keys | None
+    count: int
+    """How many lines there are."""
+    last: Callable[[], Contact | None]
     """The result that was drawn last."""
     since: float
     """When it was drawn for the first time."""
@@ -38,30 +42,33 @@ _shown: dict[int, _Shown] = {}
 
 
 def of(context: bpy.types.Context, status: Status) -> list[Warning]:
-    """Return the warnings about the scene's result, or about an earlier one of the pair while it is followed."""
-    inspection = session.current(context)
-    if inspection is None:
-        return []
+    """Return the warnings about the scene's result, EMPTY for lines that only keep their place."""
+    inspection, keys = session.current(context), pair_keys(context.scene)
+    found = [] if inspection is None else warnings(inspection, status.is_pending)
+    contact = None if inspection is None else inspection.contact
     shown = _shown.get(context.scene.session_uid)
-    if shown is None or shown.keys != inspection.keys:
-        shown = _Shown(inspection.keys, warnings(inspection), weakref.ref(inspection.contact), clock())
-        _shown[context.scene.session_uid] = shown
-    elif not _is_followed(shown, inspection, status):
-        shown.warnings = warnings(inspection)
-    return shown.warnings
+    if shown is None or shown.keys != keys:
+        shown = _shown[context.scene.session_uid] = _Shown(keys, len(found), _reference(contact), clock())
+    elif not _is_followed(shown, contact, status):
+        shown.count = len(found)
+    return [*found, *[EMPTY] * shown.count][: shown.count]
 
 
-def _is_followed(shown: _Shown, inspection: Inspection, status: Status) -> bool:
+def _is_followed(shown: _Shown, contact: Contact | None, status: Status) -> bool:
     if not background.has_windows():
         return False
-    if shown.last() is not inspection.contact:
-        shown.last, shown.since = weakref.ref(inspection.contact), clock()
+    if shown.last() is not contact:
+        shown.last, shown.since = _reference(contact), clock()
     if status.is_following:
         return True
     if (seconds := SETTLE_S - (clock() - shown.since)) <= 0.0:
         return False
     handlers.wake(handlers.redraw, seconds)
     return True
+
+
+def _reference(contact: Contact | None) -> Callable[[], Contact | None]:
+    return (lambda: None) if contact is None else weakref.ref(contact)
 
 
 _FOLLOWER = handlers.Follower({}, timers=(handlers.redraw,), stop=_shown.clear)

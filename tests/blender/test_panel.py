@@ -338,34 +338,82 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
     assert "did not pass its own verification" in drawn("accuracy").words
 
 
-def test_warnings_stay_while_results_of_the_pair_come_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytest.MonkeyPatch) -> None:
     steady = part("blender_addon.ui.steady_warnings")
     now = 100.0
     monkeypatch.setattr(steady, "clock", lambda: now)
     monkeypatch.setattr(steady.background, "has_windows", lambda: True)
     monkeypatch.setattr(steady.handlers, "wake", lambda timer, seconds: None)
 
-    def followed(x: float) -> list[str]:
-        """The warnings when B has been dragged, and is inspected where it is."""
+    def followed(x: float) -> tuple[list[str], int]:
+        """The warnings, and the height of the panel, when B has been dragged and is inspected where it is."""
         b.location.x = x
         update()
         bpy.ops.contact_lens.refresh()
-        return warnings()
+        return warnings(), main().row
 
     a, b = monkey("Left"), monkey("Right", 9.0)
     inspect(a, b)
+    without = main().row
     assert warnings() == []
-    assert followed(0.5) == []
+    assert followed(0.5) == ([], without)
     now += 0.2
-    assert followed(0.4) == []
+    assert followed(0.4) == ([], without)
     now += 0.4
-    assert warnings() == ["No depth: open surfaces"]
-    assert followed(9.0) == ["No depth: open surfaces"]
+    assert (warnings(), main().row) == (["No depth: open surfaces"], without + 1)
+    assert followed(9.0) == ([], without + 1), "what no longer holds leaves an empty line"
+    a.contact_lens_shape = "CONVEX_HULL"
+    update()
+    assert followed(9.0) == (["'Left': convex hull used"], without + 1)
     now += 0.4
-    assert warnings() == []
-    followed(0.5)
-    inspect(b, a)
-    assert warnings() == ["No depth: open surfaces"], "another pair"
+    assert main().row == without + 1
+    edit(b, 0.0)
+    b.data.clear_geometry()
+    update()
+    with pytest.raises(RuntimeError, match="has no vertices"):
+        bpy.ops.contact_lens.refresh()
+    assert (warnings(), main().row) == ([], without + 1), "nor does an error move anything"
+    now += 0.4
+    assert main().row == without
+    inspect(a, monkey("Other", 9.0))
+    assert warnings() == ["'Left': convex hull used"], "another pair"
+
+
+def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    contact, core = part("blender_addon.check.pair_contact"), part("core")
+    honest = contact.contact
+
+    def bracket(*shapes: Any, **options: Any) -> Any:
+        found = honest(*shapes, **options)
+        return replace(found, status=core.Status.BRACKET, upper_bound=0.5 * found.signed_distance)
+
+    monkeypatch.setattr(contact, "contact", bracket)
+    b = cube("B", (1.5, 0.2, 0.1))
+    inspect(cube("A"), b)
+    assert (result()[1], warnings()) == ("≤ 0.5 m", ["Depth is at least 0.25 m"])
+    b.location.x = 1.75
+    update()
+    assert "Depth is at least 0.25 m" in main().greyed, "outdated"
+
+    follow = part("blender_addon.ui.follow_pair")
+    status = follow.Status("Following", is_pending=True, is_following=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(follow, "status", lambda context: status)
+        assert warnings() == ["Depth is at least ..."]
+        assert set(warnings()) <= set(main().greyed)
+        assert main().given("explain", "sentence") == ["Depth is at least ..."]
+        accuracy = drawn("accuracy")
+        assert set(accuracy.texts[1 : accuracy.texts.index("Checks") + 2 : 2]) == {"..."}
+        assert accuracy.greyed == accuracy.texts, "the notes, too"
+
+    bpy.ops.contact_lens.refresh()
+    session = part("blender_addon.check.session")
+    session.store(bpy.context.scene, replace(session.current(bpy.context), verification=None))
+    assert result() == ["Penetrating", "≤ 0.25 m", "along 1.00 0.00 0.00", "First answer only"]
+    assert warnings() == ["Depth is at least 0.125 m"], "the bound of the first answer"
+    rows = drawn("accuracy").texts
+    assert rows[rows.index("Status") + 1] == "First answer only"
+    assert rows[rows.index("Checks") + 1] == "..."
 
 
 def test_what_is_no_warning_is_a_note() -> None:
