@@ -212,14 +212,14 @@ def _triangles(sketch: _Sketch, given: VolumesInput, progress: Progress | None) 
         leaf = np.flatnonzero(tree.is_leaf)
         remaining = leaf[np.isin(tree.items[tree.first[leaf]], left)]
         sketch.draw(tree.volumes.take(remaining), np.full(len(remaining), LEFT))
-    _list_pairs(sketch, found, "triangles")
+    _list_pairs(sketch, found, "Triangle")
 
 
 def _scene(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
     tree = sketch.tree(_around(sketch, given.points), subrange(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
     sketch.lines.append(("Scene", f"{counted(len(given.names), 'object')}, {_shape_of(tree)}"))
-    _list_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "objects")
+    _list_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "Object")
 
 
 def _around(sketch: _Sketch, clouds: list[FloatArray]) -> Volumes:
@@ -233,7 +233,7 @@ def _shape_of(tree: Bvh) -> str:
 
 
 def _list_pairs(sketch: _Sketch, found: TreePairs, what: str) -> None:
-    sketch.lines.append((f"Pairs of {what} left", f"{len(found.pairs):,} of {found.possible:,}"))
+    sketch.lines.append((f"{what} Pairs Left", f"{len(found.pairs):,} of {found.possible:,}"))
     sketch.lines.append(("Volume Tests", f"{found.tests:,}"))
 
 

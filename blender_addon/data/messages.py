@@ -32,9 +32,9 @@ def clashes(number: int) -> str:
 
 def percent(fraction: float) -> str:
     """Return a fraction as text; a little is not shown as nothing, nor nearly all as all."""
-    if 0.0 < fraction < 0.001:
-        return "less than 0.1 %"
-    return "more than 99.9 %" if 0.999 < fraction < 1.0 else f"{100.0 * fraction:.1f} %"
+    if 0.0 < fraction < 0.01:
+        return "less than 1 %"
+    return "more than 99 %" if 0.99 < fraction < 1.0 else f"{100.0 * fraction:.0f} %"
 
 
 def about(name: str, reason: str) -> str:

@@ -205,7 +205,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
     icon: Any = "ERROR" if states else "CHECKMARK"
     if not states and comparing:
         states, icon = [messages.comparing_clashes(comparing)], "SORTTIME"
-    text = ", ".join([*([] if found else [messages.NO_CLASHES]), *(states or [messages.UP_TO_DATE])])
+    text = ", ".join([*([] if found else [messages.NO_CLASHES]), *(states or [messages.UP_TO_DATE])]).capitalize()
     row = column.row(align=True)
     row.label(text=layout.fitting(text, layout.characters(context) - 2 * layout.ICON_WIDTH), icon=icon)
     row.prop(check, "only_changed", text="", icon="FILTER")
@@ -214,7 +214,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
 def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
     """Draw in one line how much was not checked, unfolded why, and what else the check has left out."""
     unchecked = [messages.capitalized(entry["reason"]) for entry in record["skipped"] if entry["unchecked"]]
-    others = [messages.differs_in_renders(entry) for entry in record.get("differences", [])]
+    others = [messages.difference(entry) for entry in record.get("differences", [])]
     others += [entry["reason"] for entry in record["skipped"] if not entry["unchecked"]]
     if hidden := messages.not_visible(record):
         others.insert(0, hidden)

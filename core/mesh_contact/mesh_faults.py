@@ -27,7 +27,7 @@ def mesh_faults(given: Mesh, body: Body, crossings: bool, progress: Progress | N
         if "own crossings" not in known:
             known["own crossings"] = _own_crossings(body.mesh, progress)
         if count := known["own crossings"]:
-            words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
+            words.append(f"crosses itself in {count} pair{'s' if count != 1 else ''} of triangles")
     return words
 
 

@@ -161,9 +161,7 @@ def test_modifiers_are_those_of_the_render(tmp_path: Path, capsys: pytest.Captur
         assert told.count(f"Differs in renders: {words}\n") == 1
         assert words.replace("'", "&#x27;") in page.read_text(encoding="utf-8")
     bpy.ops.contact_lens.check_scene()
-    assert [f"Differs in renders: {words}" for words in said] == [
-        text for text in texts_of_panel() if text.startswith("Differs")
-    ]
+    assert [text for text in texts_of_panel() if text in said] == list(said)
 
 
 def test_simplify_limits_the_levels_of_both(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_of_two_meshes_the_leaf_pairs_that_remain_are_told_and_drawn(view: Calla
     a, b = monkey(), monkey((1.9, 0.0, 0.0))
     select(a, b)
     shown = view(volumes_of="TRIANGLES", volume_kind="AABB", tree_method=method, tree_level=0)
-    left, possible = (int(word.replace(",", "")) for word in dict(shown.lines)["Pairs of triangles left"].split(" of "))
+    left, possible = (int(word.replace(",", "")) for word in dict(shown.lines)["Triangle Pairs Left"].split(" of "))
     assert possible == 968 * 968
     assert 0 < left < 2000
     assert int(dict(shown.lines)["Volume Tests"].replace(",", "")) < possible / 20
@@ -110,7 +110,7 @@ def test_the_tree_over_the_scene(view: Callable[..., Any]) -> None:
     assert len(shown.segments) == 12
     lines = dict(shown.lines)
     assert lines["Scene"].startswith("9 objects, 5 levels")
-    assert lines["Pairs of objects left"] == "2 of 36"
+    assert lines["Object Pairs Left"] == "2 of 36"
 
 
 @pytest.mark.parametrize("kind", ["AABB", "SPHERE"])

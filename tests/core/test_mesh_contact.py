@@ -266,7 +266,7 @@ def test_faults_are_reported_and_not_refused():
             ["A: not closed (3 edges with more than two faces), so only its surface collides"],
         ),
         (doubled, corner, False, 0.5, ["A: 1 duplicate face"]),
-        (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself: "]),
+        (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself in "]),
         (soup, corner, True, 0.5, ["A: closed after merging points in the same place"]),
         (flat, BOX, False, 0.0, []),
         (flipped(BOX), moved(BOX, [0.9, 0, 0]), True, 0.1, []),

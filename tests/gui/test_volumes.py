@@ -35,7 +35,7 @@ def test_the_panel_reports_one_and_then_two(seen: Any) -> None:
 
 def test_the_tree_of_two_meshes_leaves_few_pairs(seen: Any) -> None:
     lines = dict(seen["of triangles"])
-    left, possible = (int(word.replace(",", "")) for word in lines["Pairs of triangles left"].split(" of "))
+    left, possible = (int(word.replace(",", "")) for word in lines["Triangle Pairs Left"].split(" of "))
     assert possible == 968 * 968
     assert 0 < left < 3000
 
