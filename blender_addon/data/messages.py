@@ -627,6 +627,23 @@ SCRIPT_BLOCKED = "The table is drawn by the script of this page, which is blocke
 MATCHES = "{shown} of {all} match"
 GROUP_BY_OBJECT = "Group by object"
 UNSAVED_FILE = "unsaved file"
+REPORTED_TOUCHES = {
+    "point": "Reported",
+    "edge": "Reported along edges and in faces",
+    "face": "Reported in faces",
+}
+"""Which touching pairs a check reports, by what they must share."""
+FIRST_DEPTHS = "First answers; ≤ marks an upper bound"
+DEPTHS_IN_FULL = "In full; ≤ marks an upper bound"
+IGNORED_PAIRS = {
+    "parents": "parent and child",
+    "collections": "same collection",
+    "joined": "joined by constraint",
+    "listed": "listed pairs",
+    "approved": "approved pairs",
+    "least_contact": "smaller touches",
+}
+"""The rules by which a check ignores pairs."""
 NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
 

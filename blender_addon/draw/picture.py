@@ -42,7 +42,7 @@ FROM_BELOW = 3.0
 """What looking from below costs: more than all else together."""
 ENOUGH = 0.5
 """The share of the smaller object that the larger one must leave free, if there is such a direction."""
-LABELS = 2.0
+LABELS = 2.2
 """Interface scale of a picture for a page, which shows it small first."""
 SIGHT_LINES = 64
 """At most about as many corners are looked at to tell that share."""

@@ -21,12 +21,12 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; 
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 1rem; } h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
 h3 { font-size: 1.05rem; margin: 1.2rem 0 .4rem; } h1, h2, h3, p, li, dd { overflow-wrap: anywhere; }
 .dim { color: var(--dim); } .partial { color: var(--bad); font-weight: 600; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: .15rem 1.5rem;
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr)); gap: .15rem 1.5rem;
   margin: 0 0 1rem; padding: .7rem 1rem; border-radius: 8px; background: var(--soft); font-size: .93rem; }
 .facts div { display: flex; gap: .6rem; } .facts .long { grid-column: 1 / -1; } dd { margin: 0; }
 dt { color: var(--dim); flex: 0 0 5.2rem; }
-.verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1.5rem 0 .2rem; }
-.verdict + .dim { margin: 0 0 1rem; } .verdict span { white-space: nowrap; }
+.verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1rem 0 .2rem; }
+:is(.verdict, h2, h3) + .dim { margin: 0 0 1rem; } .verdict span { white-space: nowrap; }
 .unchecked, .between { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
 .unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
 .unchecked ul { margin: .2rem 0 0; padding-left: 1.2rem; }
@@ -56,8 +56,8 @@ th, td { text-align: left; padding: .5rem .6rem; vertical-align: top; border-bot
 thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); border-bottom-width: 2px; font-weight: 600;
   vertical-align: bottom; overflow-wrap: normal; }
 .n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-col.relation { width: 10.5rem; } col.depth { width: 9.5rem; } col.area { width: 8rem; } col.status { width: 6.5rem; }
-col.picture { width: 19.3rem; }
+col.relation { width: 10.5rem; } col.depth { width: 9.5rem; } col.area { width: 7.5rem; } col.status { width: 6rem; }
+col.picture { width: 25.3rem; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
   line-height: 1.5; margin-top: .12em; text-align: center; border-radius: 3px; background: #56b4e9; color: #000;
@@ -71,32 +71,37 @@ tbody[aria-hidden] td { padding: 0; border: 0; }
 tr.group th { font-weight: 600; padding: 1rem .6rem .4rem; border-bottom: 2px solid var(--line); }
 tr.group span { color: var(--dim); font-weight: 400; }
 tr.target { background: var(--mark); scroll-margin: 4rem; }
-tr:is(.resolved, .approved, .outdated) > * { opacity: .6; }
-img { width: 18rem; max-width: 100%; aspect-ratio: auto 8 / 5; border-radius: 6px; display: block; }
+tr:is(.resolved, .approved, .outdated) > * { color: var(--dim); }
+tr:is(.resolved, .approved, .outdated) img { opacity: .6; }
+img { width: 24rem; max-width: 100%; aspect-ratio: auto 8 / 5; border-radius: 6px; display: block; }
 button.picture { all: unset; cursor: zoom-in; display: block; }
 button.picture:focus-visible { outline: 2px solid #3b8eea; outline-offset: 2px; }
 dialog { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; cursor: zoom-out; max-width: 96vw;
   color: var(--ink); background: var(--paper); }
-dialog::backdrop { background: #000a; } dialog p { margin: 0 0 .6rem; } dialog img { width: min(960px, 90vw, 135vh); }
+dialog::backdrop { background: #000a; } dialog p { margin: 0 4.5rem .8rem 0; }
+dialog button { position: absolute; top: .8rem; right: 1rem; font: inherit; font-size: .9rem; }
+dialog img { width: min(960px, 90vw, 135vh); }
 .blocked { animation: late 0s 2s both; } @keyframes late { from { visibility: hidden; } }
 details { margin: .8rem 0; } summary { cursor: pointer; }
-@media (max-width: 64rem) { col.picture { width: 13rem; } col.status { width: 5.5rem; } }
-@media screen and (max-width: 52rem) {
+@media (max-width: 84rem) { col.picture { width: 19.3rem; } }
+@media (max-width: 72rem) { col.picture { width: 14rem; } }
+@media screen and (max-width: 60rem) {
   input { width: 100%; } table, thead, tbody { display: block; }
   thead th { position: static; border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
   thead th { padding: .3rem 0; } thead .picture { display: none; }
-  tbody tr { display: grid; grid-template-columns: 1fr auto; padding: .6rem 0; border-bottom: 1px solid var(--line); }
+  tbody tr { display: grid; grid-template-columns: 1fr auto; max-width: 30rem; padding: .6rem 0;
+    border-bottom: 1px solid var(--line); }
   tbody :is(th, td) { padding: .1rem 0; border: 0; min-width: 0; } tbody tr th { grid-column: 1 / -1; }
   tbody td:nth-child(4) { grid-column: 2; } tbody td:nth-child(5) { grid-column: 1; grid-row: 3; }
-  tbody td:nth-child(6) { grid-column: 1 / -1; } img { width: 100%; } tbody[aria-hidden] td { grid-column: 1 / -1; }
+  tbody td:nth-child(6) { grid-column: 1 / -1; } img { width: 30rem; } tbody[aria-hidden] td { grid-column: 1 / -1; }
 }
 @media print { @page { margin: 12mm; } :root { font-size: 11px; } body { font-size: 1rem; max-width: none; padding: 0; }
   thead { display: table-header-group; } thead th { position: static; background: none; }
   thead button { display: contents; } th button::after { content: none !important; }
   tr, .facts, .unchecked li { break-inside: avoid; } h2, h3, tr.group { break-after: avoid; }
-  .controls button, input:placeholder-shown, output:empty { display: none; }
-  col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 10%; }
-  col.picture { width: 26%; } img { width: 100%; } a, .dim { color: var(--dim); } }
+  .controls button, input:placeholder-shown, output:empty, dialog { display: none; }
+  col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 9%; }
+  col.picture { width: 30%; } img { width: 100%; } a, .dim { color: var(--dim); } }
 """
 
 SCRIPT = """
@@ -298,7 +303,7 @@ large.addEventListener("click", () => large.close());
 addEventListener("click", ({target}) => {
   const picture = target.closest("button.picture")?.firstChild;
   if (!picture) return;
-  large.innerHTML = "<p></p>";
+  large.querySelector("img")?.remove();
   large.firstChild.textContent = picture.alt;
   large.append(picture.cloneNode());
   large.showModal();

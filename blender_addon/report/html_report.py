@@ -6,19 +6,15 @@ The page needs nothing but itself. All that comes from the file (names, messages
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..data import messages
 from ..data.lazy_rows import column
 from ..data.messages import counted
-from . import html_page
+from . import html_facts, html_page
 from .html_table import dot, of_relations, shown, table
-from .scene_units import unit_format
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -31,10 +27,8 @@ BEGINNING_0_1 = """<!DOCTYPE html>
 <title>Contacts in """
 """How it did in version 0.1.0."""
 
-LONG, LINE = 60, ' class="long"'
-"""Letters of a fact that has a line of its own, and what says so."""
-Facts = list[tuple[str, str]]
-"""Names and values of what was checked and how."""
+DIALOG = '<dialog aria-labelledby="large"><p id="large"></p><button type="button">Close</button></dialog>'
+"""Where a picture is shown in full."""
 
 
 def to_html(document: dict[str, Any]) -> str:
@@ -46,18 +40,35 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the page."""
     checks = document["checks"]
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
-    facts = [_facts(check, digests.get(check.get("path"))) for check in checks]
+    facts = [html_facts.of_check(check, digests.get(check.get("path"))) for check in checks]
     common = [fact for fact in facts[0] if all(fact in others for others in facts)] if facts else []
     yield f'{BEGINNING}<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{shown(_title(document))}</title><style>{html_page.STYLE}</style>"
     yield "<noscript><style>.blocked { display: none; }</style></noscript></head><body>"
     yield f"<header><h1>{shown(_title(document))}</h1>"
-    written = datetime.now().astimezone().isoformat(" ", "minutes")
-    versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}"
-    yield from _list_of([("Report", f"{written}, {versions}"), *common])
-    yield "</header><main>"
-    if len(checks) > 1:
+    if checks:
         yield from _verdict(checks)
+    yield from _incomplete(document)
+    yield from html_facts.list_of([*common, *html_facts.of_report(document)])
+    yield "</header><main>"
+    names = Counter(entry["file"] for entry in document["inputs"])
+    for number, (check, own) in enumerate(zip(checks, facts, strict=True)):
+        path = check.get("path")
+        name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
+        head = f"{name}, {check['scene']}, frame {check['frame']}"
+        if len(checks) == 1:
+            yield from _check(check, number, head, "h2")
+            continue
+        yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
+        yield from html_facts.list_of(fact for fact in own if fact not in common)
+        yield from _verdict([check])
+        yield from _check(check, number, head, "h3")
+        yield "</section>"
+    yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
+
+
+def _incomplete(document: dict[str, Any]) -> Iterator[str]:
+    """Yield why the checks are not all there is to know."""
     if document["partial"]:
         yield f'<p class="partial">{messages.STOPPED_EARLY}</p>'
     for entry in document["inputs"]:
@@ -68,75 +79,11 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     for entry in document["between_frames"]:
         text = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
         yield f'<p class="between">{shown(text)}</p>'
-    names = Counter(entry["file"] for entry in document["inputs"])
-    for number, (check, own) in enumerate(zip(checks, facts, strict=True)):
-        path = check.get("path")
-        name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
-        head = f"{name}, {check['scene']}, frame {check['frame']}"
-        if len(checks) == 1:
-            yield from _check(check, number, head, "h2")
-            continue
-        yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
-        yield from _list_of(fact for fact in own if fact not in common)
-        yield from _check(check, number, head, "h3")
-        yield "</section>"
-    yield f"</main><dialog></dialog><script>{html_page.SCRIPT}</script></body></html>\n"
 
 
 def _title(document: dict[str, Any]) -> str:
     files = [name or messages.UNSAVED_FILE for name in document["files"]]
     return f"Clashes in {', '.join(files[:3])}{' and others' if len(files) > 3 else ''}"
-
-
-def _list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    items = "".join(
-        f"<div{LINE if len(text) > LONG else ''}><dt>{shown(name)}</dt><dd>{shown(text)}</dd></div>"
-        for name, text in facts
-    )
-    if items:
-        yield f'<dl class="facts">{items}</dl>'
-
-
-def _facts(check: dict[str, Any], digest: str | None) -> Facts:
-    """Return what was checked and how."""
-    settings, units = check["settings"], unit_format(check)
-    scope = {
-        "visible": "visible objects",
-        "selected": "selected objects",
-        "collections": f"collection {settings['collection_a']} against collection {settings['collection_b']}",
-        "one": f"{settings['object']} against all",
-    }[settings["scope"]]
-    scope += " with instances" if settings["instances"] else " without instances"
-    visibility = messages.VISIBILITY[settings.get("visibility", "viewport")]  # files saved earlier do not say
-    clearance, path = settings["clearance"], check.get("path")
-    return [
-        ("File", path or messages.UNSAVED_FILE),
-        ("Saved", _saved_at(path)),
-        ("Scene", f"{check['scene']}, frame {check['frame']}"),
-        ("Scope", f"{scope}, {visibility}"),
-        ("Clearance", units.length(clearance) if clearance > 0.0 else "none"),
-        ("Touching", "reported" if settings["touching"] else "not reported"),
-        ("Tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
-        ("Ignored", ", ".join(_ignored(check)) or "nothing"),
-        ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),
-        ("SHA-256", digest or "unknown: the open scene was checked"),
-    ]
-
-
-def _ignored(check: dict[str, Any]) -> Iterator[str]:
-    """Yield the rules by which pairs are ignored, with the number of those that were."""
-    pairs = check["ignored_pairs"]
-    rules = [name[7:] for name, on in check["settings"].items() if name.startswith("ignore_") and on]
-    for rule in dict.fromkeys([*rules, *pairs]):
-        count = f" ({counted(pairs[rule], 'pair')})" if rule in pairs else ""
-        yield f"{rule.replace('_', ' ')}{count}"
-
-
-def _saved_at(path: str | None) -> str:
-    with suppress(OSError, ValueError):
-        if path:
-            return datetime.fromtimestamp(os.stat(path).st_mtime).astimezone().isoformat(" ", "minutes")
-    return "unknown"
 
 
 def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -164,7 +111,6 @@ def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Iterator[str]:
     """Yield a check, with headings of this kind."""
     found = check["findings"]
-    yield from _verdict([check])
     unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
         reasons = "".join(f"<li>{reason}</li>" for reason in unchecked)

@@ -73,7 +73,7 @@ def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
     pictures = any("picture" in row or "no_picture" in row for row in found)
     columns = ["objects", "relation", "depth n", "area n", "status", *(["picture"] if pictures else [])]
     widths = "".join(f'<col class="{kind}">' for kind in columns)
-    heads = "".join(f'<th scope="col" class="{kind}">{kind.split()[0].capitalize()}</th>' for kind in columns)
+    heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in columns)
     yield from _controls(by_relation, by_status, len(found))
     yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
     yield (
@@ -96,7 +96,7 @@ def _of_statuses(statuses: Iterable[str]) -> list[tuple[str, int]]:
 def _controls(relations: list[tuple[str, int]], statuses: list[tuple[str, int]], count: int) -> Iterator[str]:
     """Yield the field that searches the table and the buttons that filter and group it."""
     search = messages.search_clashes(count)
-    yield '<div class="controls" role="search" hidden>'
+    yield f'<div class="controls" role="search" aria-label="{search}" hidden>'
     yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
     for title, letter, kinds in (("Relation", "r", relations), ("Status", "s", statuses)):
         if len(kinds) < 2:
@@ -109,6 +109,11 @@ def _controls(relations: list[tuple[str, int]], statuses: list[tuple[str, int]],
         yield f'<div class="chips" role="group" aria-label="{title}">{buttons}</div>'
     yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
     yield f'<output data-words="{messages.MATCHES}"></output></div>'
+
+
+def _head(kind: str) -> str:
+    name = kind.split()[0]
+    return "Depth or Gap" if name == "depth" else name.capitalize()
 
 
 def _word(word: str) -> str:
@@ -141,7 +146,7 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     """Return the cell of a clash's depth or gap."""
     distance = Distance.of_row(row)
     if distance.signed_distance is None:
-        return f'<td class="n" data-v="">no depth:<br>{messages.NO_DEPTH}</td>'
+        return f'<td class="n" data-v="">{messages.NO_DEPTH_SHORT}</td>'
     text = distance.text(units)
     name = f'<span class="dim">{distance.name}</span> ' if text else ""
     return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'

@@ -76,6 +76,11 @@ def test_names_are_text_and_nothing_else(page: Page) -> None:
     assert page.errors == []
 
 
+def test_the_most_severe_is_first_and_what_is_done_last(page: Page) -> None:
+    assert column(page, 1) == [*["Penetrating"] * 5, "Within Clearance", "Penetrating"]
+    assert column(page, 4) == [*["New"] * 6, "Approved"]
+
+
 def test_a_click_on_a_head_sorts_and_another_turns_it_round(page: Page) -> None:
     head = "table.findings th:nth-child({}) button"
     page.click(head.format(3))
@@ -104,7 +109,7 @@ def test_a_click_on_a_head_sorts_and_another_turns_it_round(page: Page) -> None:
 
 def test_a_click_on_a_picture_shows_it_in_full(page: Page) -> None:
     width = "document.querySelector('{}').getBoundingClientRect().width"
-    assert page.value(width.format("button.picture img")) < 300
+    assert 200 < page.value(width.format("button.picture img")) < 300
     page.click("button.picture")
     assert page.value(width.format("dialog[open] img")) == 960
     assert page.value("document.querySelector('dialog img').naturalWidth") >= 960
@@ -113,6 +118,7 @@ def test_a_click_on_a_picture_shows_it_in_full(page: Page) -> None:
     assert page.value("document.querySelector('dialog[open]')") is None
     assert page.value("document.activeElement.className") == "picture"
     page.click("button.picture")
+    assert page.value("document.activeElement.textContent") == "Close"
     page.click("dialog img")
     assert page.value("document.querySelector('dialog[open]')") is None
 
@@ -124,6 +130,65 @@ def test_the_search_hides_what_does_not_match(page: Page) -> None:
     page.value("document.querySelector('input.search').select()")
     page.press("Delete", 46)
     assert len(column(page, 0)) > 5
+
+
+def test_relations_and_statuses_are_filtered(page: Page) -> None:
+    chip = "[role=group][aria-label={}] button:nth-child({})"
+    labels = "[...document.querySelectorAll('[role=group] button')].map(button => button.textContent)"
+    assert page.value(labels) == ["Penetrating 6", "Within Clearance 1", "New 6", "Approved 1"]
+    told = "document.querySelector('output').textContent"
+    page.click(chip.format("Relation", 2))
+    assert (column(page, 1), page.value(told)) == (["Within Clearance"], "1 of 7 match")
+    page.click(chip.format("Status", 2))
+    assert column(page, 1) == [], "both must fit"
+    page.click(chip.format("Relation", 1))
+    assert column(page, 4) == ["Approved"], "either relation"
+    assert page.value("[...document.querySelectorAll('[aria-pressed=true]')].length") == 3
+    for kind, number in ("Relation", 1), ("Relation", 2), ("Status", 2):
+        page.click(chip.format(kind, number))
+    assert (len(column(page, 0)), page.value(told)) == (7, "")
+
+
+def test_clashes_are_grouped_by_object(page: Page) -> None:
+    page.click("button.grouping")
+    heads = page.value("[...document.querySelectorAll('tr.group')].map(row => row.textContent)")
+    assert [head.rpartition(" ")[2] for head in heads] == ["2", "2", "1", "1", "1"]
+    assert "Far 1" in heads
+    named = "const [head, row] = [...document.querySelectorAll('tr.group, tr.group + tr')];"
+    assert page.value(f"{{{named} row.textContent.includes(head.firstChild.firstChild.data.trim())}}")
+    page.click("button.grouping")
+    assert len(column(page, 0)) == 7
+
+
+def test_a_screen_reader_finds_its_way(page: Page) -> None:
+    nodes = page.command("Accessibility.getFullAXTree")["nodes"]
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")
+    ]
+    roles = [role for role, _ in found]
+    assert {"banner", "main", "search", "table", "status"} <= set(roles)
+    assert [name for role, name in found if role == "heading"] == ["Clashes in unsaved file", "Clashes"]
+    assert [name for role, name in found if role == "table"] == [
+        "Clashes in unsaved file, Scene, frame 1, most severe first"
+    ]
+    assert [name for role, name in found if role == "columnheader"] == [
+        "Objects",
+        "Relation",
+        "Depth or Gap",
+        "Area",
+        "Status",
+        "Picture",
+    ]
+    assert "A Far B Near Far" in [" ".join(name.split()) for role, name in found if role == "rowheader"]
+    assert all(name for role, name in found if role in ("button", "searchbox", "image", "group", "dialog"))
+
+
+def test_an_open_picture_does_not_hide_the_page_in_print(page: Page) -> None:
+    page.click("button.picture")
+    page.command("Emulation.setEmulatedMedia", media="print")
+    assert page.value("document.querySelector('dialog').getBoundingClientRect().width") == 0
+    page.command("Emulation.setEmulatedMedia", media="")
+    page.press("Escape", 27)
 
 
 def test_the_keyboard_sorts_too(page: Page) -> None:

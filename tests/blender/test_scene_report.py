@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,6 +22,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+
+import contact_lens
 
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
@@ -56,9 +60,34 @@ def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> No
     assert {check["findings"][0][side]["name"] for side in "ab"} == {NASTY, "=B"} == set(page.rows[1][0].split("\n"))
     assert {rows[0]["a"], rows[0]["b"]} == {NASTY, "'=B"}, "no spreadsheet takes a name for a formula"
     assert "b" not in page.tags[page.tags.index("table") :], "a name is no markup"
-    assert page.rows[0] == ["Objects", "Relation", "Depth", "Area", "Status"]
+    assert page.rows[0] == ["Objects", "Relation", "Depth or Gap", "Area", "Status"]
     assert [row[1:3] for row in page.rows[1:]] == [["Penetrating", "Depth 0.5 m"], ["Within Clearance", "Gap 0.0015 m"]]
     assert page.links == [], "the page needs nothing but itself"
+
+
+def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.html"
+    os.utime(scene_file, (0.0, 0.0))
+    options = ["--clearance", "2mm", "--least-contact", "edge", "--ignore", "parents", "--ignore", "collections"]
+    assert run(scene_file, "--html", path, "--quiet", "--pictures", 0, *options) == 1
+    header, _, _ = path.read_text(encoding="utf-8").partition("</header>")
+    assert re.sub("<[^>]*>", "", header).index("2 clashes1 penetrating1 within clearance") < header.index("<dl")
+    facts = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", header))
+    saved, report = datetime.fromtimestamp(0.0).astimezone(), facts.pop("Report")
+    assert facts == {
+        "File": str(scene_file),
+        "Saved": f"{saved:%Y-%m-%d %H:%M %z}",
+        "Scene": "Scene, frame 1",
+        "Scope": "Visible objects with instances, as in the viewport",
+        "Clearance": "0.002 m",
+        "Touching": "Reported along edges and in faces",
+        "Depths": "First answers; \N{LESS-THAN OR EQUAL TO} marks an upper bound",
+        "Ignored": "Parent and child, same collection",
+        "Tolerance": "0.001 % of the size of the smaller object",
+        "Unit": "m; a Blender unit is 1 m",
+        "SHA-256": hashlib.sha256(scene_file.read_bytes()).hexdigest(),
+    }
+    assert report.endswith(f"Contact Lens {contact_lens.__version__}, Blender {bpy.app.version_string}")
 
 
 def test_numbers_are_in_the_scenes_unit(scene_file: Path, tmp_path: Path) -> None:
@@ -262,7 +291,7 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
     assert [table[1][name] for name in empty] == [""] * 7
     assert (table[1]["point_on_b_z"] != "", table[1]["b_checked_as"]) == (True, "mesh")
     assert "no inside" in table[1]["notes"]
-    assert [row[2] for row in page.rows[1:]] == ["Depth 0.5 m", "no depth:\nboth surfaces are open"]
+    assert [row[2] for row in page.rows[1:]] == ["Depth 0.5 m", "No depth: open surfaces"]
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "Sheet" in line)
     assert "no depth: both surfaces are open" in said
 

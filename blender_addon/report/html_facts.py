@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was checked and how, as the page that `html_report` writes begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from ..data import messages
+from ..data.messages import counted
+from .html_table import shown
+from .scene_units import unit_format
+
+LONG = frozenset({"File", "SHA-256", "Report"})
+"""The facts that have a line of their own."""
+LINE = ' class="long"'
+Facts = list[tuple[str, str]]
+
+
+def list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the facts as a list, if there are any."""
+    items = "".join(
+        f"<div{LINE if name in LONG else ''}><dt>{name}</dt><dd>{shown(text)}</dd></div>" for name, text in facts
+    )
+    if items:
+        yield f'<dl class="facts">{items}</dl>'
+
+
+def of_report(document: dict[str, Any]) -> Facts:
+    """Return what is known of the report."""
+    versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}"
+    return [("Report", f"{_moment(datetime.now())}, {versions}")]
+
+
+def of_check(check: dict[str, Any], digest: str | None) -> Facts:
+    """Return the file and the settings of a check; digest: of the bytes of its file."""
+    settings, units = check["settings"], unit_format(check)
+    scope = {
+        "visible": "Visible objects",
+        "selected": "Selected objects",
+        "collections": f"Collection {settings['collection_a']} against collection {settings['collection_b']}",
+        "one": f"{settings['object']} against all",
+    }[settings["scope"]]
+    scope += " with instances" if settings["instances"] else " without instances"
+    # Checks of earlier versions that a file has kept do not have all settings.
+    visibility = messages.VISIBILITY[settings.get("visibility", "viewport")]
+    touching = messages.REPORTED_TOUCHES[settings.get("least_contact", "point")]
+    clearance, path = settings["clearance"], check.get("path")
+    return [
+        ("File", path or messages.capitalized(messages.UNSAVED_FILE)),
+        ("Saved", _saved_at(path)),
+        ("Scene", f"{check['scene']}, frame {check['frame']}"),
+        ("Scope", f"{scope}, {visibility}"),
+        ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
+        ("Touching", touching if settings["touching"] else "Not reported"),
+        ("Depths", messages.DEPTHS_IN_FULL if settings.get("exact") else messages.FIRST_DEPTHS),
+        ("Ignored", messages.capitalized(", ".join(_ignored(check))) or "Nothing"),
+        ("Tolerance", f"{100.0 * settings['contact_tolerance']:.3g} % of the size of the smaller object"),
+        ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),
+        ("SHA-256", digest or "Unknown: the open scene was checked"),
+    ]
+
+
+def _ignored(check: dict[str, Any]) -> Iterator[str]:
+    """Yield the rules by which pairs are ignored, with the number of those that were."""
+    pairs = check["ignored_pairs"]
+    rules = [name[7:] for name, on in check["settings"].items() if name.startswith("ignore_") and on]
+    for rule in dict.fromkeys([*rules, *pairs]):
+        count = f" ({counted(pairs[rule], 'pair')})" if rule in pairs else ""
+        yield f"{messages.IGNORED_PAIRS.get(rule, rule)}{count}"
+
+
+def _saved_at(path: str | None) -> str:
+    with suppress(OSError, ValueError):
+        if path:
+            return _moment(datetime.fromtimestamp(os.stat(path).st_mtime))
+    return "Unknown"
+
+
+def _moment(local: datetime) -> str:
+    return f"{local.astimezone():%Y-%m-%d %H:%M %z}"
