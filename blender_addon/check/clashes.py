@@ -350,11 +350,6 @@ def are_without(pairs: IntArray, objects: Sequence[SceneObject], keys: frozenset
     return np.logical_and(valid[pairs[:, 0]], valid[pairs[:, 1]])
 
 
-def pair_of(objects: Sequence[SceneObject], clash: Clash) -> Pair:
-    """Return the identity of the pair of a clash."""
-    return frozenset((objects[clash.a].key, objects[clash.b].key))
-
-
 def compared(
     clashes: Clashes,
     objects: Sequence[SceneObject],

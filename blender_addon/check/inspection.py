@@ -15,11 +15,11 @@ from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.hull import ConvexHull
 from ...core.verify.check import Check, Verification
 from ..data import messages
-from ..data.collision_kinds import COMPOUND, MESH, Choice
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, Choice
 from ..data.records import FIRST_ANSWER, Key, Settings
 from ..data.units import UnitFormat
 from ..read import geometry
-from ..read.collision_shape import Fit
+from ..read.collision_shape import Fit, covers_hull
 from ..read.geometry import DigestsOnly, Geometries, RecentGeometries
 from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
@@ -66,6 +66,14 @@ class CollisionProxy:
     def fit(self) -> Fit | None:
         """How far a primitive is from the mesh; None for other shapes."""
         return self.shape.fit
+
+    def is_the_mesh(self, resolution: float) -> bool:
+        """Return whether the shape is the mesh itself, within the resolution of its coordinates."""
+        if self.kind == CONVEX_HULL:
+            return covers_hull(self.concavity, resolution)
+        if self.kind in PRIMITIVES:
+            return self.fit is not None and max(self.fit.sticks_out, self.fit.reaches_beyond) <= resolution
+        return self.kind == MESH
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

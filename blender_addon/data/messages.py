@@ -72,10 +72,6 @@ def picked_twice(name: str) -> str:
     return f"'{name}' is picked as both A and B: pick two objects"
 
 
-def will_be(letter: str, name: str) -> str:
-    return f"{letter} will be '{name}'"
-
-
 def shape_changed(name: str) -> str:
     return f"the collision shape of '{name}' has changed"
 

@@ -24,6 +24,14 @@ def visible(text: str) -> str:
     )
 
 
+def elided(text: str, room: int, dots: str = "…") -> str:
+    """Return a text of at most `room` characters: what is too long loses its middle."""
+    if len(text) <= room:
+        return text
+    end = max(1, (room - len(dots)) // 2)
+    return f"{text[: max(1, room - len(dots) - end)]}{dots}{text[-end:]}"
+
+
 def _escape(letter: str) -> str:
     if "\udc80" <= letter <= "\udcff":
         return f"\\x{ord(letter) - 0xDC00:02x}"

@@ -19,13 +19,12 @@ from ...core.types import FloatArray
 from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
 from ..data import preferences
-from .overlay_geometry import Layer, Showing, Style, layers, origin
+from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import Annotations, Room, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 
 FONT = 0
-NOW = Showing()
 STALE_OPACITY = 0.4
 TOWARD_VIEWER = 1e-3
 """How much nearer to the viewer the bright pass is drawn, relative to the distance: hull edges lie exactly on mesh

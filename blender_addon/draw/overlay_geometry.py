@@ -17,13 +17,11 @@ from ...core.meshes.mesh import Mesh
 from ...core.result import Contact, Relation
 from ...core.types import FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
-from ..data.collision_kinds import CONVEX_HULL, MESH, PRIMITIVES
 from ..data.look import Color, Look
-from ..read.collision_shape import OPEN_SHARE
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
 
 if TYPE_CHECKING:
-    from ..check.inspection import CollisionProxy, Inspection
+    from ..check.inspection import Inspection
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,10 @@ class Layer:
     """Pixels per Blender unit from which on it is drawn."""
 
 
+NOW = Showing()
+"""As it is now."""
+
+
 def origin(inspection: Inspection) -> FloatArray:
     """Return (3,) the contact centre. Glyphs are relative to it, so that float32 does far from the world's origin."""
     return inspection.contact.center
@@ -174,20 +176,11 @@ def _outline(drawn: _Drawn) -> Iterator[Layer]:
         (pair.shape_b, pair.proxy_b, Relation.B_INSIDE_A, look.color_b, dash),
     )
     for side, (shape, proxy, is_inside, color, period) in enumerate(sides):
-        is_mesh = is_the_mesh(proxy, pair.resolution)
+        is_mesh = proxy.is_the_mesh(pair.resolution)
         if is_mesh and isinstance(shape, Mesh) and pair.contact.relation is not is_inside:
             continue  # it is seen beside the other, and would be outlined behind itself
         edges = shape_edges(shape, drawn.contact.center, color, SIZES.outline * drawn.line, period, not is_mesh)
         yield Layer(f"outline {'ab'[side]}", edges, 0.4, 0.6 * drawn.halo, only_hidden=is_mesh, side=side)
-
-
-def is_the_mesh(proxy: CollisionProxy, resolution: float) -> bool:
-    """Return whether the shape that stood for an object is its mesh, within the resolution of its coordinates."""
-    if proxy.kind == CONVEX_HULL:
-        return proxy.concavity.depth <= resolution and proxy.concavity.open_fraction <= OPEN_SHARE
-    if proxy.kind in PRIMITIVES:
-        return proxy.fit is not None and max(proxy.fit.sticks_out, proxy.fit.reaches_beyond) <= resolution
-    return proxy.kind == MESH
 
 
 def _border(drawn: _Drawn) -> Iterator[Layer]:

@@ -13,11 +13,13 @@ import numpy as np
 
 from ...core.types import BoolArray, FloatArray
 from ..check.pair_contact import curves, outlines, vector_ends
+from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color
+from ..data.names import elided
 from ..read.shape_outline import stand_in
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
-from .overlay_geometry import Showing, Style, has_vector, origin
+from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 
 if TYPE_CHECKING:
     from ..check.inspection import Inspection
@@ -64,7 +66,6 @@ class LabelSizes:
 
 
 SIZES = LabelSizes()
-NOW = Showing()
 _LOOKING_ALONG = 2e-3
 """The normal is seen from its end when ten pixels along it become less than this fraction of the view."""
 _MOST_AVOIDED = 32
@@ -151,14 +152,6 @@ def vector_label(inspection: Inspection) -> str:
         return str(inspection.contact.relation).replace("_", " ")
     # Depth and gap differ by colour and arrowhead too, but neither is seen of a short one.
     return number if distance.name == "Depth" else f"gap {number}"
-
-
-def elided(name: str) -> str:
-    """Return a name without its middle where it is too long."""
-    if len(name) <= MOST_LETTERS:
-        return name
-    half = MOST_LETTERS // 2
-    return f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[1 - half :]}"
 
 
 class _Sheet:
@@ -284,7 +277,7 @@ def annotate(
         # About what ten pixels are, in world units at the contact.
         step = 1e-2 * _half_height(origin(inspection), view_matrix, projection_matrix)
         words = vector_label(inspection) + (" (outdated)" if showing.is_stale else "")
-        _annotate_vector(sheet, inspection, matrix, size, step, "..." if showing.is_pending else words)
+        _annotate_vector(sheet, inspection, matrix, size, step, messages.PENDING if showing.is_pending else words)
     if style.show_labels:
         _annotate_names(sheet, inspection, matrix, size, showing)
     return Annotations(concatenate(sheet.glyphs), concatenate(sheet.plates), tuple(sheet.texts), tuple(sheet.boxes))
@@ -372,7 +365,7 @@ def _annotate_names(
         toward = away / max(float(np.linalg.norm(away)), 1.0)
         # Upper corners are a little better: objects stand on other things.
         anchor = corners[int(np.argmax(corners @ (toward + np.array([0.0, 0.35]))))]
-        text = f"{letter}  {elided(name)}"
+        text = f"{letter}  {elided(name, MOST_LETTERS)}"
         sheet.label(text, color, None, anchor, SIZES.name_distance * scale, toward, larger=SIZES.name_size)
 
 

@@ -278,9 +278,9 @@ def tolerance_for(contact_tolerance: float, extents: Iterable[float], steps: Ite
     return max(contact_tolerance, RESOLUTION_STEPS * max(steps) / smaller)
 
 
-def covers_hull(concavity: Concavity, magnitude: float) -> bool:
-    """Return whether a mesh is its convex hull, as exactly as float32 can say; magnitude: its largest coordinate."""
-    return concavity.depth <= RESOLUTION_STEPS * float32_step(magnitude) and concavity.open_fraction <= OPEN_SHARE
+def covers_hull(concavity: Concavity, resolution: float) -> bool:
+    """Return whether a mesh is its convex hull, as exactly as its coordinates are known."""
+    return concavity.depth <= resolution and concavity.open_fraction <= OPEN_SHARE
 
 
 def kind_for(choice: Choice, has_faces: bool, is_convex: Callable[[], bool]) -> str:

@@ -116,16 +116,17 @@ class SceneObject:
         if local.depth == 0.0 and local.open_fraction == 0.0:
             return True
         magnitude = float(np.abs(geometry.hull.vertices @ self.linear.T + self.translation).max())
+        resolution = RESOLUTION_STEPS * float32_step(magnitude)
         most, least = self._stretches
         if least > 0.0:
             twist = (most / least) ** 2
             widest = Concavity(local.depth * most, local.point, local.is_closed, None, local.open_fraction * twist)
-            if covers_hull(widest, magnitude):
+            if covers_hull(widest, resolution):
                 return True
         if self._is_visible(local.depth, magnitude):
             return False
         found = geometry.world_concavity(lambda: geometry.hull.transformed(self.matrix), self.linear, self.translation)
-        return covers_hull(found, magnitude)
+        return covers_hull(found, resolution)
 
     @cached_property
     def _stretches(self) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data import messages
 from ..data.units import UnitFormat
-from ..read.collision_shape import OPEN_SHARE
+from ..read.collision_shape import covers_hull
 from .json_report import json_text, plain
 
 SCHEMA = "contact-lens-report"
@@ -50,11 +50,6 @@ def sides_of(inspection: Inspection) -> tuple[Side, Side]:
         Side("a", inspection.name_a, inspection.shape_a, inspection.proxy_a),
         Side("b", inspection.name_b, inspection.shape_b, inspection.proxy_b),
     )
-
-
-def is_convex_mesh(proxy: CollisionProxy, resolution: float) -> bool:
-    """Return whether a mesh is its convex hull, as exactly as its coordinates are known."""
-    return proxy.concavity.depth <= resolution and proxy.concavity.open_fraction <= OPEN_SHARE
 
 
 def inspected(context: bpy.types.Context) -> Inspection:
@@ -199,7 +194,7 @@ def _object(side: Side, resolution: float) -> Report:
             "rank": hull.rank,
             "extent": hull.extent,
         },
-        "convex": is_convex_mesh(proxy, resolution),
+        "convex": covers_hull(concavity, resolution),
         "dent": {
             "depth": concavity.depth,
             "point": concavity.point,

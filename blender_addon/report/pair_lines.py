@@ -15,12 +15,12 @@ from ..check.clash_rows import failed_checks
 from ..check.inspection import Inspection
 from ..check.pair_contact import curve_length
 from ..data import messages
-from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, WORDS
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.messages import capitalized, counted
 from ..data.units import UnitFormat, direction, exact_vector
-from ..read.collision_shape import OPEN_SHARE
-from .pair import Side, is_convex_mesh, sides_of
+from ..read.collision_shape import OPEN_SHARE, covers_hull
+from .pair import Side, sides_of
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
@@ -86,19 +86,13 @@ def one_line(inspection: Inspection) -> str:
         line += f", no depth: {messages.NO_DEPTH}"
     elif number := distance.text(inspection.units):
         line += f", {distance.name.lower()} {number}"
-    if any(_stands_in(side, inspection) for side in sides):
+    if not all(side.proxy.is_the_mesh(inspection.resolution) for side in sides):
         line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
     if inspection.flat is not None:
         line += " (2D)"
     if too_coarse(inspection):
         line += " (coordinates too coarse)"
     return line
-
-
-def _stands_in(side: Side, inspection: Inspection) -> bool:
-    """Return whether a shape that is not the mesh of the object stands for it."""
-    kind = side.proxy.kind
-    return kind != MESH and (kind != CONVEX_HULL or not is_convex_mesh(side.proxy, inspection.resolution))
 
 
 def measurements(inspection: Inspection) -> list[Row]:
@@ -124,7 +118,10 @@ def measurements(inspection: Inspection) -> list[Row]:
         rows.append(Row("Curves", f"{len(contact.curves)}, {units.length(length)} long", units.exact(length)))
     on_a = _point("Point on A", contact.point_on_a, units, error)
     on_b = _point("Point on B", contact.point_on_b, units, error)
-    rows += [on_a._replace(name="Common Point")] if on_a.text == on_b.text else [on_a, on_b]
+    # Else they differ, if only in digits that are not shown.
+    is_common = contact.relation is Relation.TOUCHING or not contact.has_depth
+    is_common = is_common and on_a.text == on_b.text
+    rows += [on_a._replace(name="Common Point")] if is_common else [on_a, on_b]
     if inspection.flat is not None:
         normal = inspection.flat.plane.normal
         rows.append(Row("Plane Normal", direction(normal), exact_vector(normal)))
@@ -286,15 +283,16 @@ def shape_notes(side: Side, inspection: Inspection) -> list[str]:
         return lines  # the contact of a mesh has notes about it
     elif concavity.open_fraction == 1.0:
         lines.append(messages.hull_of_points(name))
-    elif not is_convex_mesh(proxy, inspection.resolution) and concavity.depth <= inspection.resolution:
+    elif covers_hull(concavity, inspection.resolution):
+        if proxy.hull.rank == 3 and not concavity.is_closed:
+            lines.append(messages.not_closed(name))
+    elif concavity.depth <= inspection.resolution:
         lines.append(messages.hull_open(name, concavity.open_fraction))
-    elif not is_convex_mesh(proxy, inspection.resolution):
+    else:
         # The hole of a washer is not a concavity.
         empty = (concavity.open_fraction if proxy.hull.rank == 2 else concavity.missing_fraction) or 0.0
         depth = units.length(concavity.depth)
         lines.append(messages.hull_concavity(name, depth, empty if empty > OPEN_SHARE else 0.0))
-    elif proxy.hull.rank == 3 and not concavity.is_closed:
-        lines.append(messages.not_closed(name))
     return lines
 
 

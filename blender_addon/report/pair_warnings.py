@@ -10,7 +10,7 @@ from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL
 from ..data.distance import Distance
 from . import pair_lines
-from .pair import is_convex_mesh, sides_of
+from .pair import sides_of
 
 MOST = 2
 """So many are shown at most: the first are those that matter most."""
@@ -36,12 +36,13 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
     if not contact.has_depth:
         found.append(Warning(messages.NO_DEPTH_SHORT, messages.NO_DEPTH_HINT))
     for side in sides_of(inspection):
-        proxy = side.proxy
-        sentence = ". ".join(pair_lines.shape_notes(side, inspection))
-        if proxy.kind == CONVEX_HULL and not is_convex_mesh(proxy, inspection.resolution):
-            found.append(Warning(messages.hull_short(side.name), sentence))
+        proxy, text = side.proxy, ""
+        if proxy.kind == CONVEX_HULL and not proxy.is_the_mesh(inspection.resolution):
+            text = messages.hull_short(side.name)
         elif proxy.kind == COMPOUND and proxy.pieces is not None and not proxy.pieces.exact:
-            found.append(Warning(messages.pieces_short(side.name), sentence))
+            text = messages.pieces_short(side.name)
+        if text:
+            found.append(Warning(text, ". ".join(pair_lines.shape_notes(side, inspection))))
     distance = Distance.of_contact(contact)
     if distance.is_at_most:
         bounds = distance.bound_texts(units)

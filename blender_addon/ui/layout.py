@@ -11,6 +11,7 @@ import blf
 import bpy
 
 from ..data import messages
+from ..data.names import elided
 
 _LETTER_WIDTH = 6.1
 """Pixels of a character at interface scale 1: a little more than the average."""
@@ -95,14 +96,6 @@ def line(
     row.alignment = "LEFT"
     short = fitting(text, characters(context) - ICON_WIDTH - beside)
     row.operator("contact_lens.explain", text=short, icon=icon, emboss=False).sentence = sentence
-
-
-def elided(text: str, room: int) -> str:
-    """Return a text of at most `room` characters: what is too long loses its middle."""
-    if len(text) <= room:
-        return text
-    end = max(1, (room - 1) // 2)
-    return f"{text[: max(1, room - 1 - end)]}…{text[-end:]}"
 
 
 def fitting(text: str, room: int) -> str:

@@ -17,8 +17,6 @@ from . import follow_pair, follow_volumes, layout, operators, status_icons, stea
 from .layout import Closed, Tab
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
-
-
 LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
 PICKER = 0.58
@@ -70,7 +68,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
             number.alignment = "RIGHT"
             number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
     row = rows.row()
-    has_direction = inspection is not None and inspection.contact.has_depth and inspection.contact.normal.any()
+    has_direction = inspection is not None and inspection.contact.normal.any()
     row.label(text=f"along {direction(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
     frame = row.row()
     frame.alignment = "RIGHT"

@@ -16,10 +16,11 @@ from ..check import changes, clash_list
 from ..check import results as scene_results
 from ..data import messages
 from ..data.distance import Distance
+from ..data.names import elided
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from . import layout, open_clash, scene_operators, status_icons
-from .layout import Closed, Tab, elided
+from .layout import Closed, Tab
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "DOT",

@@ -6,14 +6,14 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from ..check.clash_rows import present_relations
 from ..data import messages
 from ..data.distance import AT_MOST, Distance
-from ..data.names import visible
+from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
 from ..report.scene_units import unit_format
@@ -126,8 +126,8 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     rows = [
         (
             row["relation"].replace("_", " "),
-            _cut(visible(row["a"]["name"])),
-            _cut(visible(row["b"]["name"])),
+            _name(row["a"]),
+            _name(row["b"]),
             _distance(row, units),
             f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
             _status(row, units),
@@ -174,5 +174,5 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= WIDEST else f"{name[: WIDEST - 3]}..."
+def _name(side: Mapping[str, Any]) -> str:
+    return elided(visible(side["name"]), WIDEST, "...")

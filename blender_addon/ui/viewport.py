@@ -19,10 +19,9 @@ from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.overlay import Part
-from ..draw.overlay_geometry import Showing
+from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
 from . import follow_pair, follow_volumes, isolation
-from .isolation import steps_of
 from .view_room import room_of
 
 _handles: list[object] = []
@@ -76,8 +75,8 @@ def _showing(context: Any, inspection: Inspection) -> Showing:
     """Return how far a result is of the scene as it is now."""
     status = follow_pair.status(context)
     if not (status.is_outdated or status.is_pending):
-        return overlay.NOW
-    return Showing(status.is_outdated, status.is_pending, steps_of(pair(context.scene), inspection))
+        return NOW
+    return Showing(status.is_outdated, status.is_pending, isolation.steps_of(pair(context.scene), inspection))
 
 
 def register() -> None:

@@ -270,6 +270,15 @@ def test_lengths_of_a_box_are_in_the_unit_of_the_depth() -> None:
     assert (found["Depth"], found["Center"]) == ("2.991 mm", "301 0 0 m"), "301000 mm are hard to read"
 
 
+@pytest.mark.usefixtures("empty_scene")
+@pytest.mark.parametrize(("x", "is_common"), [(1.5, False), (2.0, True), (2.001, False), (2.5, False)])
+def test_only_objects_that_touch_have_a_common_point(x: float, is_common: bool) -> None:
+    inspect(cube("A", (300.0, 0.0, 0.0)), cube("B", (300.0 + x, 0.0, 0.0)))
+    found = rows("measurements")
+    assert ("Common Point" in found) == is_common
+    assert ({"Point on A", "Point on B"} <= found.keys()) == (not is_common)
+
+
 # --- everywhere the same ----------------------------------------------------------------------------------------------
 
 

@@ -36,15 +36,16 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
     global core, overlay, shader, viewport, geometry, forms, labels, snapshot, view_room, outline
-    global Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
+    global CollisionProxy, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
     drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "picture")
-    others = ("ui.viewport", "ui.view_room", "read.shape_outline", "data.units", "data.preferences")
+    others = ("ui.viewport", "ui.view_room", "read.shape_outline", "data.units", "data.preferences", "check.inspection")
     names = [*(f"draw.{name}" for name in drawing), *others]
-    overlay, shader, geometry, forms, labels, snapshot, viewport, view_room, outline, units, preferences = (
+    overlay, shader, geometry, forms, labels, snapshot, viewport, view_room, outline, units, preferences, inspection = (
         import_module(f"{addon.__name__}.blender_addon.{name}") for name in names
     )
     core = import_module(f"{addon.__name__}.core")
     Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
+    CollisionProxy = inspection.CollisionProxy
     LOOK = preferences.DEFAULT_LOOK
     STYLE = geometry.Style(LOOK)
     toggles = [field.name for field in fields(STYLE) if field.name.startswith("show_")]
@@ -58,6 +59,9 @@ class Proxy:
     kind: str = "COMPOUND"
     concavity: object = None
     fit: object = None
+
+    def is_the_mesh(self, resolution: float) -> bool:
+        return CollisionProxy.is_the_mesh(self, resolution)
 
 
 ITSELF = Proxy("MESH")
@@ -645,7 +649,7 @@ def test_a_mesh_that_is_its_own_shape_has_no_outline_unless_it_is_inside_the_oth
     ],
 )
 def test_a_shape_is_the_mesh_within_the_resolution_of_its_coordinates(proxy, same):
-    assert geometry.is_the_mesh(proxy, 1e-6) is same
+    assert proxy.is_the_mesh(1e-6) is same
 
 
 def test_an_outline_is_drawn_only_behind_geometry_for_a_convex_mesh(graphics):
