@@ -38,7 +38,9 @@ TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
 SCROLL_BAR = 3
 """Characters that it takes beside the rows."""
-ROWS = 5
+WIDTH_OF_STATUS = 0.4
+"""Fraction of the width that the status of the active clash takes beside its state."""
+ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
 
 
@@ -162,12 +164,13 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
             "active",
             item_dyntip_propname="tooltip",
             rows=ROWS,
+            maxrows=ROWS,
             sort_lock=True,
         )
         clash = scene_results.active_clash(context.scene)
         _draw_buttons(panel, context, clash)
         if check.findings:
-            _draw_clash(panel.box().column(align=True), context, clash)
+            _draw_clash(panel, context, clash)
         row = panel.row(align=True)
         row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
         row.operator("contact_lens.clear_findings", text="", icon="TRASH")
@@ -256,41 +259,33 @@ def _draw_buttons(
 
 
 def _draw_clash(
-    box: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
+    panel: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
 ) -> None:
-    """Draw the active clash in as many rows as any other."""
+    """Draw what the list does not say of the active clash, in as many rows as of any other."""
+    column = panel.column(align=True)
     if clash is None:
-        box.label(text=messages.CLICK_CLASH, icon="INFO")
-        for _ in range(5):
-            box.label(text="")
+        column.label(text=messages.CLICK_CLASH, icon="INFO")
+        column.label(text="")
         return
     row, scene = clash.row(), context.scene
     reason = scene_results.why_out_of_date(scene, scene_results.of_scene(scene).active, clash)
-    number = _number_of(row, UnitFormat.of_scene(scene))
-    first = box.split(factor=_fraction_of_name(context, number), align=True)
-    first.active = not reason
-    first.label(text=messages.RELATIONS[row["relation"]], icon_value=status_icons.icon(row["relation"]))
-    right = first.row()
-    right.alignment = "RIGHT"
-    right.label(text=number)
-    room = layout.characters(context) - layout.ICON_WIDTH - 3
-    for letter in "ab":
-        name = scene_results.label(clash, letter)
-        layout.line(box, context, f"{letter.upper()}  {elided(name, room)}", name, "BLANK1")
+    first = column.split(factor=1.0 - WIDTH_OF_STATUS)
+    beside = round(WIDTH_OF_STATUS * layout.characters(context))
     fraction, frame = open_clash.progress_of(scene), row.get("frame")  # files saved earlier do not say
     if fraction is not None:
-        box.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
+        first.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
     elif reason:
-        layout.line(box, context, messages.capitalized(reason), messages.capitalized(reason), "ERROR")
+        sentence = messages.capitalized(reason)
+        layout.line(first, context, sentence, sentence, "ERROR", beside)
     elif frame not in (None, frame_of(scene)):
-        box.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
+        first.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
     else:
-        box.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
+        first.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
+    first.prop(clash, "status", text="")
     if row["notes"]:
-        layout.line(box, context, row["notes"][0], ". ".join(row["notes"]), "INFO")
+        layout.line(column, context, row["notes"][0], ". ".join(row["notes"]), "INFO")
     else:
-        box.label(text="")
-    box.prop(clash, "status", text="")
+        column.label(text="")
 
 
 class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
