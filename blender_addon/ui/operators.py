@@ -226,7 +226,7 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Swap A and B: the other object is moved out"""
+    """Swap the two objects, so that the other one is moved out"""
 
     bl_idname = "contact_lens.swap"
     bl_label = "Swap A and B"
