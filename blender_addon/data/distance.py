@@ -99,6 +99,11 @@ class Distance:
             units.length(most, rounding="up", digits=digits) if math.isfinite(most) else "",
         )
 
+    def span_text(self, units: UnitFormat) -> str:
+        """Return between which lengths the number is proved to lie, such as '1.88 to 2.85 mm'."""
+        least, most = self.bound_texts(units.for_table([self.bounds[1]]))
+        return f"{least.partition(' ')[0]} to {most}" if least else f"at most {most}"
+
     def exact_text(self, units: UnitFormat) -> str:
         """Return the number with all its digits and the unit, for the clipboard."""
         return "" if self.signed_distance is None else units.exact(abs(self.signed_distance))

@@ -49,6 +49,7 @@ def capitalized(text: str) -> str:
 # --- picking and inspecting a pair ----------------------------------------------------------------------------------
 
 SELECT_TWO = "Select two objects: the active one becomes A, the other B"
+PICK_OTHER = "Pick the other object, or select two: the active one becomes A, the other B"
 ACTIVATE_ONE = "Make one of the two selected objects active: it becomes A"
 NOT_PICKED = "Pick two objects first"
 NOTHING_PICKED = "No object is picked"
@@ -479,11 +480,6 @@ def hull_short(name: str) -> str:
 
 def pieces_short(name: str) -> str:
     return f"'{name}': approximate pieces"
-
-
-def bounds_short(name: str, least: str) -> str:
-    """Return that only an upper bound of the depth or gap is known; least: the lower bound, if there is one."""
-    return f"{name} is at least {least}" if least else f"Exact {name.lower()} not known"
 
 
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:

@@ -234,6 +234,17 @@ def direction(values: Iterable[float]) -> str:
     return " ".join(f"{float(v) + 0.0:z.2f}" for v in values)
 
 
+def along(values: Iterable[float]) -> str:
+    """A unit vector in words, to read at a glance: '+Z' along an axis, else its components."""
+    text = direction(values)
+    axes = {
+        direction(sign * (axis == k) for k in range(3)): f"{'+' if sign > 0 else '-'}{'XYZ'[axis]}"
+        for axis in range(3)
+        for sign in (1.0, -1.0)
+    }
+    return axes.get(text, text)
+
+
 def exact_vector(values: Iterable[float]) -> str:
     """A point, vector or direction in Blender units with all digits, as Blender pastes it into a vector's fields."""
     return f"[{', '.join(_exact(float(v)) for v in values)}]"

@@ -230,8 +230,7 @@ def _proved(inspection: Inspection) -> str:
         return f"Within {units.rough(distance.width)}"
     if distance.width <= _CLOSE * most:
         return f"To {math.floor(math.log10(most / max(distance.width, _EPS * most)))} digits"
-    low, high = distance.bound_texts(units.for_table([most]))
-    return f"{low.partition(' ')[0]} to {high}" if low else f"At most {high}"
+    return capitalized(distance.span_text(units))
 
 
 def _method_words(contact: Contact) -> str:

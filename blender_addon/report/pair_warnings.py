@@ -45,7 +45,7 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
             found.append(Warning(text, ". ".join(pair_lines.shape_notes(side, inspection))))
     distance = Distance.of_contact(contact)
     if distance.is_at_most:
+        text = f"{distance.name} is {messages.PENDING if is_pending else distance.span_text(units)}"
         bounds = distance.bound_texts(units)
-        text = messages.bounds_short(distance.name, messages.PENDING if is_pending else bounds[0])
         found.append(Warning(text, "" if is_pending else messages.bounds_apart(contact, *bounds)))
     return found[:MOST]

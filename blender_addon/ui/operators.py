@@ -69,7 +69,7 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
     else:
         picked_a, picked_b = properties.pair(context.scene)
         if picked_a is None or picked_b is None:
-            return messages.SELECT_TWO
+            return messages.SELECT_TWO if picked_a is picked_b else messages.PICK_OTHER
         a, b = picked_a, picked_b
     if _are_picked_instances(context.scene, (a, b)):
         return a, b

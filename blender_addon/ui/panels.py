@@ -10,7 +10,7 @@ import bpy
 from ..check import session
 from ..data import messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
-from ..data.units import direction
+from ..data.units import along
 from ..read import collision_shape
 from ..report import pair_lines
 from . import follow_pair, follow_volumes, layout, operators, status_icons, steady_warnings, viewport
@@ -69,7 +69,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
             number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
     row = rows.row()
     has_direction = inspection is not None and inspection.contact.normal.any()
-    row.label(text=f"along {direction(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
+    row.label(text=f"along {along(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
     frame = row.row()
     frame.alignment = "RIGHT"
     frame.operator("contact_lens.frame", text="Frame")

@@ -88,11 +88,11 @@ def test_with_a_pair_the_button_is_an_icon_in_the_header() -> None:
 def test_swap_exchanges_a_and_b_and_their_result() -> None:
     a, b = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
     inspect(a, b)
-    assert result() == ["Penetrating", "0.5 m", "along 1.00 0.00 0.00", "Up to date"]
+    assert result() == ["Penetrating", "0.5 m", "along +X", "Up to date"]
     assert bpy.ops.contact_lens.swap() == {"FINISHED"}
     settings = bpy.context.scene.contact_lens
     assert (settings.object_a, settings.object_b) == (b, a)
-    assert result() == ["Penetrating", "0.5 m", "along -1.00 0.00 0.00", "Up to date"]
+    assert result() == ["Penetrating", "0.5 m", "along -X", "Up to date"]
     bpy.ops.contact_lens.clear()
     assert not bpy.ops.contact_lens.swap.poll()
 
@@ -113,11 +113,11 @@ def test_a_pair_that_cannot_be_inspected_can_be_swapped() -> None:
 @pytest.mark.parametrize(
     ("x", "size", "rows"),
     [
-        (4.0, 2.0, ["Separated", "2 m", "along 1.00 0.00 0.00", "Up to date"]),
-        (2.0, 2.0, ["Touching", "along 1.00 0.00 0.00", "Up to date"]),
-        (1.0, 2.0, ["Penetrating", "1 m", "along 1.00 0.00 0.00", "Up to date"]),
-        (0.25, 1.0, ["B Inside A", "1.25 m", "along 1.00 0.00 0.00", "Up to date"]),
-        (0.25, 4.0, ["A Inside B", "2.75 m", "along 1.00 0.00 0.00", "Up to date"]),
+        (4.0, 2.0, ["Separated", "2 m", "along +X", "Up to date"]),
+        (2.0, 2.0, ["Touching", "along +X", "Up to date"]),
+        (1.0, 2.0, ["Penetrating", "1 m", "along +X", "Up to date"]),
+        (0.25, 1.0, ["B Inside A", "1.25 m", "along +X", "Up to date"]),
+        (0.25, 4.0, ["A Inside B", "2.75 m", "along +X", "Up to date"]),
     ],
 )
 def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str]) -> None:
@@ -136,8 +136,8 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert not drawn("measurements").greyed
     b.location.x = 1.75
     update()
-    assert result() == ["Penetrating", "0.5 m", "along 1.00 0.00 0.00", "'B' has moved"]
-    assert set(main().greyed) == {"Penetrating", "0.5 m", "along 1.00 0.00 0.00", "Frame"}
+    assert result() == ["Penetrating", "0.5 m", "along +X", "'B' has moved"]
+    assert set(main().greyed) == {"Penetrating", "0.5 m", "along +X", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
     follow = part("blender_addon.ui.follow_pair")
     monkeypatch.setattr(
@@ -324,7 +324,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
     monkeypatch.setattr(inspection, "contact", stalled)
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
     assert result()[1] == "≤ 0.5 m"
-    assert warnings() == ["Depth is at least 0.125 m"]
+    assert warnings() == ["Depth is 0.125 to 0.5 m"]
     assert "moving by 0.5 m separates them" in main().given("explain", "sentence")[0]
     assert "0.125 to 0.5 m" in drawn("accuracy").texts
 
@@ -390,18 +390,18 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(contact, "contact", bracket)
     b = cube("B", (1.5, 0.2, 0.1))
     inspect(cube("A"), b)
-    assert (result()[1], warnings()) == ("≤ 0.5 m", ["Depth is at least 0.25 m"])
+    assert (result()[1], warnings()) == ("≤ 0.5 m", ["Depth is 0.25 to 0.5 m"])
     b.location.x = 1.75
     update()
-    assert "Depth is at least 0.25 m" in main().greyed, "outdated"
+    assert "Depth is 0.25 to 0.5 m" in main().greyed, "outdated"
 
     follow = part("blender_addon.ui.follow_pair")
     status = follow.Status("Following", is_pending=True, is_following=True)
     with monkeypatch.context() as patch:
         patch.setattr(follow, "status", lambda context: status)
-        assert warnings() == ["Depth is at least ..."]
+        assert warnings() == ["Depth is ..."]
         assert set(warnings()) <= set(main().greyed)
-        assert main().given("explain", "sentence") == ["Depth is at least ..."]
+        assert main().given("explain", "sentence") == ["Depth is ..."]
         accuracy = drawn("accuracy")
         assert set(accuracy.texts[1 : accuracy.texts.index("Checks") + 2 : 2]) == {"..."}
         assert accuracy.greyed == accuracy.texts, "the notes, too"
@@ -409,8 +409,8 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     bpy.ops.contact_lens.refresh()
     session = part("blender_addon.check.session")
     session.store(bpy.context.scene, replace(session.current(bpy.context), verification=None))
-    assert result() == ["Penetrating", "≤ 0.25 m", "along 1.00 0.00 0.00", "First answer only"]
-    assert warnings() == ["Depth is at least 0.125 m"], "the bound of the first answer"
+    assert result() == ["Penetrating", "≤ 0.25 m", "along +X", "First answer only"]
+    assert warnings() == ["Depth is 0.125 to 0.25 m"], "the bound of the first answer"
     rows = drawn("accuracy").texts
     assert rows[rows.index("Status") + 1] == "First answer only"
     assert rows[rows.index("Checks") + 1] == "..."
