@@ -237,12 +237,10 @@ def direction(values: Iterable[float]) -> str:
 def along(values: Iterable[float]) -> str:
     """A unit vector in words, to read at a glance: '+Z' along an axis, else its components."""
     text = direction(values)
-    axes = {
-        direction(sign * (axis == k) for k in range(3)): f"{'+' if sign > 0 else '-'}{'XYZ'[axis]}"
-        for axis in range(3)
-        for sign in (1.0, -1.0)
-    }
-    return axes.get(text, text)
+    parts = text.replace("-", "").split(" ")
+    if sorted(parts) != ["0.00", "0.00", "1.00"]:
+        return text
+    return ("-" if "-" in text else "+") + "XYZ"[parts.index("1.00")]
 
 
 def exact_vector(values: Iterable[float]) -> str:
