@@ -70,11 +70,10 @@ class Distance:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The proved bounds of the depth or gap."""
+        """The proved bounds of the depth or gap; infinite where there are none."""
         lower = -math.inf if self.lower_bound is None else self.lower_bound
         upper = math.inf if self.upper_bound is None else self.upper_bound
-        least, most = (lower, upper) if self.name == "Gap" else (-upper, -lower)
-        return max(0.0, least), max(0.0, most)
+        return (lower, upper) if self.name == "Gap" else (-upper, -lower)
 
     @property
     def is_at_most(self) -> bool:

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import bpy
 
-from ...core.result import Contact
 from ..check import session
 from ..check.inspection import Keys
 from ..data.properties import pair_keys
@@ -23,6 +21,12 @@ SETTLE_S = 0.3
 """Seconds without another result after which the number of lines changes."""
 EMPTY = Warning("", "")
 
+
+class _NoContact:
+    """Stands for the contact where there is no result: there are weak references to it, not to None."""
+
+
+NO_CONTACT = _NoContact()
 clock = time.monotonic
 
 
@@ -31,8 +35,8 @@ class _Shown:
     keys: Keys | None
     count: int
     """How many lines there are."""
-    last: Callable[[], Contact | None]
-    """The result that was drawn last."""
+    last: weakref.ref[object]
+    """The contact, or `NO_CONTACT`, that was drawn last."""
     since: float
     """When it was drawn for the first time."""
 
@@ -45,30 +49,26 @@ def of(context: bpy.types.Context, status: Status) -> list[Warning]:
     """Return the warnings about the scene's result, EMPTY for lines that only keep their place."""
     inspection, keys = session.current(context), pair_keys(context.scene)
     found = [] if inspection is None else warnings(inspection, status.is_pending)
-    contact = None if inspection is None else inspection.contact
+    contact: object = NO_CONTACT if inspection is None else inspection.contact
     shown = _shown.get(context.scene.session_uid)
     if shown is None or shown.keys != keys:
-        shown = _shown[context.scene.session_uid] = _Shown(keys, len(found), _reference(contact), clock())
+        shown = _shown[context.scene.session_uid] = _Shown(keys, len(found), weakref.ref(contact), clock())
     elif not _is_followed(shown, contact, status):
         shown.count = len(found)
     return [*found, *[EMPTY] * shown.count][: shown.count]
 
 
-def _is_followed(shown: _Shown, contact: Contact | None, status: Status) -> bool:
+def _is_followed(shown: _Shown, contact: object, status: Status) -> bool:
     if not background.has_windows():
         return False
     if shown.last() is not contact:
-        shown.last, shown.since = _reference(contact), clock()
+        shown.last, shown.since = weakref.ref(contact), clock()
     if status.is_following:
         return True
     if (seconds := SETTLE_S - (clock() - shown.since)) <= 0.0:
         return False
     handlers.wake(handlers.redraw, seconds)
     return True
-
-
-def _reference(contact: Contact | None) -> Callable[[], Contact | None]:
-    return (lambda: None) if contact is None else weakref.ref(contact)
 
 
 _FOLLOWER = handlers.Follower({}, timers=(handlers.redraw,), stop=_shown.clear)

@@ -19,7 +19,12 @@ class Drawn:
         self.texts: list[str] = []
         """Of labels, buttons and bars."""
         self.greyed: list[str] = []
+        """Those of the texts, and properties, that are dimmed."""
+        self.disabled: list[str] = []
+        """Operators, menus and properties that cannot be used."""
         self.icons: list[str] = []
+        self.dots: list[Any] = []
+        """Icons of the add-on's own."""
         self.props: list[str] = []
         self.operators: list[tuple[str, Any]] = []
         """Their names and what they are given."""
@@ -49,6 +54,7 @@ class Layout:
         self._drawn: Drawn = parent._drawn if parent else Drawn()
         self._is_row = is_row
         self.active = parent.active if parent else True
+        self.enabled = parent.enabled if parent else True
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -74,11 +80,15 @@ class Layout:
         if not self._is_row:
             self._drawn.row += 1
 
-    def _note(self, function: str, text: str | None, icon: str = "NONE", **options: Any) -> None:
+    def _note(self, function: str, text: str | None, icon: str = "NONE", name: str = "", **options: Any) -> None:
         assert icon in ICONS
         assert set(options) <= set(FUNCTIONS[function].parameters.keys())
         self._next_row()
         self._drawn.icons.append(icon)
+        if options.get("icon_value"):
+            self._drawn.dots.append(options["icon_value"])
+        if name and not self.enabled:
+            self._drawn.disabled.append(name)
         if text:
             self._drawn.texts.append(text)
             if not self.active:
@@ -93,13 +103,15 @@ class Layout:
 
     def prop(self, data: Any, name: str, text: str | None = None, placeholder: str = "", **options: Any) -> None:
         assert name in data.bl_rna.properties
-        self._note("prop", placeholder, **options)
+        self._note("prop", placeholder, name=name, **options)
         self._drawn.props.append(name)
+        if not self.active:
+            self._drawn.greyed.append(name)
 
     def operator(self, name: str, text: str | None = None, **options: Any) -> Any:
         group, identifier = name.split(".")
         properties = getattr(getattr(bpy.ops, group), identifier).get_rna_type().properties
-        self._note("operator", text, **options)
+        self._note("operator", text, name=name, **options)
         self._drawn.places[f"{name} {text}"] = self._drawn.row
         given = SimpleNamespace(**dict.fromkeys(properties.keys()))
         self._drawn.operators.append((name, given))
@@ -107,7 +119,7 @@ class Layout:
 
     def menu(self, name: str, text: str | None = None, **options: Any) -> None:
         assert hasattr(bpy.types, name)
-        self._note("menu", text, **options)
+        self._note("menu", text, name=name, **options)
 
     def panel(self, name: str, default_closed: bool = False) -> tuple[Layout, Layout]:
         """Stands for a part that the user has unfolded."""

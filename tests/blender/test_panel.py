@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import add_object, cube, edit, inspect, part, select, update
+from .scenes import add_object, cube, edit, inspect, inspection, part, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -118,12 +119,17 @@ def test_a_pair_that_cannot_be_inspected_can_be_swapped() -> None:
         (1.0, 2.0, ["Penetrating", "1 m", "along +X", "Up to date"]),
         (0.25, 1.0, ["B Inside A", "1.25 m", "along +X", "Up to date"]),
         (0.25, 4.0, ["A Inside B", "2.75 m", "along +X", "Up to date"]),
+        (0.0, 2.0, ["Coincident", "2 m", "along +Z", "Up to date"]),
     ],
 )
-def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str]) -> None:
+def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     inspect(cube("A"), cube("B", (x, 0.0, 0.0), size))
     assert result() == rows
     assert warnings() == []
+    monkeypatch.setattr(part("blender_addon.ui.status_icons"), "icon", lambda relation: relation)
+    assert main().dots == [inspection().contact.relation]
+    is_movable = rows[0] not in ("Separated", "Touching")
+    assert main().disabled == ([] if is_movable else ["CONTACT_LENS_MT_move_out"]), "as the button before it"
 
 
 def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
@@ -157,6 +163,36 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert result()[-1] == "Up to date"
     bpy.context.scene.contact_lens.clearance = 1.0
     assert result()[-1] == "The settings have changed"
+
+
+@pytest.mark.parametrize(
+    ("state", "icon", "offers_refresh"),
+    [
+        ({"text": "Up to date"}, "CHECKMARK", False),
+        ({"text": "First answer only", "is_provisional": True}, "SORTTIME", True),
+        ({"text": "Following", "is_provisional": True, "is_following": True}, "SORTTIME", False),
+        ({"text": "Following", "is_pending": True, "is_following": True}, "SORTTIME", False),
+        ({"text": "'B' has moved", "is_outdated": True}, "ERROR", True),
+    ],
+)
+def test_the_status_has_an_icon_and_refresh_where_it_helps(
+    state: dict[str, Any], icon: str, offers_refresh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    follow = part("blender_addon.ui.follow_pair")
+    monkeypatch.setattr(follow, "status", lambda context: follow.Status(**state))
+    panel = main()
+    assert state["text"] in panel.texts
+    assert [each for each in panel.icons if each in ("CHECKMARK", "SORTTIME", "ERROR")] == [icon]
+    assert ("refresh" in panel.names) == offers_refresh
+    assert bool(drawn("accuracy").greyed) == bool(state.keys() & {"is_outdated", "is_pending"})
+
+
+def test_progress_stands_in_place_of_the_reason_why_there_is_no_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main().texts[-1] == "Select two objects"
+    follow = part("blender_addon.ui.follow_pair")
+    monkeypatch.setattr(follow, "status", lambda context: follow.Status(progress=0.25))
+    assert (main().texts[-1], main().bars) == ("Inspecting: 25 %", ["Inspecting: 25 %"])
 
 
 def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,6 +257,7 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     assert copied["Direction"] == "[1, 0, 0]"
     operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_copy
     assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876544 m to the clipboard"
+    assert operator.description(bpy.context, SimpleNamespace(what="")) == "", "its own"
     with pytest.raises(RuntimeError, match="has no row 'Weight'"):
         bpy.ops.contact_lens.copy(what="Weight")
 
@@ -235,6 +272,7 @@ def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
     assert {"Depth", "0.5 m", "Copy All"} <= set(drawn("measurements").texts)
     assert {"Method", "Checks", "Resolution"} <= set(drawn("accuracy").texts)
     assert {"copy", "save_json"} == drawn("measurements").names
+    assert drawn("accuracy").names == set(), "words are not copied"
     toggles = {
         field.identifier
         for field in bpy.context.scene.contact_lens.bl_rna.properties
@@ -305,6 +343,19 @@ def test_stand_ins_for_what_is_not_convex_are_warned_of_and_at_most_two() -> Non
     assert warnings() == ["Coordinates too coarse", "'Left': convex hull used"]
 
 
+def test_pieces_that_are_not_exact_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.2, 0.1))
+    a.contact_lens_shape = "COMPOUND"
+    inspect(a, b)
+    assert warnings() == [], "exact ones are the object itself"
+    session = part("blender_addon.check.session")
+    found = session.current(bpy.context)
+    pieces = replace(found.proxy_a.pieces, exact=False)
+    session.store(bpy.context.scene, replace(found, proxy_a=replace(found.proxy_a, pieces=pieces)))
+    assert warnings() == ["'A': approximate pieces"]
+    assert main().given("explain", "sentence")[0].startswith("'A' is approximated by 1 convex piece")
+
+
 def test_open_surfaces_without_a_depth_are_warned_of() -> None:
     a, b = monkey("Left"), monkey("Right", 0.5)
     inspect(a, b)
@@ -314,14 +365,14 @@ def test_open_surfaces_without_a_depth_are_warned_of() -> None:
 
 
 def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    inspection, core = part("blender_addon.check.pair_contact"), part("core")
-    honest = inspection.contact
+    pair_contact, core = part("blender_addon.check.pair_contact"), part("core")
+    honest = pair_contact.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:
         found = honest(*shapes, **options)
         return replace(found, status=core.Status.STALLED, upper_bound=-0.125)
 
-    monkeypatch.setattr(inspection, "contact", stalled)
+    monkeypatch.setattr(pair_contact, "contact", stalled)
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
     assert result()[1] == "≤ 0.5 m"
     assert warnings() == ["Depth is 0.125 to 0.5 m"]
@@ -332,7 +383,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
         found = honest(*shapes, **options)
         return replace(found, point_on_a=found.point_on_a + 0.25)
 
-    monkeypatch.setattr(inspection, "contact", wrong)
+    monkeypatch.setattr(pair_contact, "contact", wrong)
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
     assert warnings() == ["Verification failed"]
     assert "did not pass its own verification" in drawn("accuracy").words
@@ -372,6 +423,7 @@ def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytes
     update()
     with pytest.raises(RuntimeError, match="has no vertices"):
         bpy.ops.contact_lens.refresh()
+    gc.collect()  # the earlier result is really gone
     assert (warnings(), main().row) == ([], without + 1), "nor does an error move anything"
     now += 0.4
     assert main().row == without
@@ -478,7 +530,39 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}
     assert drawn_by(menu.CONTACT_LENS_MT_move_out, "draw").given("separate", "moves") == ["A", "HALF"]
-    assert drawn("overlay").props == ["show_overlay", *part("blender_addon.ui.panels").TOGGLES]
+    toggles = part("blender_addon.ui.panels").TOGGLES
+    assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_overlay", *toggles], [])
+    bpy.context.scene.contact_lens.show_overlay = False
+    assert drawn("overlay").greyed == drawn("display").greyed == list(toggles)
+
+
+def test_why_the_overlay_is_not_drawn_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part("blender_addon.ui.viewport"), "error", lambda: "The overlay cannot be drawn")
+    assert "The overlay cannot be drawn" in main().words
+
+
+def test_a_shape_that_cannot_be_chosen_is_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
+    select(cube("A"), cube("B"))
+    assert main().disabled == drawn("shape").disabled == []
+    monkeypatch.setattr(
+        part("blender_addon.read.collision_shape"), "readonly_reason", lambda obj: f"{obj.name} is linked"
+    )
+    assert main().disabled == ["contact_lens_shape"] * 2
+    assert drawn("shape").disabled == ["contact_lens_shape"]
+    assert "is linked" in drawn("shape").words
+
+
+def test_what_is_too_long_for_the_sidebar_loses_its_middle_or_takes_two_lines() -> None:
+    layout, elided = part("blender_addon.ui.layout"), part("blender_addon.data.names").elided
+    assert elided("Beam.Y.07", 9) == "Beam.Y.07"
+    assert elided("Beam.Y.Level.07", 9) == "Beam…l.07"
+    assert layout.fitting("'The left part of the hinge' has moved", 24) == "'The le…hinge' has moved"
+    assert layout.fitting("Select two objects of a kind", 12) == "Select two …"
+    lines = [("Depth", "1 m", ""), ("Name", "a text that is as long as two lines", "copied")]
+    drawing = Layout()
+    layout.rows(drawing, bpy.context, lines)
+    assert drawing.drawn.icons == ["NONE", "NONE", "NONE", "BLANK1", "COPYDOWN"]
+    assert drawing.drawn.row == 3
 
 
 def test_look_follows_the_preferences(addon: ModuleType) -> None:
