@@ -27,8 +27,9 @@ h3 { font-size: 1.05rem; margin: 1.2rem 0 .4rem; } h1, h2, h3, p, li, dd { overf
 dt { color: var(--dim); flex: 0 0 5.2rem; }
 .verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1rem 0 .2rem; }
 :is(.verdict, h2, h3) + .dim { margin: 0 0 1rem; } .verdict span { white-space: nowrap; }
-.unchecked, .between { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
-.unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
+section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margin-top: 0; }
+.unchecked, .between { border-left: 4px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
+.unchecked { border-color: var(--bad); } .unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
 .unchecked ul { margin: .2rem 0 0; padding-left: 1.2rem; }
 .dot { display: inline-block; box-sizing: border-box; width: .8em; height: .8em; border-radius: 50%; flex: none;
   margin-right: .45em; border: .17em solid var(--tone); --tone: var(--dim); print-color-adjust: exact;
@@ -53,10 +54,11 @@ table { border-collapse: separate; border-spacing: 0; width: 100%; table-layout:
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 th, td { text-align: left; padding: .5rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
   overflow-wrap: anywhere; font-weight: inherit; }
-thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); border-bottom-width: 2px; font-weight: 600;
-  vertical-align: bottom; overflow-wrap: normal; }
+thead { position: sticky; top: 0; z-index: 1; background: var(--paper); }
+thead th { border-bottom-width: 2px; font-weight: 600; vertical-align: bottom; overflow-wrap: normal; }
 .n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-col.relation { width: 10.5rem; } col.depth { width: 9.5rem; } col.area { width: 7.5rem; } col.status { width: 6rem; }
+td.n:not([data-v=""]) { white-space: nowrap; }
+col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; } col.status { width: 6rem; }
 col.picture { width: 25.3rem; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
@@ -84,10 +86,10 @@ dialog img { width: min(960px, 90vw, 135vh); }
 .blocked { animation: late 0s 2s both; } @keyframes late { from { visibility: hidden; } }
 details { margin: .8rem 0; } summary { cursor: pointer; }
 @media (max-width: 84rem) { col.picture { width: 19.3rem; } }
-@media (max-width: 72rem) { col.picture { width: 14rem; } }
+@media (max-width: 72rem) { col.picture { width: 13rem; } }
 @media screen and (max-width: 60rem) {
   input { width: 100%; } table, thead, tbody { display: block; }
-  thead th { position: static; border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
+  thead { position: static; } thead th { border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
   thead th { padding: .3rem 0; } thead .picture { display: none; }
   tbody tr { display: grid; grid-template-columns: 1fr auto; max-width: 30rem; padding: .6rem 0;
     border-bottom: 1px solid var(--line); }
@@ -96,9 +98,10 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
   tbody td:nth-child(6) { grid-column: 1 / -1; } img { width: 30rem; } tbody[aria-hidden] td { grid-column: 1 / -1; }
 }
 @media print { @page { margin: 12mm; } :root { font-size: 11px; } body { font-size: 1rem; max-width: none; padding: 0; }
-  thead { display: table-header-group; } thead th { position: static; background: none; }
+  thead { display: table-header-group; position: static; background: none; }
   thead button { display: contents; } th button::after { content: none !important; }
   tr, .facts, .unchecked li { break-inside: avoid; } h2, h3, tr.group { break-after: avoid; }
+  section > :has(~ .wide) { break-after: avoid; } tbody:first-of-type > tr:first-child { break-before: avoid; }
   .controls button, input:placeholder-shown, output:empty, dialog { display: none; }
   col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 9%; }
   col.picture { width: 30%; } img { width: 100%; } a, .dim { color: var(--dim); } }
@@ -159,7 +162,7 @@ class Findings {
       head.innerHTML = `<button type="button">${head.innerHTML}</button>`;
       head.firstChild.addEventListener("click", () => this.sort(head, column));
     });
-    this.controls.hidden = false;
+    this.controls.hidden = this.rows.length < 2;
     this.field.addEventListener("input", () => this.lay(true));
     this.controls.addEventListener("click", ({target}) => {
       const button = target.closest("button");

@@ -60,7 +60,7 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
             yield from _check(check, number, head, "h2")
             continue
         yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
-        yield from html_facts.list_of(fact for fact in own if fact not in common)
+        yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
         yield from _verdict([check])
         yield from _check(check, number, head, "h3")
         yield "</section>"
