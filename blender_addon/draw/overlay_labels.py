@@ -276,7 +276,7 @@ def annotate(
     if style.show_vector:
         # About what ten pixels are, in world units at the contact.
         step = 1e-2 * _half_height(origin(inspection), view_matrix, projection_matrix)
-        words = vector_label(inspection) + (" (outdated)" if showing.is_stale else "")
+        words = vector_label(inspection) + (f" ({messages.OUT_OF_DATE})" if showing.is_stale else "")
         _annotate_vector(sheet, inspection, matrix, size, step, messages.PENDING if showing.is_pending else words)
     if style.show_labels:
         _annotate_names(sheet, inspection, matrix, size, showing)

@@ -226,7 +226,7 @@ def test_long_names_lose_their_middle():
 def test_a_stale_result_says_so():
     p = PAIRS["corner_in_face"]()
     notes = notes_of(p, showing=geometry.Showing(is_stale=True))
-    assert notes.texts[0].text == f"{labels.vector_label(p)} (outdated)"
+    assert notes.texts[0].text == f"{labels.vector_label(p)} (out of date)"
 
 
 def test_a_result_on_its_way_is_three_dots_and_the_names_are_where_the_objects_are():
