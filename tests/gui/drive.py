@@ -44,6 +44,10 @@ HEADER = 40
 """Pixels from the upper edge of a button to the header of the panel below it."""
 EDGE = 3
 """Pixels from there to where a button is clicked: not on its edge, and in it where Blender reported one step late."""
+KEYS = {" ": "SPACE"} | dict(
+    zip("0123456789", ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"], strict=True)
+)
+"""What Blender calls the keys of characters that are no letters."""
 WARNING = 26
 """Pixels from a warning to what is below it."""
 
@@ -167,9 +171,9 @@ class Window:
         yield TICK
 
     def write(self, text: str) -> Iterator[float]:
-        """Type text, letter by letter, into whatever field is open."""
+        """Type letters and digits, one by one, into whatever field is open."""
         for letter in text:
-            name = "SPACE" if letter == " " else letter.upper()
+            name = KEYS.get(letter, letter.upper())
             if name not in bpy.types.Event.bl_rna.properties["type"].enum_items:
                 raise ValueError(f"no key is called {letter!r}")
             self._event(name, "PRESS", unicode=letter)
