@@ -626,7 +626,7 @@ REPORTED_TOUCHES = {
 }
 """Which touching pairs a check reports, by what they must share."""
 FIRST_DEPTHS = "First answers; ≤ marks an upper bound"
-DEPTHS_IN_FULL = "In full; ≤ marks an upper bound"
+DEPTHS_IN_FULL = "Exact where possible; ≤ marks an upper bound"
 IGNORED_PAIRS = {
     "parents": "parent and child",
     "collections": "same collection",
