@@ -128,7 +128,7 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool)
     of_frame = [] if found_at == frame else [messages.found_at(found_at)]
     if row["apart"]:
         of_frame.append(messages.APART_NOW)
-    notes = "".join(f"<p>{shown(note)}</p>" for note in [*of_frame, *row["notes"]])
+    notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *row["notes"]])
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     area = shown(units.area(row["area"])) if row["area"] > 0.0 else ""
@@ -157,4 +157,4 @@ def _picture(row: dict[str, Any]) -> str:
         names = shown(f"{row['a']['name']} and {row['b']['name']}")
         image = f'<img alt="{names}" src="data:image/png;base64,{shown(row["picture"])}">'
         return f'<button type="button" class="picture">{image}</button>'
-    return f'<span class="dim">{shown(row.get("no_picture", ""))}</span>'
+    return f'<span class="dim">{shown(messages.capitalized(row.get("no_picture", "")))}</span>'

@@ -134,8 +134,8 @@ def test_each_finding_is_marked_with_its_frame(
     (told,) = data["checks"]
     assert (told["frame"], [row["frame"] for row in told["findings"]]) == (10, [10, 1])
     assert [line["frame"] for line in table] == ["10", "1"]
-    assert ["found at frame 1" in row[0] for row in page.rows[1:]] == [False, True]
-    assert [row[5] for row in page.rows[1:]] == ["", "found at frame 1"], "a picture would show another pose"
+    assert ["\nFound at frame 1" in row[0] for row in page.rows[1:]] == [False, True]
+    assert [row[5] for row in page.rows[1:]] == ["", "Found at frame 1"], "a picture would show another pose"
     # Separated it is as it is now. Findings of files saved earlier do not say of which frame they are.
     check.active = next(k for k, finding in enumerate(check.findings) if finding.row()["frame"] == 1)
     assert bpy.ops.contact_lens.separate_finding() == {"FINISHED"}
