@@ -21,6 +21,7 @@ from typing import Any
 
 import bpy
 
+from .check import clash_renewal
 from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
@@ -287,7 +288,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
                 outcome = scene_pairs.check(given, shows, options.verify, known)
             finally:
                 shows.end()
-            check = scene_report.check_record(scene, given, outcome, scene_results.statuses(scene))
+            check = scene_report.check_record(scene, given, outcome, clash_renewal.statuses(scene))
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample

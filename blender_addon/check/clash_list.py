@@ -105,6 +105,11 @@ def drop() -> None:
     _lists.clear()
 
 
+def group_of(relation: str) -> str:
+    """Which of three a relation counts as: PENETRATING, TOUCHING or WITHIN_CLEARANCE."""
+    return relation.upper() if relation in ("touching", "within_clearance") else "PENETRATING"
+
+
 def _names_of_objects() -> tuple[list[str], bytes]:
     """Return what tells the names of all objects, at a fraction of what reading them one by one takes."""
     names = bpy.data.objects.keys()
@@ -118,7 +123,7 @@ def _read(check: ContactLensCheck) -> list[_Clash]:
     for finding in check.findings:
         names = results.label(finding, "a"), results.label(finding, "b")
         relation = finding.relation
-        group = results.group_of(relation)
+        group = group_of(relation)
         searched = "\n".join(names).casefold()
         result.append(_Clash(names, searched, relation, group, finding.signed_distance, finding.area))
     return result

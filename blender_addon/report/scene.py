@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import tempfile
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any
 import bpy
 
 from ... import __version__
+from ..check import changes, clash_renewal
 from ..check import results as scene_results
 from ..check.clash_rows import rows
 from ..check.inspection import Work
@@ -68,7 +70,7 @@ def check_record(
     more = {"frame": frame, "apart": False, "out_of_date": None}
     columns = {}
     if statuses is not None:
-        found_statuses = scene_results.statuses_of(given.objects, outcome.clashes, statuses)
+        found_statuses = clash_renewal.statuses_of(given.objects, outcome.clashes, statuses)
         columns["status"] = [status.lower() for status in found_statuses]
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns)
     return {
@@ -103,13 +105,13 @@ def store_check(
     """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
     record = check_record(scene, given, outcome, None, frame, changed)
     approved = rows(given.objects, outcome.approved, outcome.facts, given.units, {"frame": record["frame"]})
-    scene_results.store(scene, given, outcome, record, approved, changed)
+    clash_renewal.store(scene, given, outcome, record, approved, changed)
 
 
 def update_clash(finding: ContactLensFinding, given: CheckInput, outcome: Outcome, frame: float) -> None:
     """Store the check of a pair alone, at a frame, in its finding."""
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, {"frame": frame})
-    scene_results.update(finding, given, outcome, found, frame)
+    clash_renewal.update(finding, given, outcome, found, frame)
 
 
 def document(
@@ -133,6 +135,42 @@ def document(
         "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }
+
+
+def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
+    """Return the last check of the scene as plain data, with the names, statuses and unit settings of today.
+
+    Each finding says whether it is out of date. Empty when there was none.
+    """
+    check = scene_results.of_scene(scene)
+    if not check.summary:
+        return []
+    record: dict[str, Any] = json.loads(check.summary)
+    if scene == bpy.context.scene:
+        changes.settle(bpy.context)
+    findings = list(check.findings)  # a finding is looked up by going through those before
+
+    def make(k: int) -> dict[str, Any]:
+        # Findings of files saved earlier do not say of which frame they are.
+        row = {"frame": record["frame"], **findings[k].row()}
+        row["out_of_date"] = scene_results.why_out_of_date(scene, k, findings[k]) or None
+        row.pop("scale_length", None)
+        return row
+
+    columns = {
+        "relation": [finding.relation for finding in findings],
+        "status": [finding.status.lower() for finding in findings],
+    }
+    outdated = sum(changes.reason(scene, k)[1] != "" for k in range(len(findings)))
+    rows = LazyRows(len(findings), make, columns)
+    return [
+        {
+            **record,
+            "units": UnitFormat.of_scene(scene).record(),
+            "out_of_date": outdated,
+            "findings": rows,
+        }
+    ]
 
 
 def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:

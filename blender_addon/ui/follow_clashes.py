@@ -13,7 +13,7 @@ from dataclasses import replace
 import bpy
 from bpy.app.handlers import persistent
 
-from ..check import changes, clash_list, session
+from ..check import changes, clash_list, clash_renewal, session
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.inspection import Inspection
@@ -141,7 +141,7 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
     finding, inspection = scene_results.of_scene(scene).findings[k], session.stored(scene)
     scene_report.update_clash(finding, given, outcome, frame)
     if inspection is not None and frozenset(inspection.keys) == pair:
-        scene_results.set_verified(finding, inspection)
+        clash_renewal.set_verified(finding, inspection)
     return {"FINISHED"}
 
 

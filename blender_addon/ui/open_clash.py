@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...core.types import FloatArray
-from ..check import changes, session
+from ..check import changes, clash_renewal, session
 from ..check import results as scene_results
 from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.results import ContactLensFinding
@@ -119,7 +119,7 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
     isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
     contact = inspection.contact
     if (active := scene_results.active_clash(scene)) is not None:
-        scene_results.set_verified(active, inspection)
+        clash_renewal.set_verified(active, inspection)
     if np.abs(contact.center - center).max() > ELSEWHERE * size:
         frame(context, contact.center, abs(contact.signed_distance), size)
     handlers.redraw()

@@ -47,7 +47,7 @@ def progress_of(scene: bpy.types.Scene) -> float | None:
 
 def summary(scene: bpy.types.Scene) -> str:
     """Return the last check of the scene in one line."""
-    documents = scene_results.document_of(scene)
+    documents = scene_report.checks_of(scene)
     if not documents:
         return messages.NOT_CHECKED_YET
     found = present_relations(documents[0]["findings"])
@@ -359,7 +359,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
         if not self.properties.is_property_set("kind") and ending in scene_report.WRITERS:
             kind = ending
-        document = scene_report.document(scene_results.document_of(context.scene))
+        document = scene_report.document(scene_report.checks_of(context.scene))
         check = document["checks"][0]
         path.parent.mkdir(parents=True, exist_ok=True)
         place = report_files.place_of(str(path))  # before pictures are taken

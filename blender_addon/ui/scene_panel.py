@@ -190,7 +190,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
     column = panel.column(align=True)
     groups = dict.fromkeys(clash_list.GROUPS, 0)
     for relation in scene_results.RELATIONS:
-        groups[scene_results.group_of(relation)] += counts.get(relation, 0)
+        groups[clash_list.group_of(relation)] += counts.get(relation, 0)
     found = {group.lower(): count for group, count in groups.items() if count}
     row = column.row(align=True)
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}

@@ -620,7 +620,7 @@ def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPat
     subject = part("blender_addon.ui.follow_clashes").read_clash(bpy.context, finding)
     for given in {"partial": True}, {"unchecked": {results.pair_key(finding)}}:
         outcome = replace(part("blender_addon.check.scene").Outcome(), **given)
-        results.update(finding, subject, outcome, [], 1)
+        part("blender_addon.check.clash_renewal").update(finding, subject, outcome, [], 1)
         assert statuses() == before
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])

@@ -71,7 +71,7 @@ def go_to(names: str) -> Any:
 
 def out_of_date() -> dict[str, str | None]:
     """What a report that is saved now says of each pair."""
-    [document] = part("blender_addon.check.results").document_of(bpy.context.scene)
+    [document] = part("blender_addon.report.scene").checks_of(bpy.context.scene)
     told = {f"{row['a']['name']}{row['b']['name']}": row["out_of_date"] for row in document["findings"]}
     assert document["out_of_date"] == sum(why is not None for why in told.values())
     return told
@@ -360,7 +360,7 @@ def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today() -> None:
     a.location.x = 0.5
     check()
     scene = bpy.context.scene
-    notes = part("blender_addon.check.results").document_of
+    notes = part("blender_addon.report.scene").checks_of
     found = [row["notes"] for row in notes(scene)[0]["findings"]]
     assert any(" m" in note for of_row in found for note in of_row)
     scene.unit_settings.scale_length = 0.001

@@ -110,7 +110,6 @@ def test_each_finding_is_marked_with_its_frame(
     report = part("blender_addon.report.scene")
     monkeypatch.setattr(report, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
     panel = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
-    results = part("blender_addon.check.results")
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
 
     def shown() -> str:
@@ -126,7 +125,9 @@ def test_each_finding_is_marked_with_its_frame(
     assert "Found at frame 1" in shown()
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
-    frames = {results.label(finding, "a"): finding.row()["frame"] for finding in check.findings}
+    frames = {
+        part("blender_addon.check.results").label(finding, "a"): finding.row()["frame"] for finding in check.findings
+    }
     assert frames == {NASTY: 1, "F": 10}
     assert "Checked at frame" not in shown()
     assert "Found at frame 1" in shown()
@@ -143,7 +144,7 @@ def test_each_finding_is_marked_with_its_frame(
     assert finding.row()["frame"] == 10
     finding.data = json.dumps({name: value for name, value in finding.row().items() if name != "frame"})
     assert "Found at Frame" not in shown()
-    assert [row["frame"] for row in results.document_of(scene)[0]["findings"]] == [10, 10]
+    assert [row["frame"] for row in report.checks_of(scene)[0]["findings"]] == [10, 10]
 
 
 @pytest.mark.parametrize(
