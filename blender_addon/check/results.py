@@ -317,7 +317,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         name="Touching", description="Report touching pairs", default=True
     )
     least_contact: EnumProperty(  # type: ignore[valid-type]
-        name="Least Contact", description="What touching pairs must share to be reported", items=LEAST_CONTACTS
+        name="At Least", description="What touching pairs must share to be reported", items=LEAST_CONTACTS
     )
     exact: BoolProperty(  # type: ignore[valid-type]
         name="Exact Depths",

@@ -20,7 +20,7 @@ ITEMS = (
     (
         AUTOMATIC,
         "Automatic",
-        "The shape of the rigid body if there is one, otherwise the mesh",
+        "The shape of the rigid body if there is one, otherwise the mesh itself",
     ),
     (CONVEX_HULL, "Convex Hull", "Smallest convex shape around the mesh"),
     (BOX, "Box", "Local bounding box of the mesh"),

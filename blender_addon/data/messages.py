@@ -444,15 +444,15 @@ RELATIONS = {
 }
 """The relations as labels."""
 STATUSES = {
-    "certified": "Complete",
-    "gjk_stalled": "Ended by rounding",
-    "epa_stalled": "Ended by rounding",
-    "curved_bracket": "Ended between bounds",
+    "certified": "Exact",
+    "gjk_stalled": "Limited by rounding",
+    "epa_stalled": "Limited by rounding",
+    "curved_bracket": "Between bounds",
     "methods_disagree": "The methods disagree",
     "bounds_only": "Bounds only",
     "budget": "Out of time",
-    "stalled": "Ended by rounding",
-    "bracket": "Ended between bounds",
+    "stalled": "Limited by rounding",
+    "bracket": "Between bounds",
     "unverified": "Pieces still overlap",
     "no_depth": "No depth",
 }
@@ -574,7 +574,7 @@ def bounds_apart(contact: Any, least: str, most: str) -> str:
 # --- the state of a result ------------------------------------------------------------------------------------------
 
 UP_TO_DATE = "Up to date"
-FOLLOWING = "Following"
+FOLLOWING = "Updating"
 """Objects move: the first answer is shown, or none."""
 FIRST_ANSWER = "First answer only"
 PENDING = "..."

@@ -103,13 +103,13 @@ def measurements(inspection: Inspection) -> list[Row]:
     rows = []
     if contact.has_depth:
         depth = abs(contact.signed_distance)
-        # Objects that touch have no number in the headline.
-        text = distance.text(inspection.units) or units.length(depth, max(distance.width, error))
-        rows.append(Row(distance.name, text, distance.exact_text(inspection.units)))
+        # Objects that touch have no number in the headline, but may be a little apart or in each other.
+        if text := distance.text(inspection.units) or (depth > error and units.length(depth, distance.width)):
+            rows.append(Row(distance.name, text, distance.exact_text(inspection.units)))
         if contact.normal.any():
             rows.append(Row("Direction", direction(contact.normal), exact_vector(contact.normal)))
         if depth > error and contact.signed_distance < 0.0:
-            rows.append(Row("MTV", units.vector(contact.mtv, error), exact_vector(contact.mtv)))
+            rows.append(Row("Move B By", units.vector(contact.mtv, error), exact_vector(contact.mtv)))
     if contact.region is not None or contact.intersects:
         rows.append(_point("Center", contact.center, units, error))
     rows += _extent(contact, inspection.units)
@@ -202,7 +202,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
     if contact.cross_check is not None:
         rows.append(Row("Methods Differ By", units.rough(contact.cross_check)))
     if contact.feature_a is not None and contact.feature_b is not None:
-        rows.append(Row("Decided By", f"{capitalized(contact.feature_a.kind)} of A, {contact.feature_b.kind} of B"))
+        rows.append(Row("Features", f"{capitalized(contact.feature_a.kind)} of A, {contact.feature_b.kind} of B"))
     if len(contact.ties) > 1:
         rows.append(Row("Equal Directions", str(len(contact.ties))))
     rows.append(Row("Resolution", units.rough(inspection.resolution)))

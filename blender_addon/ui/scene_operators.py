@@ -181,7 +181,7 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     """Set the review status of the clash"""
 
     bl_idname = "contact_lens.set_status"
-    bl_label = "Set Status of Clash"
+    bl_label = "Set Clash Status"
 
     status: EnumProperty(  # type: ignore[valid-type]
         name="Status", description="Review status", items=scene_results.STATUSES, default="REVIEWED"
@@ -216,7 +216,7 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
     """Move one of the objects of the clash out of the other by the shortest distance"""
 
     bl_idname = "contact_lens.separate_finding"
-    bl_label = "Move Out of Clash"
+    bl_label = "Move Clash Out"
 
     title = "Inspection"
 

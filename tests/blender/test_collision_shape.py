@@ -554,7 +554,7 @@ def test_where_both_surfaces_are_open_there_is_no_depth_and_nothing_says_so_in_z
     assert data == data | none | {"has_depth": False, "intersects": True}
     shown = lines()
     assert shown["Status"] == "No depth"
-    assert not {"Depth", "Gap", "Direction", "MTV", "Proved"} & set(shown)
+    assert not {"Depth", "Gap", "Direction", "Move B By", "Proved"} & set(shown)
     assert "no depth: both surfaces are open" in one_line()
     assert notes().count("Open surfaces have no inside, so there is no depth") == 1
     assert not any("has no inside" in line.lower() for line in notes()[:-1])

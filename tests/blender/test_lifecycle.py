@@ -354,7 +354,7 @@ def test_a_long_inspection_runs_beside_blender_without_a_limit(session: ModuleTy
         time.sleep(0.01)
     done = pytest.approx(0.1 + 0.9 * 0.5)
     assert slow.follow.status(bpy.context) == slow.follow.Status(
-        "Following", is_provisional=True, is_following=True, progress=done
+        "Updating", is_provisional=True, is_following=True, progress=done
     )
     slow.end()
     assert slow.job is None
@@ -417,7 +417,7 @@ def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
         slow.change(1.75 + 0.01 * k)
         shown.append(slow.follow.status(bpy.context))
         slow.now += 0.125
-    assert shown == [slow.follow.Status("Following", is_pending=True, is_following=True)] * 12, "nothing flashes"
+    assert shown == [slow.follow.Status("Updating", is_pending=True, is_following=True)] * 12, "nothing flashes"
     assert slow.begun == []
     showing = part("blender_addon.ui.viewport")._showing(bpy.context, inspection())
     assert showing.is_pending
@@ -513,7 +513,7 @@ def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_re
     for x in (0.25, 4.0, 0.2):
         move(rings[1], x)
         first = inspection()
-        assert follow.status(bpy.context) == follow.Status("Following", is_provisional=True, is_following=True)
+        assert follow.status(bpy.context) == follow.Status("Updating", is_provisional=True, is_following=True)
         assert first.is_provisional
         assert session.stale_reason(bpy.context) == ""
         assert first.verify().ok

@@ -146,10 +146,8 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert set(main().greyed) == {"Penetrating", "0.5 m", "along +X", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
     follow = part("blender_addon.ui.follow_pair")
-    monkeypatch.setattr(
-        follow, "status", lambda context: follow.Status("Following", is_pending=True, is_following=True)
-    )
-    assert result() == ["...", "Following"], "the answer is on its way"
+    monkeypatch.setattr(follow, "status", lambda context: follow.Status("Updating", is_pending=True, is_following=True))
+    assert result() == ["...", "Updating"], "the answer is on its way"
     assert drawn("measurements").texts == [word if word in numbers[::2] else "..." for word in numbers]
     monkeypatch.undo()
     assert "refresh" in main().names
@@ -170,8 +168,8 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     [
         ({"text": "Up to date"}, "CHECKMARK", False),
         ({"text": "First answer only", "is_provisional": True}, "SORTTIME", True),
-        ({"text": "Following", "is_provisional": True, "is_following": True}, "SORTTIME", False),
-        ({"text": "Following", "is_pending": True, "is_following": True}, "SORTTIME", False),
+        ({"text": "Updating", "is_provisional": True, "is_following": True}, "SORTTIME", False),
+        ({"text": "Updating", "is_pending": True, "is_following": True}, "SORTTIME", False),
         ({"text": "'B' has moved", "is_outdated": True}, "ERROR", True),
     ],
 )
@@ -247,7 +245,7 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     inspect(cube("A"), cube("B", (1.5123456, 0.25, 0.0)))
     assert main().given("copy", "what") == ["Number"]
     texts, asked = drawn("measurements").texts, drawn("measurements").given("copy", "what")
-    assert {"Depth", "Direction", "MTV", "Center", "Area", None} <= set(asked)
+    assert {"Depth", "Direction", "Move B By", "Center", "Area", None} <= set(asked)
     assert all(what in texts for what in asked if what)
     copied = {}
     for what in ("Number", "Depth", "Direction", "Center"):
@@ -448,7 +446,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     assert "Depth is 0.25 to 0.5 m" in main().greyed, "outdated"
 
     follow = part("blender_addon.ui.follow_pair")
-    status = follow.Status("Following", is_pending=True, is_following=True)
+    status = follow.Status("Updating", is_pending=True, is_following=True)
     with monkeypatch.context() as patch:
         patch.setattr(follow, "status", lambda context: status)
         assert warnings() == ["Depth is ..."]

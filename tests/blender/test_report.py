@@ -62,7 +62,7 @@ def test_separated_pair_has_no_region(report: ModuleType) -> None:
     assert report.report(bpy.context)["contact"]["region"] is None
     shown = lines()
     assert shown["Gap"] == "3 m"
-    assert not {"Depth", "MTV", "Center", "Area", "Length", "Regions"} & set(shown)
+    assert not {"Depth", "Move B By", "Center", "Area", "Length", "Regions"} & set(shown)
 
 
 def test_no_result_is_told(report: ModuleType) -> None:

@@ -31,7 +31,7 @@ def test_of_a_slower_pair_every_drawn_frame_shows_the_first_answer(seen: Any) ->
         assert_drawn_as_it_is(drawn)
         moving = [d for d in drawn if d["provisional"]]
         assert len(moving) > len(drawn) / 2
-        assert {d["status"] for d in moving} == {"Following"}, "it does not flicker"
+        assert {d["status"] for d in moving} == {"Updating"}, "it does not flicker"
         flips = sum(a["provisional"] != b["provisional"] for a, b in pairwise(drawn))
         assert flips <= 2 + 2 * rests, "first answers follow each other until the object rests"
     assert {d["relation"] for d in seen["slower_playback"]} >= {"penetrating", "touching", "separated"}
@@ -56,7 +56,7 @@ def test_a_slow_pair_is_pending_once_and_does_not_flash(seen: Any) -> None:
     for d in drawn:
         assert d["pending"] or d["answer"] == d["view"], "what is not known is not shown"
         assert not d["outdated"]
-    assert seen["slow_panel"][2:5] == ["...", "Frame", "Following"]
+    assert seen["slow_panel"][2:5] == ["...", "Frame", "Updating"]
 
 
 def test_a_slow_inspection_continues_when_the_mouse_is_released(seen: Any) -> None:
