@@ -28,7 +28,7 @@ from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
 from . import background, follow_pair, follow_volumes, handlers, viewport
-from .background import BackgroundOperator, OperatorBase, Polled, Steps, Undoable, Work
+from .background import BackgroundOperator, Polled, Steps, Undoable, Work
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
@@ -76,6 +76,12 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
     if a == b:
         return messages.picked_twice(a.name)
     return unsupported_reason(a) or unsupported_reason(b) or (a, b)
+
+
+def is_another_pair(context: bpy.types.Context) -> bool:
+    """Return whether the selected objects are a pair that is not the one in the pickers."""
+    selected = chosen_pair(context)
+    return not isinstance(selected, str) and set(selected) != set(properties.pair(context.scene))
 
 
 def _are_picked_instances(scene: bpy.types.Scene, pair: Pair) -> bool:
@@ -403,7 +409,7 @@ def path_beside_file(name_a: str, name_b: str) -> str:
     return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} contact.json")
 
 
-class SaveOperator(ExportHelper, OperatorBase):
+class SaveOperator(ExportHelper, Polled):
     """An operator that saves a report where the file browser says."""
 
     check_extension: bool | None = None  # the path is taken as it was typed

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..check import session
-from ..data import messages, properties
+from ..data import collision_kinds, messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.units import along
 from ..read import collision_shape
@@ -19,8 +19,22 @@ from .layout import Closed, Tab
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
 LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
-PICKER = 0.58
-"""Of the width of a row: the picker of an object; beside it is its collision shape."""
+PICKER, WIDE_PICKER = 0.58, 0.86
+"""Of the width of a row: the picker of an object, beside its collision shape; and where names need the room, so that
+the shape is an icon."""
+AROUND_NAME = 13
+"""Characters that the icons of a picker take."""
+SHAPE_ICONS: dict[str, Any] = {
+    collision_kinds.AUTOMATIC: "PHYSICS",
+    collision_kinds.CONVEX_HULL: "MESH_ICOSPHERE",  # these are Blender's for rigid bodies
+    collision_kinds.BOX: "MESH_CUBE",
+    collision_kinds.SPHERE: "MESH_UVSPHERE",
+    collision_kinds.CAPSULE: "MESH_CAPSULE",
+    collision_kinds.CYLINDER: "MESH_CYLINDER",
+    collision_kinds.CONE: "MESH_CONE",
+    collision_kinds.COMPOUND: "MESH_DATA",
+    collision_kinds.MESH: "MESH_MONKEY",
+}
 
 
 def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -33,18 +47,24 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if not isinstance(selected, str):
             shaped = selected
             names = selected[0].name, selected[1].name
+    room = PICKER * layout.characters(context) - AROUND_NAME
+    is_long = any(len(obj.name) > room for obj in shaped if obj is not None)
     row = panel.row(align=True)
     letters = row.column(align=True)
     letters.ui_units_x = LETTER
     column = row.column(align=True)
     for letter, obj, name in zip("ab", shaped, names, strict=True):
         letters.label(text=letter.upper())
-        split = column.row() if obj is None else column.split(factor=PICKER, align=True)
+        split = column.row() if obj is None else column.split(factor=WIDE_PICKER if is_long else PICKER, align=True)
         split.prop(settings, f"object_{letter}", text="", placeholder=name)
         if obj is not None:
             shape = split.row(align=True)
             shape.enabled = not collision_shape.readonly_reason(obj)
-            shape.prop(obj, "contact_lens_shape", text="")
+            if is_long:
+                icon = SHAPE_ICONS[obj.contact_lens_shape]  # type: ignore[attr-defined]
+                shape.prop_menu_enum(obj, "contact_lens_shape", text="", icon=icon)
+            else:
+                shape.prop(obj, "contact_lens_shape", text="")
     if properties.pair_keys(context.scene) is not None:
         swap = row.column(align=True)
         swap.scale_y = 2.0  # beside both
@@ -119,7 +139,9 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         if properties.pair_keys(context.scene) is not None:
-            self.layout.operator("contact_lens.inspect", text="", icon="SELECT_INTERSECT", emboss=False)
+            others = operators.is_another_pair(context)
+            text = "Inspect" if others else ""
+            self.layout.operator("contact_lens.inspect", text=text, icon="SELECT_INTERSECT", emboss=others)
         if properties.picked(context.scene):
             self.layout.operator("contact_lens.clear", text="", icon="X", emboss=False)
             self.layout.separator()

@@ -108,6 +108,10 @@ class Layout:
         if not self.active:
             self._drawn.greyed.append(name)
 
+    def prop_menu_enum(self, data: Any, name: str, text: str = "", **options: Any) -> None:
+        assert name in data.bl_rna.properties
+        self._note("prop_menu_enum", text, name=name, **options)
+
     def operator(self, name: str, text: str | None = None, **options: Any) -> Any:
         group, identifier = name.split(".")
         properties = getattr(getattr(bpy.ops, group), identifier).get_rna_type().properties

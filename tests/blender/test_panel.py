@@ -86,6 +86,26 @@ def test_with_a_pair_the_button_is_an_icon_in_the_header() -> None:
     assert main().props == ["object_a", "contact_lens_shape", "object_b", "contact_lens_shape"]
 
 
+def test_the_header_offers_to_inspect_another_pair_that_is_selected() -> None:
+    a, b, c = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("C")
+    inspect(a, b)
+    select(b, a)
+    assert header().texts == []
+    select(a, c)
+    assert header().texts == ["Inspect"]
+
+
+def test_long_names_get_the_room_of_the_words_for_shapes() -> None:
+    a, b = cube("Bracket.left.001"), cube("Bracket.left.002", (1.5, 0.0, 0.0))
+    a.contact_lens_shape = "BOX"
+    inspect(a, b)
+    assert [icon for icon in main().icons if icon in ("MESH_CUBE", "PHYSICS")] == ["MESH_CUBE", "PHYSICS"]
+    b.name = "B"
+    assert "MESH_CUBE" in main().icons
+    a.name = "A"
+    assert "MESH_CUBE" not in main().icons
+
+
 def test_swap_exchanges_a_and_b_and_their_result() -> None:
     a, b = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
     inspect(a, b)

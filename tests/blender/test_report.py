@@ -124,6 +124,10 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     assert json.loads(path.read_text(encoding="utf-8")) == report.report(bpy.context)
 
 
+def test_save_json_is_off_without_a_result() -> None:
+    assert not bpy.ops.contact_lens.save_json.poll()
+
+
 def test_save_json_proposes_the_objects_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     operators = part("blender_addon.ui.operators")
     opened: list[Any] = []
