@@ -19,8 +19,9 @@ from ...core.types import FloatArray
 from ..check.inspection import Inspection
 from ..check.volumes import VolumesView
 from ..data import preferences
+from .label_sheet import Kept, Room
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
-from .overlay_labels import Annotations, Room, annotate
+from .overlay_labels import Annotations, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 
@@ -51,11 +52,13 @@ def draw(
     part: Part = Part.ALL,
     room: Room | None = None,
     showing: Showing = NOW,
+    kept: Kept | None = None,
 ) -> None:
     """Draw the contact into the active framebuffer, over what is there; its depth decides what is in front.
 
     view, projection: (4, 4) world to view and view to clip space, float64. size: width and height in pixels.
     room: where labels may be; None: anywhere. showing: how far the result is of the scene as it is now.
+    kept: where the labels were in the last picture of the view; brought up to date.
     """
     with state_restored():
         if Part.WORLD in part:
@@ -63,7 +66,7 @@ def draw(
             _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
-            notes = annotate(inspection, style, view, projection, size, measure, room, showing)
+            notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
             is_faded = showing.is_stale or showing.is_pending
             _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if is_faded else 1.0)
 

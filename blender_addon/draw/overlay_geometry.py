@@ -189,7 +189,7 @@ def _border(drawn: _Drawn) -> Iterator[Layer]:
     ]
     yield Layer("region border", concatenate(patches), 0.8, drawn.halo, hidden_halo=True)
     lines = [drawn.border(curve, SIZES.curve, is_closed=False) for curve in drawn.curves]
-    yield Layer("curves", concatenate(lines), 0.8, drawn.halo, hidden_halo=True)
+    yield Layer("curves", concatenate(lines), 0.5, drawn.halo)
 
 
 def _ties(drawn: _Drawn) -> Iterator[Layer]:

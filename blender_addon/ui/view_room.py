@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
+from ..draw.label_sheet import Box, Room
 from ..draw.overlay import measure
-from ..draw.overlay_labels import Box, Room
 
 WIDGET = 20.0
 """Pixels at interface scale 1: Blender's unit of its interface."""

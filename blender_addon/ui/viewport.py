@@ -18,6 +18,7 @@ from ..data import messages
 from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
+from ..draw.label_sheet import Kept
 from ..draw.overlay import Part
 from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
@@ -26,6 +27,8 @@ from .view_room import room_of
 
 _handles: list[object] = []
 _error = ""
+_kept: dict[int, Kept] = {}
+"""Of each region of a 3D view."""
 
 
 def error() -> str:
@@ -68,7 +71,8 @@ def _draw_current(context: Any, part: Part) -> None:
         overlay.draw_volumes(volumes, style, view, projection, size)
     if inspection is not None:
         room = room_of(context) if Part.LABELS in part else None
-        overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection))
+        kept = _kept.setdefault(context.region.as_pointer(), Kept())
+        overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
 
 
 def _showing(context: Any, inspection: Inspection) -> Showing:
@@ -90,6 +94,7 @@ def unregister() -> None:
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     free()
+    _kept.clear()
     _error = ""
 
 

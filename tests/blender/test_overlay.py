@@ -35,17 +35,18 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 @pytest.fixture(scope="module", autouse=True)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
-    global core, overlay, shader, viewport, geometry, forms, labels, snapshot, view_room, outline
+    global core, overlay, shader, viewport, geometry, forms, labels, label_names, snapshot, view_room, outline
     global CollisionProxy, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
-    drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "picture")
+    drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "overlay_names", "picture")
     others = ("ui.viewport", "ui.view_room", "read.shape_outline", "data.units", "data.preferences", "check.inspection")
     names = [*(f"draw.{name}" for name in drawing), *others]
-    overlay, shader, geometry, forms, labels, snapshot, viewport, view_room, outline, units, preferences, inspection = (
+    overlay, shader, geometry, forms, labels, label_names, snapshot, viewport, view_room, outline, units, *more = (
         import_module(f"{addon.__name__}.blender_addon.{name}") for name in names
     )
+    preferences, inspection = more
     core = import_module(f"{addon.__name__}.core")
-    Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
     CollisionProxy = inspection.CollisionProxy
+    Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
     LOOK = preferences.DEFAULT_LOOK
     STYLE = geometry.Style(LOOK)
     toggles = [field.name for field in fields(STYLE) if field.name.startswith("show_")]
@@ -217,7 +218,7 @@ def test_the_label_tells_the_length_in_the_scene_s_units():
 
 
 def test_long_names_lose_their_middle():
-    p = replace(PAIRS["gap"](), name_a="Beam.Y.Level.07.North.07", name_b="N" * labels.MOST_LETTERS)
+    p = replace(PAIRS["gap"](), name_a="Beam.Y.Level.07.North.07", name_b="N" * label_names.MOST_LETTERS)
     _, a, b = (text.text for text in notes_of(p).texts)
     assert a == "A  Beam.Y.Lev\N{HORIZONTAL ELLIPSIS}.North.07"
     assert b == f"B  {p.name_b}"
@@ -229,20 +230,23 @@ def test_a_stale_result_says_so():
     assert notes.texts[0].text == f"{labels.vector_label(p)} (out of date)"
 
 
+def name_dots(notes: labels.Annotations, color: tuple[float, ...]) -> np.ndarray:
+    """The pixels (n, 2) that the name in a color points at."""
+    marks = notes.marks[notes.marks["form"][:, 0] == forms.DISC]
+    return np.unique(marks["start"][(marks["color"] == np.float32(color)).all(axis=1), :2], axis=0)
+
+
 def test_a_result_on_its_way_is_three_dots_and_the_names_are_where_the_objects_are():
     p, step = PAIRS["corner_in_face"](), np.eye(4)
     step[:3, 3] = (-1.2, 0.5, 0.4)
-    (then, *names), (now, *names_now) = (
-        notes_of(p, showing=geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None)).texts
+    then, now = (
+        notes_of(p, showing=geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None))
         for pending in (False, True)
     )
-    assert (then.text, now.text) == (labels.vector_label(p), "...")
-    there, _ = projected(p.shape_b.vertices, view_of(p))
-    here, _ = projected(p.shape_b.vertices + step[:3, 3], view_of(p))
-    for corners, others, texts in (there, here, names), (here, there, names_now):
-        name = next((text.x, text.y) for text in texts if text.text == "B  Right")
-        near, far = (np.linalg.norm(points - name, axis=1).min() for points in (corners, others))
-        assert near < 0.5 * far
+    assert (then.texts[0].text, now.texts[0].text) == (labels.vector_label(p), "...")
+    eye = np.linalg.inv(view_of(p)[0])[:3, 3]
+    (pixel,) = name_dots(now, LOOK.color_b)
+    assert entered(ConvexHull(p.shape_b.vertices + step[:3, 3]), eye, sight_line(pixel, view_of(p))) < np.inf
 
 
 def views_around(p: Pair) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -317,14 +321,28 @@ def test_what_blender_draws_into_a_view_leaves_a_rectangle_and_floating_boxes(se
     assert crowded[0][0] >= crowded[0][2], "nothing is left"
 
 
-def test_a_vector_too_short_to_see_gets_a_ring_a_direction_and_its_label():
-    p = PAIRS["shallow"]()
-    ends, _ = projected([p.contact.point_on_a, p.contact.point_on_b], view_of(p))
+def test_an_arrow_too_short_to_see_is_continued_in_a_lighter_color():
+    p, view = PAIRS["shallow"](), view_of(PAIRS["shallow"]())
+    ends, _ = projected([p.contact.center, p.contact.center + p.contact.mtv], view)
     assert np.linalg.norm(ends[0] - ends[1]) < 1.0
-    notes = notes_of(p)
-    assert {forms.RING, forms.HEAD} <= set(notes.marks["form"][:, 0].astype(int))
+    notes = notes_of(p, view=view)
+    (head,) = np.unique(notes.marks[notes.marks["form"][:, 0] == forms.HEAD][["start", "end", "color"]])
+    further, _ = projected([p.contact.center + p.contact.normal], view)
+    length, direction = np.linalg.norm((head["end"] - head["start"])[:2]), (further - ends[0])[0]
+    assert head["start"][:2] == pytest.approx(ends[0], abs=0.1)
+    assert 0.7 * labels.SIZES.least_arrow < length < 1.3 * labels.SIZES.least_arrow
+    assert (head["end"] - head["start"])[:2] @ direction == pytest.approx(length * np.linalg.norm(direction), rel=1e-3)
+    assert (head["color"][:3] > LOOK.color_vector[:3]).all()
     assert notes.texts[0].text == "0.0005 m"
-    assert forms.RING not in notes_of(PAIRS["inside"]()).marks["form"][:, 0]
+    assert forms.HEAD not in notes_of(PAIRS["inside"]()).marks["form"][:, 0], "that one is long enough"
+
+
+def test_an_arrow_seen_from_its_end_gets_a_ring():
+    p, (_, projection) = PAIRS["shallow"](), view_of(PAIRS["shallow"]())
+    above = np.eye(4)
+    above[:3, 3] = -p.contact.center - (0.0, 0.0, 5.0)  # the arrow goes up
+    assert forms.RING in notes_of(p, view=(above, projection)).marks["form"][:, 0]
+    assert forms.RING not in notes_of(p).marks["form"][:, 0]
 
 
 def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
@@ -370,6 +388,52 @@ def test_a_name_is_not_written_on_the_other_object():
     notes = notes_of(p, view=view, room=labels.Room((0.0, 0.0, 480.0, float(high[1]))))
     (name,) = [area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "B  Right"]
     assert not overlap(name, (*low, *high))
+
+
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_names_point_at_their_own_object_where_it_is_seen(name):
+    p = PAIRS[name]()
+    for view in views_around(p):
+        eye = np.linalg.inv(view[0])[:3, 3]
+        notes = notes_of(p, view=view)
+        for color, own, other in (LOOK.color_a, p.shape_a, p.shape_b), (LOOK.color_b, p.shape_b, p.shape_a):
+            for pixel in name_dots(notes, color):
+                ray = sight_line(pixel, view)
+                assert entered(own, eye, ray) < np.inf
+                assert entered(own, eye, ray) < entered(other, eye, ray) or name == "inside"
+
+
+def sight_line(pixel: np.ndarray, view: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The ray from the viewer through a pixel."""
+    inverse = np.linalg.inv(view[1] @ view[0])
+    clip = inverse @ (2.0 * pixel[0] / SIZE[0] - 1.0, 2.0 * pixel[1] / SIZE[1] - 1.0, 0.0, 1.0)
+    return clip[:3] / clip[3] - np.linalg.inv(view[0])[:3, 3]
+
+
+def entered(hull: ConvexHull, eye: np.ndarray, ray: np.ndarray) -> float:
+    """How far along a ray it enters a hull, in lengths of the ray; infinite where it does not."""
+    heights = np.array(
+        [hull.vertices[facet[0]] @ normal for facet, normal in zip(hull.facets, hull.normals, strict=True)]
+    )
+    steep, gaps = hull.normals @ ray, heights - hull.normals @ eye
+    enter = (gaps[steep < 0.0] / steep[steep < 0.0]).max()
+    return float(enter) if enter < (gaps[steep > 0.0] / steep[steep > 0.0]).min() + 0.02 else np.inf
+
+
+def test_labels_stay_beside_the_contact_while_the_view_turns_slowly():
+    p, kept = PAIRS["corner_in_face"](), import_module(labels.__name__.replace("overlay_labels", "label_sheet")).Kept()
+    view_matrix, projection = view_of(p)
+    before, jumps = None, []
+    for angle in np.radians(np.arange(0.0, 60.0, 1.5)):
+        view = (view_matrix @ np.array(snapshot.Matrix.Rotation(angle, 4, "Z")), projection)
+        boxes = np.array(notes_of(p, view=view, kept=kept).boxes)
+        middle, _ = projected([p.contact.center], view)
+        places = boxes[:, :2] - middle
+        if before is not None and len(before) == len(places):
+            jumps += np.linalg.norm(places - before, axis=1).tolist()
+        before = places
+    assert len(jumps) > 100
+    assert np.sum(np.array(jumps) > 20.0) <= 3, "pixels"
 
 
 # --- drawn ------------------------------------------------------------------------------------------------------------
@@ -507,7 +571,7 @@ def test_the_overlay_looks_as_stored(graphics, name, background):
         ("face_on_face", "show_points", "color_point", 60),
         ("face_on_face", "show_witness", "color_a", 20),
         ("face_on_face", "show_witness", "color_b", 20),
-        ("face_on_face", "show_vector", "color_vector", 50),
+        ("corner_in_face", "show_vector", "color_vector", 50),
         ("gap", "show_vector", "color_gap", 50),
     ],
 )
