@@ -99,12 +99,12 @@ def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> BoolArr
 
 
 # How bad it is for a plate to be in the wrong place; the sums are compared. Per pixel at interface scale 1:
-_FAR, _PUSHED, _MOVED = 0.25, 1.0, 0.4
+_FAR, _PUSHED, _MOVED, _FURTHER = 0.25, 1.0, 0.4, 0.04
 # Per object in its way, or for all of it, or all of the plate:
 _ON_VECTOR, _ON_REGION, _ON_POINT, _ON_OTHER, _ON_OWN = 400.0, 25.0, 12.0, 250.0, 15.0
 _OTHER_SIDE, _ALONG = 8.0, 150.0
 _MOST_MOVED = 60.0
-"""Pixels at interface scale 1 beyond which a plate that moves is a plate anew."""
+"""Pixels at interface scale 1: of two places farther away than that the nearer one is only a little better."""
 _TURNS = np.arange(24) * np.pi / 12.0
 _DIRECTIONS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _ON_LEADER = np.linspace(0.2, 0.8, 4)[:, None, None]
@@ -269,7 +269,7 @@ class Sheet:
             cost += _ON_REGION * on_other.sum(axis=0)
         if kept is not None:
             moved = np.linalg.norm(corner - self.middle - kept, axis=1) / scale
-            cost += _MOVED * np.minimum(moved, _MOST_MOVED)
+            cost += _MOVED * np.minimum(moved, _MOST_MOVED) + _FURTHER * moved
         others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
         is_apart = (boxes[:, None, :2] >= others[:, 2:]) | (boxes[:, None, 2:] <= others[:, :2])
         cost[~np.all(np.any(is_apart, axis=2), axis=1)] = np.inf

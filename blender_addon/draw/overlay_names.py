@@ -25,7 +25,7 @@ MOST_LETTERS = 20
 """Of a name."""
 _LOOKED_AT, _TRIED = 96, 12
 """Points of an object that may be pointed at, and the best of them, for which places of the plate are tried."""
-_NEAR = 0.1
+_NEAR = 0.2
 """The distance from the contact up to which points are equally dense, relative to the smaller object."""
 _FROM_CONTACT = 0.3
 """How far from the contact a name points best, relative to half the view: clear of its marks, but in sight of them."""

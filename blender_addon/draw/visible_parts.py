@@ -17,11 +17,13 @@ from ..read.shape_outline import stand_in
 
 SAMPLES = 1500
 """Points on the surface of an object."""
-_MOST_TRIANGLES = 8000
-"""Of a mesh with more, every k-th is looked at."""
-_FINENESS = 0.5
+_MOST_TRIANGLES = 2000
+"""Of a shape with more, every k-th is looked at: pairs that move are sampled anew before each frame."""
+_MOST_FACETS = 300
+"""The same for the facets of a hull, which have several triangles each."""
+_FINENESS = 1.0
 """How large a triangle is at most, relative to its distance from the contact."""
-_MOST_SPLITS = 16
+_MOST_SPLITS = 12
 _CELL = 18.0
 """Pixels at interface scale 1: the least size of the cells in which it is decided which object is in front."""
 
@@ -64,7 +66,8 @@ def _triangles(shape: Solid) -> FloatArray:
     if isinstance(shape, Compound):
         return np.concatenate([_triangles(piece) for piece in shape.pieces])
     hull = stand_in(shape)
-    fans = [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in map(np.asarray, hull.facets)]
+    facets = [np.asarray(facet) for facet in hull.facets[:: 1 + len(hull.facets) // _MOST_FACETS]]
+    fans = [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in facets]
     return np.asarray(hull.vertices[np.concatenate(fans)]) if fans else np.zeros((0, 3, 3))
 
 
