@@ -259,9 +259,25 @@ def test_no_row_says_nothing(x: float, least: str) -> None:
     assert next(iter(found)) == least
     assert ("Move B By" in found) == (x == 1.5)
     assert ("Center" in found) == ("Area" in found) == (x <= 2.0)
+    assert all((*found.values(), *rows("accuracy").values())), "an empty text says nothing either"
     assert not [
         text for text in (*found.values(), *rows("accuracy").values()) if text.startswith(("0 0 0", "-0", "none"))
     ]
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_a_depth_that_the_coordinates_cannot_tell_is_not_shown() -> None:
+    inspect(cube("A", (300.0, 0.0, 0.0)), cube("B", (301.99997, 0.0, 0.0)))
+    assert 0.0 < inspection().contact.depth <= inspection().resolution
+    assert not {"Depth", "Move B By"} & rows("measurements").keys()
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_what_is_proved_to_all_digits_is_told_in_digits() -> None:
+    inspect(cube("A"), cube("B", (1.3, 0.2, 0.1)))
+    assert re.fullmatch(r"To 1\d digits", rows("accuracy")["Proved"])
+    inspect(cube("C"), cube("D", (2.0, 0.2, 0.1)))
+    assert rows("accuracy")["Proved"].startswith("Within ")
 
 
 @pytest.mark.usefixtures("empty_scene")

@@ -286,6 +286,23 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
     assert labels_seen > 5
 
 
+def test_a_label_far_from_its_arrow_has_a_line_to_it():
+    p, style = PAIRS["inside"](), replace(NOTHING, show_vector=True, show_labels=True)
+    ends, _ = projected(geometry.vector_ends(p.contact), view_of(p))
+    x, y = ends.mean(axis=0)
+    for half, count in (0.0, 0), (90.0, 1):
+        room = labels.Room((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
+        assert len(notes_of(p, style, room=room).marks) == count * len(forms.QUAD)
+
+
+def test_an_object_that_is_out_of_view_is_not_named():
+    p = pair(box(), box((2.4, 0.0, 0.0), (0.6, 0.6, 0.6)))
+    pixels, _ = projected(p.shape_b.vertices, view_of(p))
+    beside = labels.Room((0.0, 0.0, float(pixels[:, 0].min()) - 1.0, 320.0))
+    assert "B  Right" in [text.text for text in notes_of(p).texts]
+    assert [text.text for text in notes_of(p, room=beside).texts if "gap" not in text.text] == ["A  Left"]
+
+
 def test_a_view_without_room_has_no_labels():
     p, full = PAIRS["gap"](), labels.Room((0.0, 0.0, 480.0, 320.0), ((0.0, 0.0, 480.0, 320.0),))
     for room in (labels.Room((200.0, 100.0, 230.0, 300.0)), labels.Room((100.0, 100.0, 400.0, 110.0)), full):
@@ -345,17 +362,24 @@ def test_an_arrow_seen_from_its_end_gets_a_ring():
     assert forms.RING not in notes_of(p).marks["form"][:, 0]
 
 
-def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
+def view_3d() -> dict[str, object]:
+    """What the context of a 3D view has."""
     area = next(area for area in bpy.context.screen.areas if area.type == "VIEW_3D")
     window = next(region for region in area.regions if region.type == "WINDOW")
-    space, view = area.spaces.active, (0.0, 0.0, float(window.width), float(window.height))
+    space = area.spaces.active
+    return {"area": area, "region": window, "region_data": space.region_3d, "space_data": space}
+
+
+def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
+    context = view_3d()
+    space, view = context["space_data"], (0.0, 0.0, float(context["region"].width), float(context["region"].height))
     shown = {(space.overlay, "show_text"): 0, (space.overlay, "show_stats"): 0, (space, "show_gizmo"): 0}
     before = {(owner, name): getattr(owner, name) for owner, name in shown}
 
     def room(*on: str) -> labels.Room:
         for owner, name in shown:
             setattr(owner, name, name in on)
-        with bpy.context.temp_override(area=area, region=window, region_data=space.region_3d, space_data=space):
+        with bpy.context.temp_override(**context):
             return view_room.room_of(bpy.context)
 
     try:
@@ -365,7 +389,10 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
         )
         (gizmo,) = room("show_gizmo").taken
         everything = room(*(name for _, name in shown))
+        space.region_3d.lock_rotation = True  # as in a quarter of a quad view
+        (quarter,) = room("show_gizmo").taken
     finally:
+        space.region_3d.lock_rotation = False
         for (owner, name), value in before.items():
             setattr(owner, name, value)
     free = everything.free
@@ -376,7 +403,24 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
     assert text[3] == stats[3] == both[3] == gizmo[3] == free[3]
     assert both[1] < min(text[1], stats[1])
     assert both[2] == max(text[2], stats[2])
-    assert gizmo[2] == free[2]
+    assert gizmo[2:] == quarter[2:] == (free[2], free[3])
+    assert quarter[1] > gizmo[1], "it has fewer buttons"
+
+
+def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypatch):
+    drawn = {}
+    follow = import_module(f"{viewport.__package__}.follow_pair")
+    monkeypatch.setattr(viewport.session, "current", lambda context: "the result")
+    monkeypatch.setattr(follow, "status", lambda context: follow.Status("Up to date"))
+    monkeypatch.setattr(viewport.overlay, "draw", lambda *given: drawn.update({given[5]: given}))
+    with bpy.context.temp_override(**view_3d()):
+        for part in Part.WORLD, Part.LABELS:
+            viewport._draw_current(bpy.context, part)
+        room = view_room.room_of(bpy.context)
+        size = bpy.context.region.width, bpy.context.region.height
+    for part, of_view in (Part.WORLD, None), (Part.LABELS, room):
+        inspection, *_, at, _, given, showing = drawn[part]
+        assert (inspection, at, given, showing) == ("the result", size, of_view, geometry.NOW)
 
 
 def test_a_name_is_not_written_on_the_other_object():
@@ -685,6 +729,8 @@ def test_dense_meshes_have_bounded_outlines_of_creases(monkeypatch):
     monkeypatch.setattr(outline, "MOST_EDGES", 100)
     assert len(outline.edges_and_sides(crate)[0]) == 12
     assert len(outline.edges_and_sides(sphere)[0]) == 0
+    monkeypatch.setattr(outline, "MOST_EDGES", 10)
+    assert len(outline.edges_and_sides(crate)[0]) == 10
 
 
 # --- outlines of objects that are their own shape ---------------------------------------------------------------------
@@ -799,6 +845,13 @@ def test_a_stale_result_is_faded(graphics):
     pixels = picture(p, part=Part.WORLD, showing=geometry.Showing(is_stale=True), solid=False)
     assert lit(pixels, LOOK.color_a) == 0
     assert lit(picture(p, part=Part.WORLD, solid=False), LOOK.color_a) > 300
+    p, black = PAIRS["shallow"](), (0.0, 0.0, 0.0)
+    ring, stale = (
+        picture(p, background=black, part=Part.LABELS, showing=geometry.Showing(is_stale=each), solid=False)
+        for each in (False, True)
+    )
+    assert lit(ring, LOOK.color_vector) > 50
+    assert lit(stale, LOOK.color_vector) < 0.3 * lit(ring, LOOK.color_vector), "the ring around it, too"
 
 
 # --- housekeeping -----------------------------------------------------------------------------------------------------

@@ -405,6 +405,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
     assert warnings() == ["Verification failed"]
     assert "did not pass its own verification" in drawn("accuracy").words
+    assert "Proved No" in drawn("accuracy").words
 
 
 def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytest.MonkeyPatch) -> None:
