@@ -30,6 +30,7 @@ from ..read.scene_reader import states_of
 Finding = Any
 """`results.ContactLensFinding`, which is on the floor above."""
 
+RESOLVED = "resolved"
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
 
@@ -57,21 +58,23 @@ class _Row(NamedTuple):
     sides: tuple[int, int]
     """Numbers of things."""
     word: str
-    """What it counts as: its relation while it is open, else its status."""
-    is_resolved: bool
+    """What it counts as: its relation, unless it is resolved."""
 
     @classmethod
     def of(cls, finding: Finding, sides: tuple[int, int]) -> _Row:
-        word = finding.relation if finding.is_open else finding.status.lower()
-        return cls(sides, word, finding.status == "RESOLVED")
+        return cls(sides, RESOLVED if finding.status == "RESOLVED" else finding.relation)
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.word == RESOLVED
 
 
 class Totals(NamedTuple):
     """How many findings there are, and how many are out of date."""
 
-    words: Mapping[str, int]
-    """By relation of those that are open, by status of the others."""
-    changed: Mapping[str, int]
+    words: Counter[str]
+    """By relation; those that are resolved by that."""
+    changed: Counter[str]
     """How many of these are known to be out of date; the others by the same words."""
     comparing: int
     """How many have not been compared since something was reported of their things."""

@@ -3,6 +3,9 @@
 
 A list is drawn with every redraw of the window. What of it takes long is done once, and again only when something
 differs that it depends on, all of which is read anew each time: names of objects, statuses, filters, what has changed.
+
+The active clash is listed as it was when the user went to it: moved out, approved or looked at again it keeps its place
+until the user goes to another one or changes a filter.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import bpy
 import numpy as np
 
 from . import changes, results
-from .results import RELATIONS, STATUSES, ContactLensCheck
+from .results import RELATIONS, STATUSES, ContactLensCheck, Listed
 
 GROUPS = ("PENETRATING", "TOUCHING", "WITHIN_CLEARANCE")
-"""What relations are filtered by."""
+"""What relations are filtered by, unless a clash is resolved."""
+RESOLVED = "RESOLVED"
 SHOWN = 1 << 30
 """`UIList.bitflag_filter_item`, which Blender only tells of a list that is drawn."""
 
@@ -35,7 +39,7 @@ class Heading(NamedTuple):
 
 
 class _Clash(NamedTuple):
-    """What a clash is put in order by."""
+    """What a clash is filtered by and put in order by, beside its status."""
 
     names: tuple[str, str]
     searched: str
@@ -57,6 +61,8 @@ class ClashList:
     """By number, when they are grouped by object."""
     statuses: dict[str, int] = field(default_factory=dict)
     """How many clashes have each status, shown or not."""
+    ignored: frozenset[int] = frozenset()
+    """Those that the next check leaves out because the user has listed their pairs as ignored."""
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -75,6 +81,7 @@ class ClashList:
 
 
 _clashes: dict[int, tuple[object, list[_Clash]]] = {}
+_ignored: dict[int, tuple[object, frozenset[int]]] = {}
 _lists: dict[int, tuple[object, ClashList]] = {}
 """By the scene's session_uid: what it depends on, and what was made of that."""
 
@@ -86,11 +93,32 @@ def shown(scene: bpy.types.Scene) -> ClashList:
     if uid not in _clashes or _clashes[uid][0] != content:
         _clashes[uid] = content, _read(check)
         _lists.pop(uid, None)
-    changed = frozenset(changes.outdated(scene)) if check.only_changed else None
-    key = results.decisions(), check.search, check.sort, _hidden(check), changed
+    clashes = _clashes[uid][1]
+    listed = results.ignored_now(check)
+    if uid not in _ignored or _ignored[uid][0] != (content, listed):
+        pairs = enumerate(map(results.pair_key, check.findings)) if listed else ()
+        _ignored[uid] = (content, listed), frozenset(k for k, pair in pairs if results.is_in(listed, pair))
+    changed = frozenset(changes.outdated(scene)) if check.only_changed else frozenset()
+    opened = _opened(check, clashes, changed, _ignored[uid][1])
+    key = results.decisions(), check.search, check.sort, hidden(check), changed, _ignored[uid][0], opened
     if uid not in _lists or _lists[uid][0] != key:
-        _lists[uid] = key, _arrange(check, _clashes[uid][1], changed)
+        _lists[uid] = key, _arrange(check, clashes, changed, _ignored[uid][1], opened)
     return _lists[uid][1]
+
+
+def _opened(
+    check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[int], ignored: frozenset[int]
+) -> Listed | None:
+    """Return how the active clash is listed where that is not as it is now."""
+    then = results.opened(check)
+    if then is None or not 0 <= then.number < len(clashes):
+        return None
+    k, clash = then.number, clashes[then.number]
+    is_changed = k in changed if check.only_changed else then.is_out_of_date
+    now = Listed(
+        k, check.findings[k].status, clash.relation, clash.signed_distance, clash.area, is_changed, k in ignored
+    )
+    return None if then == now else then
 
 
 def drawn(scene: bpy.types.Scene) -> ClashList:
@@ -102,6 +130,7 @@ def drawn(scene: bpy.types.Scene) -> ClashList:
 def drop() -> None:
     """Drop all lists."""
     _clashes.clear()
+    _ignored.clear()
     _lists.clear()
 
 
@@ -129,24 +158,46 @@ def _read(check: ContactLensCheck) -> list[_Clash]:
     return result
 
 
-def _hidden(check: ContactLensCheck) -> frozenset[str]:
+def is_filtered(check: ContactLensCheck) -> bool:
+    """Return whether the user has set a filter."""
+    return bool(check.search or check.only_changed or hidden(check))
+
+
+def hidden(check: ContactLensCheck) -> frozenset[str]:
     """Return the relations and statuses that the user has filtered out."""
     words = (*GROUPS, *(status[0] for status in STATUSES))
     return frozenset(word for word in words if not getattr(check, f"show_{word.lower()}"))
 
 
-def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[int] | None) -> ClashList:
-    """Return the list of clashes; changed: those that are shown, None for all."""
+def _arrange(
+    check: ContactLensCheck,
+    clashes: list[_Clash],
+    changed: frozenset[int],
+    ignored: frozenset[int],
+    opened: Listed | None,
+) -> ClashList:
+    """Return the list of clashes; changed: those alone are shown, unless there are none."""
     statuses = [finding.status for finding in check.findings]
+    found = Counter(statuses)
+    by_urgency = {status[0]: found[status[0]] for status in STATUSES if status[0] in found}
+    last = ignored
+    if opened is not None:
+        k, group = opened.number, group_of(opened.relation)
+        names, searched, *_ = clashes[k]
+        then = _Clash(names, searched, opened.relation, group, opened.signed_distance, opened.area)
+        clashes, statuses[k] = [*clashes[:k], then, *clashes[k + 1 :]], opened.status
+        changed = changed | {k} if changed and opened.is_out_of_date else changed
+        last = last | {k} if opened.is_ignored else last - {k}
     urgencies = {status[0]: urgency for urgency, status in enumerate(STATUSES)}
-    wanted, hidden = check.search.casefold(), _hidden(check)
+    wanted, left_out = check.search.casefold(), hidden(check)
     rows = [
         k
-        for k, clash in enumerate(clashes)
-        if wanted in clash.searched and clash.group not in hidden and statuses[k] not in hidden
+        for k, (clash, status) in enumerate(zip(clashes, statuses, strict=True))
+        if wanted in clash.searched
+        and status not in left_out
+        and (status == RESOLVED or clash.group not in left_out)
+        and (not changed or k in changed)
     ]
-    if changed is not None:
-        rows = [k for k in rows if k in changed]
     counts = Counter(name for k in rows for name in set(clashes[k].names))
     leaders = {k: min(clashes[k].names, key=lambda name: (-counts[name], name)) for k in rows}
     weights = {relation: weight for weight, relation in enumerate(RELATIONS)}
@@ -156,7 +207,7 @@ def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[
         "AREA": lambda k: (-clashes[k].area,),
         "RELATION": lambda k: (weights[clashes[k].relation],),
         "STATUS": lambda k: (urgencies[statuses[k]],),
-        "DEPTH": lambda k: (statuses[k] == "RESOLVED",),
+        "DEPTH": lambda k: (statuses[k] == RESOLVED or k in last,),
     }[check.sort]
     rows.sort(key=lambda k: (*first(k), clashes[k].signed_distance, *clashes[k].names))
     headings: dict[int, Heading] = {}
@@ -166,6 +217,4 @@ def _arrange(check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[
             leader, (a, b) = leaders[k], clashes[k].names
             headings[k] = Heading(leader, b if a == leader else a, sizes[leader] if leader != before else 0)
             before = leader
-    found = Counter(statuses)
-    by_urgency = {status[0]: found[status[0]] for status in STATUSES if status[0] in found}
-    return ClashList(rows, len(clashes), headings, by_urgency)
+    return ClashList(rows, len(clashes), headings, by_urgency, ignored)

@@ -84,6 +84,7 @@ def store(
     kept = _kept(check, found, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
     found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
+    check.only_changed = False
     revise()
     serial = stored_clashes.store(check.tables, stored)
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}

@@ -8,10 +8,11 @@ them and their number: names may change. What was found is stored as text, becau
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import bpy
 from bpy.props import (
@@ -93,16 +94,21 @@ def silent() -> Iterator[None]:
 
 def _went_to(self: Any, context: bpy.types.Context) -> None:
     check = cast("ContactLensCheck", self)
-    if _silent:
-        return
-    is_valid = 0 <= check.active < len(check.findings)
-    for call in on_go:
-        call(context, check.findings[check.active] if is_valid else None)
+    clash = active_clash(cast(bpy.types.Scene, self.id_data))
+    check.opened = "" if clash is None or _silent else json.dumps(_as_listed(check.active, clash))
+    if not _silent:
+        for call in on_go:
+            call(context, clash)
 
 
 def _display_changed(self: Any, context: bpy.types.Context) -> None:
     for call in on_display:
         call()
+
+
+def _filter_changed(self: Any, context: bpy.types.Context) -> None:
+    cast("ContactLensCheck", self).opened = ""
+    _display_changed(self, context)
 
 
 _revisions = 0
@@ -149,6 +155,7 @@ def _tooltip(self: Any) -> str:
     distance = Distance.of_row(row)
     number = distance.text(UnitFormat.of_scene(scene))
     what = f"{distance.name.lower()} {number}" if number else messages.NO_DEPTH if not finding.has_depth else ""
+    reason = messages.outdated(reason) if reason else messages.IGNORED if is_ignored(of_scene(scene), finding) else ""
     return messages.clash_tooltip((label(finding, "a"), label(finding, "b")), finding.relation, what, status, reason)
 
 
@@ -278,7 +285,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
 
 def _shown(name: str, what: str) -> Any:
     """Return a property that filters the list."""
-    return BoolProperty(name=name, description=f"Show {what}", default=True, update=_display_changed)
+    return BoolProperty(name=name, description=f"Show {what}", default=True, update=_filter_changed)
 
 
 class ContactLensIgnored(bpy.types.PropertyGroup):
@@ -350,16 +357,17 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     findings: CollectionProperty(type=ContactLensFinding)  # type: ignore[valid-type]
     tables: CollectionProperty(type=stored_clashes.ContactLensTable)  # type: ignore[valid-type]
     active: IntProperty(name="Clash", default=-1, update=_went_to)  # type: ignore[valid-type]
+    opened: StringProperty()  # type: ignore[valid-type]
     summary: StringProperty()  # type: ignore[valid-type]
 
     search: StringProperty(  # type: ignore[valid-type]
         name="Search",
         description="Show only clashes of objects with this in their names",
-        update=_display_changed,
+        update=_filter_changed,
         options={"TEXTEDIT_UPDATE"},
     )
     sort: EnumProperty(  # type: ignore[valid-type]
-        name="Sort", description="Order of the clashes", items=SORTS, update=_display_changed
+        name="Sort", description="Order of the clashes", items=SORTS, update=_filter_changed
     )
     show_penetrating: _shown("Penetrating", "penetrating clashes, also inside each other or coincident")  # type: ignore
     show_touching: _shown("Touching", "touching clashes")  # type: ignore[valid-type]
@@ -373,7 +381,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     only_changed: BoolProperty(  # type: ignore[valid-type]
         name="Only Out of Date",
         description="Show only clashes whose objects were moved, edited or removed since the check",
-        update=_display_changed,
+        update=_filter_changed,
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost Other Objects",
@@ -420,6 +428,34 @@ def active_clash(scene: bpy.types.Scene) -> ContactLensFinding | None:
     return check.findings[check.active] if 0 <= check.active < len(check.findings) else None
 
 
+class Listed(NamedTuple):
+    """By what the list shows a clash, and where."""
+
+    number: int
+    status: str
+    relation: str
+    signed_distance: float
+    area: float
+    is_out_of_date: bool
+    is_ignored: bool
+
+
+def _as_listed(k: int, finding: ContactLensFinding) -> Listed:
+    scene = cast(bpy.types.Scene, finding.id_data)
+    numbers = finding.signed_distance, finding.area
+    is_out_of_date = changes.reason(scene, k)[1] not in ("", messages.COMPARING)
+    return Listed(k, finding.status, finding.relation, *numbers, is_out_of_date, is_ignored(of_scene(scene), finding))
+
+
+def opened(check: ContactLensCheck) -> Listed | None:
+    """Return the active clash as it was when the user went to it: so it stays in its place whatever is done with it.
+
+    None without one, and when the user has set a filter since.
+    """
+    result = Listed(*json.loads(check.opened)) if check.opened else None
+    return result if result is not None and result.number == check.active else None
+
+
 def pair_key(finding: ContactLensFinding) -> Pair | None:
     """Which pair a finding is about; None when a thing of it is gone."""
     a, b = finding.key("a"), finding.key("b")
@@ -429,12 +465,31 @@ def pair_key(finding: ContactLensFinding) -> Pair | None:
 def reviewed(scene: bpy.types.Scene) -> Reviewed:
     """Return the user's decisions about pairs."""
     check = of_scene(scene)
-    listed = set()
-    for entry in check.ignored:
-        uids = frozenset(obj.session_uid for obj in (entry.object_a, entry.object_b) if obj is not None)
-        if uids:
-            listed.add(uids)
-    return Reviewed(frozenset(listed), approvals(check))
+    return Reviewed(_ignored(check), approvals(check))
+
+
+def _ignored(check: ContactLensCheck) -> frozenset[frozenset[int]]:
+    """Return the ignored pairs, and the objects of which all pairs are, by their `session_uid`."""
+    entries = ((entry.object_a, entry.object_b) for entry in check.ignored)
+    return frozenset(frozenset(obj.session_uid for obj in pair if obj is not None) for pair in entries) - {frozenset()}
+
+
+def ignored_now(check: ContactLensCheck) -> frozenset[frozenset[int]]:
+    """Return what the next check leaves out because it is in the list of ignored pairs."""
+    return _ignored(check) if check.ignore_listed else frozenset()
+
+
+def is_ignored(check: ContactLensCheck, finding: ContactLensFinding) -> bool:
+    """Return whether the next check leaves out the pair of a finding because it is in the list of ignored pairs."""
+    listed = ignored_now(check)
+    return bool(listed) and is_in(listed, pair_key(finding))
+
+
+def is_in(listed: frozenset[frozenset[int]], pair: Pair | None) -> bool:
+    """Return whether a pair is in a list of pairs and of objects of which all pairs are."""
+    sides = [{owner, source or owner} for owner, source, _ in pair or ()]
+    pairs = itertools.product(*sides) if len(sides) == 2 else ()
+    return any(listed & {frozenset((i, j)), frozenset((i,)), frozenset((j,))} for i, j in pairs)
 
 
 def approvals(check: ContactLensCheck) -> dict[Pair, Approval]:

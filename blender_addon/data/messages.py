@@ -362,9 +362,12 @@ NOTHING_SELECTED = "Nothing is selected: select the objects to check"
 PICK_OBJECT = "Pick the object to check"
 NO_CLASHES = "No clashes"
 IGNORED = "Ignored from the next check on"
+IGNORED_STATE = "Ignored"
 SELECT_CLASH = "Select a clash in the list"
 CLICK_CLASH = "Click a row to see its contact"
-NO_CLASH_SHOWN = "The list shows no clash: change its filter"
+NO_CLASH_SHOWN = "No clash passes the filters"
+NO_FILTER = "The list shows all clashes"
+CLASH_HIDDEN = "The list does not show the active clash: change its filter"
 SELECT_TO_IGNORE = "Select one or two objects to ignore"
 CHECKED_AS_SHOWN = "it is checked as Blender shows it"
 VISIBILITY = {
@@ -682,21 +685,25 @@ def comparing_clashes(number: int) -> str:
     return f"Comparing {clashes(number)}"
 
 
-def place_in_list(place: int | None, count: int) -> str:
-    """Return which clash of the list is active; place: None for none, the first is 0."""
-    return clashes(count) if place is None else f"{place + 1:,} of {count:,}"
+def place_in_list(place: int | None, count: int, total: int) -> str:
+    """Return which clash of those that the list shows is active; place: None for none, the first is 0."""
+    if place is not None:
+        return f"{place + 1:,} of {count:,}"
+    return clashes(count) if count == total else f"{count:,} of {clashes(total)}"
 
 
-def row_state(reason: str) -> str:
-    """Return what stands for the number in a row of the list that is out of date."""
-    return "comparing" if reason == COMPARING else OUT_OF_DATE
+def row_state(reason: str, is_ignored: bool) -> str:
+    """Return what stands for the number in a row of the list that is out of date or ignored; empty in others."""
+    return (
+        "comparing" if reason == COMPARING else OUT_OF_DATE if reason else IGNORED_STATE.lower() if is_ignored else ""
+    )
 
 
-def clash_tooltip(names: tuple[str, str], relation: str, number: str, status: str, reason: str) -> str:
+def clash_tooltip(names: tuple[str, str], relation: str, number: str, status: str, note: str) -> str:
     """Return the explanation of a row of the list."""
     what = f"{RELATIONS[relation]}{', ' if number else ''}{number}"
     lines = [f"A: {names[0]}", f"B: {names[1]}", what, f"Status: {status}"]
-    return "\n".join([*lines, capitalized(outdated(reason))] if reason else lines)
+    return "\n".join([*lines, capitalized(note)] if note else lines)
 
 
 def all_pairs_of(name: str) -> str:

@@ -133,10 +133,18 @@ def _check(context: bpy.types.Context) -> ContactLensCheck:
     return scene_results.of_scene(context.scene)
 
 
-def _no_clash(context: bpy.types.Context) -> str:
-    """Return why nothing can be done with the active clash; empty when both of its objects are there."""
-    clash = scene_results.active_clash(context.scene)
-    return messages.SELECT_CLASH if clash is None else open_clash.missing(context.scene, clash)
+def _no_listed_clash(context: bpy.types.Context) -> str:
+    """Return why there is no clash to do something with; empty when the list shows the active one."""
+    if scene_results.active_clash(context.scene) is None:
+        return messages.SELECT_CLASH
+    is_shown = _check(context).active in clash_list.shown(context.scene).places
+    return "" if is_shown else messages.CLASH_HIDDEN
+
+
+def no_clash(context: bpy.types.Context) -> str:
+    """Return why nothing can be done with the pair of the active clash; empty when both of its objects are there."""
+    clash, reason = scene_results.active_clash(context.scene), _no_listed_clash(context)
+    return reason if reason or clash is None else open_clash.missing(context.scene, clash)
 
 
 class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
@@ -177,6 +185,24 @@ class CONTACT_LENS_OT_previous_finding(Undoable, Polled, bpy.types.Operator):
         return bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
 
 
+class CONTACT_LENS_OT_show_all_clashes(Undoable, Polled, bpy.types.Operator):
+    """Clear the search and all filters of the list"""
+
+    bl_idname = "contact_lens.show_all_clashes"
+    bl_label = "Show All Clashes"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if clash_list.is_filtered(_check(context)) else messages.NO_FILTER
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        check = _check(context)
+        for word in clash_list.hidden(check):
+            setattr(check, f"show_{word.lower()}", True)
+        check.search, check.only_changed = "", False
+        return {"FINISHED"}
+
+
 class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     """Set the review status of the clash"""
 
@@ -201,7 +227,7 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return messages.SELECT_CLASH if scene_results.active_clash(context.scene) is None else ""
+        return _no_listed_clash(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -228,10 +254,10 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return _no_clash(context)
+        return no_clash(context)
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        if reason := _no_clash(context):
+        if reason := no_clash(context):
             raise SeparateError(reason)
         clash = scene_results.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
@@ -266,7 +292,7 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         if self.what == "SELECTED":
             pair = list(context.view_layer.objects.selected)
-        elif reason := _no_clash(context):
+        elif reason := no_clash(context):
             self.report({"ERROR"}, reason)
             return {"CANCELLED"}
         else:
@@ -381,6 +407,7 @@ CLASSES = (
     CONTACT_LENS_OT_check_scene,
     CONTACT_LENS_OT_previous_finding,
     CONTACT_LENS_OT_go_to_finding,
+    CONTACT_LENS_OT_show_all_clashes,
     CONTACT_LENS_OT_set_status,
     CONTACT_LENS_OT_separate_finding,
     CONTACT_LENS_OT_ignore_pair,

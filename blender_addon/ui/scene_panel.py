@@ -58,39 +58,33 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         flt_flag: int = 0,
     ) -> None:
         listed = clash_list.drawn(context.scene)
-        heading = listed.headings.get(index)
+        heading, is_ignored = listed.headings.get(index), index in listed.ignored
         names = [scene_results.label(item, letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
-        number = messages.row_state(reason) if reason else _number(data, item, UnitFormat.of_scene(context.scene))
+        number = messages.row_state(reason, is_ignored)
+        number = number or _number(data, item, UnitFormat.of_scene(context.scene))
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
         room, fraction = _room_for_names(context), _fraction_of_name(context, number)
         column = layout.column(align=True)
         column.scale_y = TIGHT / LINES
-        column.active = item.is_open and not reason
+        column.active = item.is_open and not reason and not is_ignored
         first = column.split(factor=fraction, align=True)
         left = first.row(align=True)
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
-        name = left.row()
-        name.active = heading is None or heading.size > 0  # the name of a group once, then dimmed
-        name.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count)) + count)
+        left.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count)) + count)
         right = first.row()
         right.alignment = "RIGHT"
         right.label(text=number)
         second = column.row(align=True)
-        is_plain = item.status == "ACTIVE" or len(listed.statuses) == 1  # an icon that all have tells nothing
+        # New is worth a mark only beside clashes that were found before.
+        is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
-        second.row().label(text=elided(names[1], room))
+        second.label(text=elided(names[1], room))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-        check = scene_results.of_scene(context.scene)
         column = layout.column(align=True)
         column.scale_y = 1.0 / LINES
-        row = column.row(align=True)
-        row.prop(check, "search", text="", icon="VIEWZOOM")
-        row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
-        row = column.row(align=True)
-        for status, count in clash_list.drawn(context.scene).statuses.items():
-            row.prop(check, f"show_{status.lower()}", text=f"{count:,}", icon=STATUS_ICONS[status], toggle=True)
+        _draw_statuses(column, context)
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
         return clash_list.shown(context.scene).filtered
@@ -130,8 +124,47 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
                 menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
 
+class CONTACT_LENS_MT_move_out_of_clash(bpy.types.Menu):
+    """Move A or both objects instead"""
+
+    bl_label = "Move Out"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.operator("contact_lens.separate_finding", text="Move A Out").moves = "A"
+        self.layout.operator("contact_lens.separate_finding", text="Move Both by Half").moves = "HALF"
+
+
+class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
+    """Show clashes by their review status"""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"  # so it is a popover alone
+    bl_label = "Filter by Status"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.label(text="Review Status")
+        _draw_statuses(self.layout.column(align=True), context)
+
+
+def _draw_statuses(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the statuses that clashes have, to filter the list by; of those that are resolved see `_draw_counts`."""
+    check = scene_results.of_scene(context.scene)
+    for status, count in clash_list.drawn(context.scene).statuses.items():
+        if status != clash_list.RESOLVED:
+            name = f"show_{status.lower()}"
+            text = f"{check.bl_rna.properties[name].name} ({count:,})"
+            column.prop(check, name, text=text, icon=STATUS_ICONS[status], toggle=True)
+
+
 class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
     bl_label = "Scene Check"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        check = scene_results.of_scene(context.scene)
+        if check.summary:
+            found = changes.totals(context.scene).words
+            self.layout.active = False
+            self.layout.label(text=messages.clashes(found.total() - found[changes.RESOLVED]))
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
@@ -151,8 +184,10 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
         if not check.summary:
             return
         record = _record(check.summary)
+        _draw_counts(panel, context)
         _draw_state(panel, context, record)
         _draw_left_out(panel, context, record)
+        _draw_filter(panel, context)
         two_lines = panel.column()
         two_lines.scale_y = LINES
         two_lines.template_list(
@@ -183,36 +218,58 @@ def _record(summary: str) -> dict[str, Any]:
     return record
 
 
-def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
-    """Draw how many clashes the last check has found, which filter the list, and whether they are up to date."""
+def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw how many clashes of each relation there are, and how many are resolved: buttons that filter the list."""
     check = scene_results.of_scene(context.scene)
-    counts, changed, comparing = changes.totals(context.scene)
-    column = panel.column(align=True)
+    counts = changes.totals(context.scene).words
     groups = dict.fromkeys(clash_list.GROUPS, 0)
     for relation in scene_results.RELATIONS:
-        groups[clash_list.group_of(relation)] += counts.get(relation, 0)
+        groups[clash_list.group_of(relation)] += counts[relation]
     found = {group.lower(): count for group, count in groups.items() if count}
-    row = column.row(align=True)
+    resolved = counts[changes.RESOLVED]
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
-    if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
+    width = sum(len(text) + layout.ICON_WIDTH for text in texts.values())
+    if width + (layout.ICON_WIDTH if resolved else 0) > 1.2 * layout.characters(context):
         texts = {word: f"{count:,}" for word, count in found.items()}
+    row = panel.row(align=True)
     for word, text in texts.items():
         row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
+    if resolved:
+        row.prop(check, "show_resolved", text=f"{resolved:,}", icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
+    if not found and not resolved:
+        row.label(text=messages.NO_CLASHES)
+
+
+def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
+    """Draw whether the last check is complete and of now, and how many clashes are out of date, to show them alone."""
+    _, changed, comparing = changes.totals(context.scene)
     states = []
     if record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
         states.append(messages.stopped_at(done))
     if record["frame"] != frame_of(context.scene):
         states.append(messages.checked_at(record["frame"]))
+    outdated = messages.count_out_of_date(changed.total()) if changed else ""
+    row = panel.row(align=True)
+    if states:
+        room = layout.characters(context) - layout.ICON_WIDTH - len(outdated)
+        row.label(text=layout.fitting(", ".join(states).capitalize(), room), icon="ERROR")
+    elif comparing and not changed:
+        row.label(text=messages.comparing_clashes(comparing), icon="SORTTIME")
+    elif not changed:
+        row.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
     if changed:
-        states.append(messages.count_out_of_date(sum(changed.values())))
-    icon: Any = "ERROR" if states else "CHECKMARK"
-    if not states and comparing:
-        states, icon = [messages.comparing_clashes(comparing)], "SORTTIME"
-    text = ", ".join([*([] if found else [messages.NO_CLASHES]), *(states or [messages.UP_TO_DATE])]).capitalize()
-    row = column.row(align=True)
-    row.label(text=layout.fitting(text, layout.characters(context) - 2 * layout.ICON_WIDTH), icon=icon)
-    row.prop(check, "only_changed", text="", icon="FILTER")
+        row.prop(scene_results.of_scene(context.scene), "only_changed", text=outdated, icon="ERROR", toggle=True)
+
+
+def _draw_filter(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the search and the order of the list, the filter by status, and the button that ends all filters."""
+    check = scene_results.of_scene(context.scene)
+    row = panel.row(align=True)
+    row.prop(check, "search", text="", icon="VIEWZOOM")
+    row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
+    row.popover("CONTACT_LENS_PT_clash_filter", text="", icon="FILTER")
+    row.operator("contact_lens.show_all_clashes", text="", icon="LOOP_BACK")
 
 
 def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
@@ -242,29 +299,35 @@ def _draw_buttons(
     """Draw what leads from clash to clash, and what can be done with the active one."""
     check, listed = scene_results.of_scene(context.scene), clash_list.drawn(context.scene)
     column = panel.column(align=True)
-    first = column.split(factor=0.25, align=True)
+    row = column.row(align=True)
+    first = row.split(factor=0.25, align=True)
     first.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
     second = first.split(factor=2.0 / 3.0, align=True)
     place = second.row(align=True)
     place.alignment = "CENTER"
-    place.label(text=messages.place_in_list(listed.places.get(check.active), len(listed.rows)))
+    place.label(text=messages.place_in_list(listed.places.get(check.active), len(listed.rows), listed.count))
     second.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
-    row = column.row(align=True)
-    row.operator("contact_lens.set_status", text="Approve", icon="CHECKMARK").status = "APPROVED"
-    ignore = row.row(align=True)
-    ignore.enabled = clash is not None and not open_clash.missing(context.scene, clash)
-    ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
-    row.operator("contact_lens.separate_finding", text="Move Out").moves = "B"
     row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
+    row = column.row(align=True)
+    row.operator("contact_lens.set_status", text="Approve").status = "APPROVED"
+    is_possible = not scene_operators.no_clash(context)
+    ignore = row.row(align=True)
+    ignore.enabled = is_possible
+    ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
+    row.operator("contact_lens.separate_finding", text="Move B Out").moves = "B"
+    others = row.row(align=True)
+    others.enabled = is_possible
+    others.menu("CONTACT_LENS_MT_move_out_of_clash", text="", icon="DOWNARROW_HLT")
 
 
 def _draw_clash(
     panel: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
 ) -> None:
     """Draw what the list does not say of the active clash, in as many rows as of any other."""
-    column = panel.column(align=True)
-    if clash is None:
-        column.label(text=messages.CLICK_CLASH, icon="INFO")
+    column, listed = panel.column(align=True), clash_list.drawn(context.scene)
+    if clash is None or scene_results.of_scene(context.scene).active not in listed.places:
+        text = messages.CLICK_CLASH if listed.rows else messages.NO_CLASH_SHOWN
+        layout.line(column, context, text, text, "INFO")
         column.label(text="")
         return
     row, scene = clash.row(), context.scene
@@ -277,6 +340,8 @@ def _draw_clash(
     elif reason:
         sentence = messages.capitalized(reason)
         layout.line(first, context, sentence, sentence, "ERROR", beside)
+    elif scene_results.of_scene(scene).active in listed.ignored:
+        layout.line(first, context, messages.IGNORED_STATE, messages.IGNORED, "INFO", beside)
     elif frame not in (None, frame_of(scene)):
         first.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
     else:
@@ -338,6 +403,8 @@ CLASSES = (
     CONTACT_LENS_UL_findings,
     CONTACT_LENS_UL_ignored,
     CONTACT_LENS_MT_ignore,
+    CONTACT_LENS_MT_move_out_of_clash,
+    CONTACT_LENS_PT_clash_filter,
     CONTACT_LENS_PT_scene,
     CONTACT_LENS_PT_scene_settings,
 )

@@ -103,7 +103,7 @@ class Layout:
 
     def prop(self, data: Any, name: str, text: str | None = None, placeholder: str = "", **options: Any) -> None:
         assert name in data.bl_rna.properties
-        self._note("prop", placeholder, name=name, **options)
+        self._note("prop", text or placeholder, name=name, **options)
         self._drawn.props.append(name)
         if not self.active:
             self._drawn.greyed.append(name)
@@ -124,6 +124,10 @@ class Layout:
     def menu(self, name: str, text: str | None = None, **options: Any) -> None:
         assert hasattr(bpy.types, name)
         self._note("menu", text, name=name, **options)
+
+    def popover(self, panel: str, text: str, **options: Any) -> None:
+        assert hasattr(bpy.types, panel)
+        self._note("popover", text, **options)
 
     def panel(self, name: str, default_closed: bool = False) -> tuple[Layout, Layout]:
         """Stands for a part that the user has unfolded."""

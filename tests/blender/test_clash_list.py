@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import pytest
 
+from .layouts import Layout
 from .scenes import cube, inspect, part, reopen, update
 from .test_scene_check import check, settings
 
@@ -154,3 +155,169 @@ def test_a_redraw_reads_no_clash_again(monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.data.objects["Cube 0"].name = "Renamed"
     shown()
     assert len(read) == 16
+
+
+# --- the place in the list ------------------------------------------------------------------------------------------
+
+
+def three_pairs() -> list[bpy.types.Object]:
+    """Stand three pairs of cubes, the first the deepest, far from each other."""
+    cubes = [cube("ABCDEF"[k], (10.0 * (k // 2) + (k % 2) * (0.5 + 0.1 * (k // 2)), 0.0, 0.0)) for k in range(6)]
+    check()
+    return cubes
+
+
+def pairs() -> list[str]:
+    """Return the names of the pairs that the list shows."""
+    label = part("blender_addon.check.results").label
+    return ["".join(label(settings().findings[k], letter) for letter in "ab") for k in shown().rows]
+
+
+def active() -> str:
+    label = part("blender_addon.check.results").label
+    return "".join(label(settings().findings[settings().active], letter) for letter in "ab")
+
+
+def go(steps: int = 1) -> str:
+    for _ in range(steps):
+        bpy.ops.contact_lens.go_to_finding()
+    return active()
+
+
+def panel() -> Any:
+    layout = Layout()
+    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout.drawn
+
+
+def row(names: str) -> Any:
+    """Return the row of a clash as the list draws it."""
+    layout, k = Layout(), shown().rows[pairs().index(names)]
+    rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings
+    rows.draw_item(None, bpy.context, layout, settings(), settings().findings[k], 0, settings(), "active", k)
+    return layout.drawn
+
+
+def test_a_clash_that_is_moved_out_keeps_its_place_and_next_goes_on_from_there() -> None:
+    three_pairs()
+    assert pairs() == ["AB", "CD", "EF"]
+    assert go(2) == "CD"
+    assert bpy.ops.contact_lens.separate_finding(moves="B") == {"FINISHED"}
+    assert (active(), pairs()) == ("CD", ["AB", "CD", "EF"])
+    assert "2 of 3" in panel().texts
+    assert go() == "EF"
+    assert pairs() == ["AB", "EF", "CD"], "it is in order again when it is left"
+    bpy.ops.contact_lens.previous_finding()
+    assert active() == "AB"
+
+
+def test_a_clash_that_is_approved_stays_until_it_is_left_though_approved_ones_are_filtered_out() -> None:
+    three_pairs()
+    settings().show_approved = False
+    go()
+    bpy.ops.contact_lens.set_status(status="APPROVED")
+    assert pairs() == ["AB", "CD", "EF"]
+    assert go() == "CD"
+    assert pairs() == ["CD", "EF"]
+    bpy.ops.contact_lens.set_status(status="APPROVED")
+    settings().search = "d"
+    assert pairs() == [], "a filter that is set begins anew"
+
+
+def test_only_out_of_date_ends_with_the_next_check_and_filters_nothing_when_nothing_is() -> None:
+    cubes = three_pairs()
+    settings().only_changed = True
+    assert pairs() == ["AB", "CD", "EF"]
+    assert "only_changed" not in panel().props, "there is nothing to filter by"
+    for name in "AC":
+        bpy.data.objects[name].location.x += 0.05
+    update()
+    assert pairs() == ["AB", "CD"]
+    assert "only_changed" in panel().props
+    assert go() == "AB", "which renews it"
+    assert pairs() == ["AB", "CD"]
+    assert go() == "CD"
+    cubes[0].location.x += 0.05
+    update()
+    check()
+    assert not settings().only_changed
+    assert pairs() == ["AB", "CD", "EF"]
+
+
+def test_a_list_in_which_nothing_is_shown_says_so_and_one_button_shows_all_again() -> None:
+    three_pairs()
+    show_all = bpy.ops.contact_lens.show_all_clashes
+    assert not show_all.poll()
+    settings().search, settings().show_touching = "nothing", False
+    drawn = panel()
+    assert {"No clash passes the filters", "0 of 3 clashes"} <= set(drawn.texts)
+    assert show_all() == {"FINISHED"}
+    assert pairs() == ["AB", "CD", "EF"]
+    assert settings().show_touching
+    assert "3 clashes" in panel().texts
+
+
+def test_nothing_is_done_with_a_clash_that_the_list_does_not_show() -> None:
+    three_pairs()
+    go()
+    operators = bpy.ops.contact_lens
+    assert operators.set_status.poll()
+    settings().search = "c"
+    assert not operators.set_status.poll()
+    assert not operators.separate_finding.poll()
+    with pytest.raises(RuntimeError, match="does not show the active clash"):
+        operators.ignore_pair(what="FINDING")
+    assert not settings().ignored
+
+
+def test_an_ignored_pair_says_so_in_its_row_and_comes_last_once_it_is_left() -> None:
+    three_pairs()
+    go()
+    bpy.ops.contact_lens.ignore_pair(what="FINDING")
+    assert {"A", "B", "ignored"} == set(row("AB").greyed)
+    assert "Ignored from the next check on" in settings().findings[settings().active].tooltip
+    assert pairs() == ["AB", "CD", "EF"]
+    assert go() == "CD"
+    assert pairs() == ["CD", "EF", "AB"]
+    bpy.ops.contact_lens.ignore_pair(what="B")
+    assert {"ignored"} < set(row("CD").greyed)
+    settings().ignore_listed = False
+    assert not row("CD").greyed, "the next check finds it"
+    assert pairs() == ["AB", "CD", "EF"]
+
+
+def test_counts_are_those_of_the_list_and_of_the_report() -> None:
+    cubes = three_pairs()
+    settings().findings[0].status = "APPROVED"
+    assert "3 penetrating" in panel().texts
+    cubes[5].location.x += 5.0
+    check()
+    assert "2 penetrating" in panel().texts
+    assert "show_resolved" in panel().props
+    layout = Layout()
+    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw_header_preset(
+        SimpleNamespace(layout=layout), bpy.context
+    )
+    assert layout.drawn.greyed == ["2 clashes"]
+    settings().show_penetrating = False
+    assert pairs() == ["EF"], "a clash that is resolved does not penetrate"
+
+
+def test_a_row_is_marked_only_by_what_sets_it_apart() -> None:
+    three_pairs()
+    settings().findings[0].status = "APPROVED"
+    assert "CHECKMARK" in row(pairs()[0]).icons
+    assert "DOT" not in row("CD").icons, "all others are new"
+    check()
+    cube("G", (30.0, 0.0, 0.0)), cube("H", (31.0, 0.0, 0.0))
+    check()
+    assert "DOT" in row("GH").icons, "others were found before"
+    assert "DOT" not in row("CD").icons
+
+
+def test_names_of_a_group_are_as_bright_as_those_of_any_other_clash() -> None:
+    for k in range(3):
+        cube(f"Cube {k}", (1.5 * k, 0.0, 0.0))
+    check()
+    settings().sort = "OBJECT"
+    assert [row(names).greyed for names in pairs()] == [[], []]
