@@ -53,8 +53,8 @@ class Layout:
     def __init__(self, parent: Layout | None = None, is_row: bool = False) -> None:
         self._drawn: Drawn = parent._drawn if parent else Drawn()
         self._is_row = is_row
-        self.active = parent.active if parent else True
-        self.enabled = parent.enabled if parent else True
+        self._parent = parent
+        self.active = self.enabled = True
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
@@ -64,6 +64,10 @@ class Layout:
     @property
     def drawn(self) -> Drawn:
         return self._drawn
+
+    def _is(self, state: str) -> bool:
+        """Return whether it and all layouts around it are active or enabled."""
+        return getattr(self, state) and (self._parent is None or self._parent._is(state))
 
     def column(self, **options: Any) -> Layout:
         return Layout(self, self._is_row)
@@ -87,11 +91,11 @@ class Layout:
         self._drawn.icons.append(icon)
         if options.get("icon_value"):
             self._drawn.dots.append(options["icon_value"])
-        if name and not self.enabled:
+        if name and not self._is("enabled"):
             self._drawn.disabled.append(name)
         if text:
             self._drawn.texts.append(text)
-            if not self.active:
+            if not self._is("active"):
                 self._drawn.greyed.append(text)
 
     def label(self, text: str = "", **options: Any) -> None:
@@ -105,7 +109,7 @@ class Layout:
         assert name in data.bl_rna.properties
         self._note("prop", text or placeholder, name=name, **options)
         self._drawn.props.append(name)
-        if not self.active:
+        if not self._is("active"):
             self._drawn.greyed.append(name)
 
     def prop_menu_enum(self, data: Any, name: str, text: str = "", **options: Any) -> None:

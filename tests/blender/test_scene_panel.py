@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of a scene check and the rows of its list, as drawn into a layout that stands for Blender's."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from .layouts import Drawn, Layout
+from .scenes import cube, part, update
+from .test_scene_check import check, row_of_cubes, settings
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture(autouse=True)
+def dots_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The add-on's own icons, which have no number in background mode, by their names."""
+    monkeypatch.setattr(part("blender_addon.ui.status_icons"), "icon", lambda relation: relation)
+
+
+def panel() -> Drawn:
+    layout = Layout()
+    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout.drawn
+
+
+def row(k: int) -> Drawn:
+    """The k-th row of the list, in its order."""
+    at, layout = part("blender_addon.check.clash_list").shown(bpy.context.scene).rows[k], Layout()
+    draw = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.draw_item
+    draw(SimpleNamespace(), bpy.context, layout, settings(), settings().findings[at], 0, settings(), "active", at)
+    return layout.drawn
+
+
+def move(name: str, x: float) -> None:
+    bpy.data.objects[name].location.x = x
+    update()
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_has_a_dot_the_number_and_both_names() -> None:
+    row_of_cubes()
+    check(clearance=0.02)
+    rows = [row(k) for k in range(3)]
+    assert [each.texts for each in rows] == [["A", "0.5 m", "B"], ["B", "C"], ["C", "0.01 m", "D"]]
+    assert [each.dots for each in rows] == [["penetrating"], ["touching"], ["within_clearance"]]
+    assert [each.greyed for each in rows] == [[], [], []]
+
+
+def test_what_is_done_or_out_of_date_is_greyed() -> None:
+    row_of_cubes()
+    check(clearance=0.02)
+    settings().findings[0].status = "APPROVED"
+    assert (row(0).greyed, row(0).dots) == (row(0).texts, ["penetrating"])
+    assert row(2).greyed == []
+    move("D", 5.6)
+    assert row(2).greyed == row(2).texts
+    assert (row(2).texts[1], row(2).dots) == ("out of date", ["unknown"])
+
+
+def test_statuses_have_icons_where_they_differ() -> None:
+    row_of_cubes()
+    check()
+    assert [row(k).icons[-2] for k in (0, 1)] == ["BLANK1", "BLANK1"], "all are new"
+    settings().findings[0].status = "APPROVED"
+    assert [row(k).icons[-2] for k in (0, 1)] == ["CHECKMARK", "DOT"]
+
+
+def test_the_name_of_a_group_is_said_once_with_its_size() -> None:
+    row_of_cubes()
+    check(clearance=0.02, sort="OBJECT")
+    assert [row(k).texts[0] for k in range(3)] == ["B (2)", "B", "C (1)"]
+    assert [row(k).greyed for k in range(3)] == [[], ["B"], []]
+
+
+def test_the_number_is_what_the_list_is_sorted_by() -> None:
+    row_of_cubes()
+    check(sort="AREA")
+    assert [row(k).texts[1] for k in (0, 1)] == ["4 m²", "4 m²"]
+    settings().findings[0].is_apart = True
+    settings().sort = "DEPTH"
+    assert "apart" in row(0).texts
+
+
+def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
+    layout = part("blender_addon.ui.layout")
+    cube("The first of two objects with long names"), cube("The second of two objects with long names", (1.9, 0, 0))
+    bpy.context.scene.unit_settings.length_unit = "MICROMETERS"
+    check()
+    first, number, second = row(0).texts
+    assert number == "100000 µm"
+    assert len(first) + len(number) < layout.characters(bpy.context)
+    assert (first[:3], first[-3:], second[:3]) == ("The", "mes", "The")
+    fraction = part("blender_addon.ui.scene_panel")._fraction_of_name
+    assert (1.0 - fraction(bpy.context, number)) * layout.characters(bpy.context) >= len(number)
+    assert fraction(bpy.context, "1 m") > fraction(bpy.context, number)
+
+
+def test_a_tooltip_says_all_of_a_row() -> None:
+    row_of_cubes()
+    check(clearance=0.02)
+    tooltips = [finding.tooltip for finding in settings().findings]
+    assert tooltips[0] == "A: A\nB: B\nPenetrating, depth 0.5 m\nStatus: New"
+    assert tooltips[1] == "A: B\nB: C\nTouching\nStatus: New"
+    assert "Within Clearance, gap 0.01 m" in tooltips[2]
+    move("D", 5.6)
+    assert settings().findings[2].tooltip.splitlines()[-1] == "Out of date: 'D' has moved"
+
+
+# --- below the list -------------------------------------------------------------------------------------------------
+
+
+def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: pytest.MonkeyPatch) -> None:
+    row_of_cubes()
+    bpy.data.objects["A"].contact_lens_shape = "SPHERE"  # which has a note
+    bpy.context.scene.frame_set(1)
+    check(clearance=0.02)
+    assert settings().active == -1
+    none = panel()
+    assert {"CONTACT_LENS_MT_ignore"} <= set(none.disabled)
+    states = set()
+    for k in range(3):
+        with part("blender_addon.check.results").silent():
+            settings().active = k
+        assert panel().row == none.row
+        assert "CONTACT_LENS_MT_ignore" not in panel().disabled
+        states.add(panel().texts[-3])
+    assert any(sentence.startswith("'A' extends") for sentence in [*states, *panel_of(0).texts])
+    assert panel_of(1).texts.count("Up to date") == 2, "of the check and of the clash"
+    move("D", 5.6)
+    assert "'D' has moved" in panel_of(2).texts
+    assert panel().row == none.row
+    bpy.context.scene.frame_set(3)
+    assert "Found at frame 1" in panel_of(0).texts
+    assert panel().row == none.row
+    monkeypatch.setattr(part("blender_addon.ui.open_clash"), "progress_of", lambda scene: 0.25)
+    assert panel().bars == ["Inspecting: 25 %"]
+    assert panel().row == none.row
+
+
+def panel_of(k: int) -> Drawn:
+    """The panel with the k-th clash active."""
+    with part("blender_addon.check.results").silent():
+        settings().active = k
+    return panel()
+
+
+def test_an_object_that_is_gone_cannot_be_ignored() -> None:
+    row_of_cubes()
+    check()
+    assert "CONTACT_LENS_MT_ignore" not in panel_of(0).disabled
+    bpy.data.objects.remove(bpy.data.objects["A"])
+    update()
+    assert "CONTACT_LENS_MT_ignore" in panel_of(0).disabled
+
+
+def test_only_some_reasons_are_listed_of_what_was_not_checked() -> None:
+    most = part("blender_addon.ui.scene_panel").MOST_SENTENCES
+    row_of_cubes()
+    for k in range(most + 2):
+        cube(f"Far {k}").data.vertices[0].co.x = float("nan")
+    check()
+    assert f"{most + 2} not checked" in panel().texts
+    assert "2 more: save a report to see all" in panel().words
+    assert panel().icons.count("ERROR") == 2 + most
+
+
+# --- operators ------------------------------------------------------------------------------------------------------
+
+
+def test_going_through_the_list_begins_at_its_ends() -> None:
+    row_of_cubes()
+    check(clearance=0.02)
+    order = part("blender_addon.check.clash_list").shown(bpy.context.scene).rows
+    for step, expected in (1, order[0]), (-1, order[-1]):
+        with part("blender_addon.check.results").silent():
+            settings().active = -1
+        bpy.ops.contact_lens.go_to_finding(step=step)
+        assert settings().active == expected
+
+
+def test_approve_explains_itself_and_other_statuses_are_named() -> None:
+    description = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_set_status.description
+    assert "until it gets deeper" in description(bpy.context, SimpleNamespace(status="APPROVED", all_shown=False))
+    assert description(bpy.context, SimpleNamespace(status="REVIEWED", all_shown=False)) == ""
