@@ -63,19 +63,32 @@ def test_what_is_done_or_out_of_date_is_greyed() -> None:
     assert (row(2).texts[1], row(2).dots) == ("out of date", ["unknown"])
 
 
-def test_statuses_have_icons_where_they_differ() -> None:
+def test_statuses_have_icons_but_new_only_beside_earlier_clashes() -> None:
     row_of_cubes()
     check()
     assert [row(k).icons[-2] for k in (0, 1)] == ["BLANK1", "BLANK1"], "all are new"
     settings().findings[0].status = "APPROVED"
-    assert [row(k).icons[-2] for k in (0, 1)] == ["CHECKMARK", "DOT"]
+    assert [row(k).icons[-2] for k in (0, 1)] == ["CHECKMARK", "BLANK1"]
+    move("D", 5.5)
+    check(ignore_approved=False)
+    assert [row(k).icons[-2] for k in range(3)] == ["CHECKMARK", "BLANK1", "DOT"]
 
 
-def test_the_name_of_a_group_is_said_once_with_its_size() -> None:
+def test_a_group_has_its_size_and_its_object_first() -> None:
     row_of_cubes()
     check(clearance=0.02, sort="OBJECT")
     assert [row(k).texts[0] for k in range(3)] == ["B (2)", "B", "C (1)"]
-    assert [row(k).greyed for k in range(3)] == [[], ["B"], []]
+    assert [row(k).texts[-1] for k in range(3)] == ["A", "C", "D"]
+
+
+def test_an_ignored_pair_says_so_until_the_next_check_leaves_it_out() -> None:
+    row_of_cubes()
+    check()
+    with part("blender_addon.check.results").silent():
+        settings().active = 0
+    assert bpy.ops.contact_lens.ignore_pair(what="FINDING") == {"FINISHED"}
+    assert (row(0).texts, row(0).greyed) == (["B", "C"], []), "what is left to do comes first"
+    assert row(1).texts == row(1).greyed == ["A", "ignored", "B"]
 
 
 def test_the_number_is_what_the_list_is_sorted_by() -> None:
