@@ -6,10 +6,12 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import bpy
 
 from ...core.decomposition.concavity import Concavity
+from ...core.mesh_contact.mesh_pair import NO_DEPTH
 from ...core.meshes.decomposition import Decomposition
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.hull import ConvexHull
@@ -76,6 +78,17 @@ class CollisionProxy:
         return self.kind == MESH
 
 
+class Stage(IntEnum):
+    """How much of an inspection is made; what is made is true at each."""
+
+    CROSSING = 0
+    """Which relation, where surfaces cross, how far they are apart; no depth of meshes that cross."""
+    FIRST = 1
+    """A depth too, but that of meshes is only an upper bound."""
+    WHOLE = 2
+    """The best bounds, and everything is checked again."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inspection(PairResult):
     """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
@@ -87,8 +100,9 @@ class Inspection(PairResult):
     proxy_b: CollisionProxy
     name_a: str
     name_b: str
+    stage: Stage
     verification: Verification | None
-    """The contact checked again, independently of the solver; None of a first answer."""
+    """The contact checked again, independently of the solver; None unless the stage is WHOLE."""
     settings: Settings
     units: UnitFormat
     """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
@@ -104,14 +118,18 @@ class Inspection(PairResult):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The checks of the contact; none of a first answer."""
+        """The checks of the contact; none unless the stage is WHOLE."""
         return () if self.verification is None else self.verification.checks
 
     @property
     def is_provisional(self) -> bool:
-        """Whether it is a first answer, made while the objects move: true, but a depth between meshes is only an upper
-        bound, and nothing is checked again."""
-        return self.verification is None
+        """Whether it was made while the objects move, and more of it will be made when they rest."""
+        return self.stage < Stage.WHOLE
+
+    @property
+    def is_depth_pending(self) -> bool:
+        """Whether there is a depth, which is not computed yet."""
+        return self.is_provisional and not self.contact.has_depth and NO_DEPTH not in self.contact.notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,17 +147,10 @@ class Work:
         """Identity of A and B."""
         return self.objects[0].key, self.objects[1].key
 
-    def __call__(self, progress: Progress | None = None) -> Inspection:
+    def __call__(self, progress: Progress | None = None, stage: Stage = Stage.WHOLE) -> Inspection:
         """Make it. Raises ReadError, and Cancelled when the progress function returns False."""
-        return self._made(subrange(progress, 0.0, 1.0), is_first=False)
-
-    def first(self, progress: Progress | None = None) -> Inspection:
-        """Make a provisional inspection, in a fraction of the time. Raises as the whole one does."""
-        return self._made(subrange(progress, 0.0, 1.0), is_first=True)
-
-    def _made(self, progress: Progress | None, is_first: bool) -> Inspection:
         try:
-            return self._inspection(progress, is_first)
+            return self._inspection(subrange(progress, 0.0, 1.0), stage)
         except (ReadError, Cancelled):
             raise
         except Exception as error:
@@ -150,17 +161,19 @@ class Work:
             traceback.print_exc()
             raise ReadError(messages.unexpected_error(a, b, error)) from error
 
-    def _inspection(self, progress: Progress | None, is_first: bool) -> Inspection:
+    def _inspection(self, progress: Progress | None, stage: Stage) -> Inspection:
         start = time.perf_counter()
         a, b = (_shapes.of(obj) for obj in self.objects)
-        settings = replace(self.settings, budget=FIRST_ANSWER) if is_first else self.settings
-        result = check_pair(a, b, settings, subrange(progress, 0.0, 0.95), self.units.length)
+        is_whole = stage is Stage.WHOLE
+        settings = self.settings if is_whole else replace(self.settings, budget=FIRST_ANSWER)
+        has_depth = stage is not Stage.CROSSING
+        result = check_pair(a, b, settings, subrange(progress, 0.0, 0.95), self.units.length, has_depth)
         pieces = pieces_of(result.contact)
         proxies = _proxy(a, result, pieces[0]), _proxy(b, result, pieces[1])
-        if not is_first:
+        if is_whole:
             for proxy in proxies:
                 _ = proxy.hull, proxy.concavity, proxy.fit  # here, not when they are drawn
-        verification = None if is_first else result.verify()
+        verification = result.verify() if is_whole else None
         report_progress(progress, 1.0)
         return Inspection(
             **vars(result),
@@ -169,6 +182,7 @@ class Work:
             proxy_b=proxies[1],
             name_a=self.objects[0].name,
             name_b=self.objects[1].name,
+            stage=stage,
             verification=verification,
             settings=self.settings,
             units=self.units,

@@ -62,11 +62,14 @@ def check_pair(
     settings: Settings,
     progress: Progress | None = None,
     length: Callable[[float], str] = str,
+    depth: bool = True,
 ) -> PairResult:
     """Return the contact of two objects or instances.
 
-    length: writes a length in the scene's units, for errors. Raises ReadError, a sentence about one of them, when its
-    geometry does not allow its shape; ValueError, the end of a sentence about the pair; and Cancelled.
+    length: writes a length in the scene's units, for errors. depth: see `find`.
+
+    Raises ReadError, a sentence about one of them, when its geometry does not allow its shape; ValueError, the end of a
+    sentence about the pair; and Cancelled.
     """
     progress = subrange(progress, 0.0, 1.0)
     solids = [
@@ -89,6 +92,7 @@ def check_pair(
         tolerance,
         subrange(progress, PREPARED, 1.0),
         settings.budget,
+        depth,
     )
     return PairResult(
         contact=found, shape_a=solids[0], shape_b=solids[1], contact_tolerance=tolerance, resolution=resolution

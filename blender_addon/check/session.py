@@ -20,7 +20,7 @@ from ..data.properties import pair, pair_keys, settings_of, shaped_pair
 from ..data.records import Settings
 from ..data.units import UnitFormat
 from ..read import collision_shape
-from .inspection import Inspection, Keys, Work, is_of, read_pair
+from .inspection import Inspection, Keys, Stage, Work, is_of, read_pair
 
 if TYPE_CHECKING:
     import bpy
@@ -32,9 +32,8 @@ _inspections: dict[int, Inspection] = {}
 _stale: dict[int, str] = {}
 _errors: dict[int, str] = {}
 _frames: dict[int, float] = {}
-_seconds: dict[int, deque[float]] = {}
-_first_seconds: dict[int, deque[float]] = {}
-"""The same of first answers."""
+_seconds: dict[int, dict[Stage, deque[float]]] = {}
+"""How long the last inspections of the scene's pair took."""
 
 LAST = 5
 """Inspections of a pair by whose times is known how long the next one takes."""
@@ -48,9 +47,8 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
     last = _inspections.get(scene.session_uid)
     if last is None or last.keys != inspection.keys:
         _seconds.pop(scene.session_uid, None)
-        _first_seconds.pop(scene.session_uid, None)
     if inspection is not last:
-        note_seconds(scene, inspection.seconds_read + inspection.seconds_contact, inspection.is_provisional)
+        note_seconds(scene, inspection.seconds_read + inspection.seconds_contact, inspection.stage)
     _inspections[scene.session_uid] = inspection
     _frames[scene.session_uid] = scene.frame_current_final
     _stale.pop(scene.session_uid, None)
@@ -61,26 +59,27 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
 
 def drop_result(scene: bpy.types.Scene) -> None:
     """Drop the scene's result: its objects can no longer be inspected."""
-    for of_scene in (_inspections, _stale, _frames, _seconds, _first_seconds):
+    for of_scene in (_inspections, _stale, _frames, _seconds):
         of_scene.pop(scene.session_uid, None)
 
 
-def note_seconds(scene: bpy.types.Scene, seconds: float, is_first: bool = False) -> None:
-    """Remember how long an inspection of the scene's pair, or its first answer, took, or ran until it was ended."""
-    of_scene = _first_seconds if is_first else _seconds
-    of_scene.setdefault(scene.session_uid, deque(maxlen=LAST)).append(seconds)
+def note_seconds(scene: bpy.types.Scene, seconds: float, stage: Stage = Stage.WHOLE) -> None:
+    """Remember how long an inspection of the scene's pair took to a stage, or ran until it was ended."""
+    of_scene = _seconds.setdefault(scene.session_uid, {})
+    of_scene.setdefault(stage, deque(maxlen=LAST)).append(seconds)
 
 
-def typical_seconds(scene: bpy.types.Scene, is_first: bool = False) -> float:
-    """Return the median of how long the last inspections of the scene's pair, or the first answers, took; infinite when
-    there was none."""
-    known = (_first_seconds if is_first else _seconds).get(scene.session_uid)
-    return float(np.median(known or (math.inf,)))
+def typical_seconds(scene: bpy.types.Scene, stage: Stage = Stage.WHOLE) -> float:
+    """Return the median of how long the last inspections of the scene's pair took to a stage; infinite when there was
+    none."""
+    return float(np.median(_seconds.get(scene.session_uid, {}).get(stage) or (math.inf,)))
 
 
-def forget_first_seconds(scene: bpy.types.Scene) -> None:
-    """Forget how long first answers of the scene's pair took: the next one says whether they still do."""
-    _first_seconds.pop(scene.session_uid, None)
+def forget_seconds(scene: bpy.types.Scene) -> None:
+    """Forget how long provisional inspections of the scene's pair took: the next one says whether they still do."""
+    for stage in Stage:
+        if stage is not Stage.WHOLE:
+            _seconds.get(scene.session_uid, {}).pop(stage, None)
 
 
 def stored(scene: bpy.types.Scene) -> Inspection | None:
@@ -95,7 +94,7 @@ def frame_of_result(scene: bpy.types.Scene) -> float:
 
 def clear() -> None:
     """Drop everything: a file was loaded, or the add-on goes."""
-    for of_scene in (_inspections, _stale, _errors, _frames, _seconds, _first_seconds):
+    for of_scene in (_inspections, _stale, _errors, _frames, _seconds):
         of_scene.clear()
 
 
@@ -126,17 +125,16 @@ def error(context: bpy.types.Context) -> str:
 
 
 def prepare_inspection(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings, is_first: bool = False
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings, stage: Stage = Stage.WHOLE
 ) -> Inspection | Work:
     """Read A and B as the depsgraph has evaluated them; return the work of inspecting them.
 
-    When nothing has changed since the scene's last inspection, that is returned, a provisional one only if a first
-    answer is all that is wanted. Raises ReadError.
+    When nothing has changed since the scene's last inspection, which went as far, that is returned. Raises ReadError.
     """
     start = time.perf_counter()
     objects = read_pair(depsgraph, keys)
     last = stored(scene)
-    if last is not None and (is_first or not last.is_provisional) and is_of(last, objects, settings):
+    if last is not None and last.stage >= stage and is_of(last, objects, settings):
         return last
     return Work(objects, settings, UnitFormat.of_scene(scene), time.perf_counter() - start)
 

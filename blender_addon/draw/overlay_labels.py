@@ -64,6 +64,8 @@ def _visible_part(p: FloatArray, q: FloatArray, view: Box) -> tuple[FloatArray, 
 
 def vector_label(inspection: Inspection) -> str:
     """Return the words at the arrow: how deep, how far apart, or else the relation."""
+    if inspection.is_depth_pending:
+        return messages.PENDING
     distance = Distance.of_contact(inspection.contact)
     number = distance.text(inspection.units)
     if not number:

@@ -20,7 +20,7 @@ from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
 from ..check import session
-from ..check.inspection import CollisionProxy, Inspection
+from ..check.inspection import CollisionProxy, Inspection, Stage, Work
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data import messages
 from ..data.units import UnitFormat
@@ -66,6 +66,8 @@ def report(context: bpy.types.Context) -> Report:
     Raises LookupError when there is no result.
     """
     inspection = inspected(context)
+    if inspection.is_depth_pending:
+        inspection = Work(inspection.objects, inspection.settings, inspection.units)(stage=Stage.FIRST)
     stale = session.stale_reason(context)
     frame = session.frame_of_result(context.scene) if stale else context.scene.frame_current_final
     # A result that is not out of date holds at the frame of today, whenever it was found.

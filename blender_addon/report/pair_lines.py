@@ -42,9 +42,8 @@ class Headline(NamedTuple):
     words: str
     """The relation, such as 'A Inside B'."""
     number: str
-    """The depth or gap; empty when they touch or there is no depth."""
     exact: str
-    """The number with all its digits, for the clipboard."""
+    """The number with all its digits, for the clipboard; empty without one."""
 
 
 class Row(NamedTuple):
@@ -71,8 +70,15 @@ def relation_words(inspection: Inspection) -> str:
 
 def headline(inspection: Inspection) -> Headline:
     """Return the answer in one line: the relation, and depth or gap."""
-    distance, units = Distance.of_contact(inspection.contact), inspection.units
-    return Headline(messages.RELATIONS[inspection.contact.relation], distance.text(units), distance.exact_text(units))
+    words, distance = messages.RELATIONS[inspection.contact.relation], Distance.of_contact(inspection.contact)
+    return Headline(words, number(inspection), distance.exact_text(inspection.units))
+
+
+def number(inspection: Inspection) -> str:
+    """Return the depth or gap, PENDING where it is not known yet; empty when they touch or there is no depth."""
+    if inspection.is_depth_pending:
+        return messages.PENDING
+    return Distance.of_contact(inspection.contact).text(inspection.units)
 
 
 def one_line(inspection: Inspection) -> str:
@@ -84,8 +90,8 @@ def one_line(inspection: Inspection) -> str:
         line = relation_words(inspection)
     if not contact.has_depth:
         line += f", no depth: {messages.NO_DEPTH}"
-    elif number := distance.text(inspection.units):
-        line += f", {distance.name.lower()} {number}"
+    elif text := distance.text(inspection.units):
+        line += f", {distance.name.lower()} {text}"
     if not all(side.proxy.is_the_mesh(inspection.resolution) for side in sides):
         line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
     if inspection.flat is not None:
@@ -101,6 +107,8 @@ def measurements(inspection: Inspection) -> list[Row]:
     distance, error = Distance.of_contact(contact), inspection.resolution
     units = _of_one_box(inspection, distance)
     rows = []
+    if inspection.is_depth_pending:
+        rows.append(Row(distance.name, messages.PENDING))
     if contact.has_depth:
         depth = abs(contact.signed_distance)
         # Objects that touch have no number in the headline, but may be a little apart or in each other.

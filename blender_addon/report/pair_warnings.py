@@ -33,7 +33,7 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
         found.append(Warning(messages.FAILED_SHORT, messages.CHECK_FAILED))
     if sentence := pair_lines.too_coarse(inspection):
         found.append(Warning(messages.TOO_COARSE_SHORT, sentence))
-    if not contact.has_depth:
+    if not contact.has_depth and not inspection.is_depth_pending:
         found.append(Warning(messages.NO_DEPTH_SHORT, messages.NO_DEPTH_HINT))
     for side in sides_of(inspection):
         proxy, text = side.proxy, ""

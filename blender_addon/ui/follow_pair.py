@@ -4,8 +4,9 @@
 How depends on how long the last inspections of the pair took.
 
 1. A quick pair is inspected in Blender's handler, before the frame is drawn.
-2. Of others the handler makes the first answer, where that is cheap: it is true of what is drawn, but a depth between
-   meshes is only an upper bound. The whole inspection begins when the changes end, as when the mouse is released.
+2. Of others the handler makes as much as is cheap (`Stage`), which is true of what is drawn: a first answer, whose
+   depth between meshes is only an upper bound, or the relation and where surfaces cross, without a depth. The whole
+   inspection begins when the changes end, as when the mouse is released.
 3. Where not even that is cheap, the answer is pending until the changes end.
 
 Objects are copied out of Blender, the rest is done in a thread. Blender waits for that only as long as nobody notices;
@@ -16,27 +17,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
+from functools import partial
 
 import bpy
 from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled, Progress, subrange
-from ..check import changes, session
 from ..check import results as scene_results
-from ..check.inspection import Inspection, Work, clear_caches, is_outdated
+from ..check import session
+from ..check.inspection import Inspection, Stage, Work, clear_caches, is_outdated
 from ..data import messages, properties
-from ..data.collision_kinds import COMPOUND
 from ..read.snapshot import HiddenError, ReadError
 from . import background, handlers
 from .background import Flow, Steps
+from .pair_changes import changed
 
 QUICK_S = 0.03
 """A pair that typically takes less is inspected before the frame is drawn."""
 CHEAP_S = 0.1
-"""First answers that typically take less are made before the frame is drawn. Blender waits so long for any inspection
+"""What typically takes less is made of other pairs before the frame is drawn. Blender waits so long for any inspection
 that follows a change."""
 GRACE_S = 0.3
 """Seconds for which nothing is said of an inspection that may end at once: nothing flashes."""
@@ -51,23 +51,12 @@ DELAY_S = 0.03
 POLL_INTERVAL_S = 0.05
 RENDER_INTERVAL_S = 0.5
 """Seconds between two looks at whether a render has ended."""
-FIRST_SHARE = 0.1
-"""Fraction of the progress of an inspection after which its first answer is there."""
+FIRST_FRACTION = 0.1
+"""Of the progress of an inspection: after it its first answer is there."""
 
 TITLE = "Inspection"
 
 clock = time.monotonic
-
-
-class _Way(Enum):
-    """How a change of a pair is answered."""
-
-    WHOLE = auto()
-    """By a whole inspection, before the frame is drawn."""
-    FIRST = auto()
-    """By a first answer, before the frame is drawn."""
-    LATER = auto()
-    """When the changes end."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +70,7 @@ class Status:
     is_pending: bool = False
     """Whether the result no longer holds, and one that does is on its way. Constant while objects move."""
     is_provisional: bool = False
-    """Whether the result holds, but is only a first answer."""
+    """Whether the result holds, but is not the whole one."""
     is_following: bool = False
     """Whether a whole result is on its way, or begins when the changes end."""
     progress: float | None = None
@@ -100,14 +89,14 @@ class _Following:
     """Why the result of what runs will not hold, where that cannot be seen."""
     is_changed: bool = True
     """Whether something changed since the pair was read."""
-    is_whole: bool = False
-    """Whether what was begun after that is the whole inspection, no first answer."""
-    is_answered: bool = False
-    """Whether the result, a first answer at least, is of the pair after the last change."""
+    begun: Stage | None = None
+    """What was begun after that."""
+    answered: Stage | None = None
+    """What the result is of the pair after the last change; None while it is of before."""
     flow: Flow | None = None
     """The inspection that runs beside Blender."""
     work: Work | None = None
-    begun: float = 0.0
+    start: float = 0.0
     """When it began."""
 
 
@@ -137,7 +126,7 @@ def leave(scene: bpy.types.Scene) -> None:
 
 
 def cancel(scene: bpy.types.Scene) -> None:
-    """Cancel the inspection that runs, an operator's too. The result stays; it is outdated unless a first answer."""
+    """Cancel the inspection that runs, an operator's too. The result stays; it is outdated unless it holds."""
     entry = _following.get(scene.session_uid)
     flow = background.shown_flow(scene, TITLE) if entry is None else entry.flow
     if flow is not None:
@@ -149,7 +138,7 @@ def cancel(scene: bpy.types.Scene) -> None:
 def _cancelled(scene: bpy.types.Scene, entry: _Following | None) -> None:
     """Leave the scene's result as it is: cancelled was what would have replaced it."""
     _following.pop(scene.session_uid, None)
-    if entry is None or not entry.is_answered:
+    if entry is None or entry.answered is None:
         session.mark_stale(scene, messages.INSPECTION_CANCELLED)
     handlers.redraw()
 
@@ -174,14 +163,14 @@ def status(context: bpy.types.Context) -> Status:
 
 def _ends_at_once(scene: bpy.types.Scene, entry: _Following) -> bool:
     """Return whether the answer to a change is only some frames away."""
-    return clock() - entry.since < GRACE_S and _way(scene) is not _Way.LATER
+    return clock() - entry.since < GRACE_S and _stage_at_once(scene) is not None
 
 
 def progress_of(scene: bpy.types.Scene) -> float | None:
     """Return the fraction done of the inspection that runs for a scene; None when none has run for GRACE_S."""
     entry = _following.get(scene.session_uid)
     if entry is not None and entry.flow is not None:
-        return entry.flow.progress if clock() - entry.begun >= GRACE_S else None
+        return entry.flow.progress if clock() - entry.start >= GRACE_S else None
     flow = background.shown_flow(scene, TITLE)
     return None if flow is None else flow.progress
 
@@ -202,19 +191,20 @@ def failed(context: bpy.types.Context, error: ReadError) -> None:
     handlers.redraw()
 
 
-def _way(scene: bpy.types.Scene) -> _Way:
-    """Return how the next change of the scene's pair is answered. One of which nothing is known is tried."""
+def _stage_at_once(scene: bpy.types.Scene) -> Stage | None:
+    """Return what is made of the scene's pair before a frame is drawn, if anything. What is not known to take long is
+    tried."""
     if session.typical_seconds(scene) < QUICK_S:
-        return _Way.WHOLE
-    first = session.typical_seconds(scene, is_first=True)
-    return _Way.FIRST if first < CHEAP_S or first == math.inf else _Way.LATER
+        return Stage.WHOLE
+    seconds = {stage: session.typical_seconds(scene, stage) for stage in (Stage.FIRST, Stage.CROSSING)}
+    return next((stage for stage, taken in seconds.items() if taken < CHEAP_S or taken == math.inf), None)
 
 
 def _note(scene: bpy.types.Scene, reason: str = "") -> _Following:
     """Take note of a change."""
     now = clock()
     entry = _following.setdefault(scene.session_uid, _Following(now, now))
-    entry.last, entry.is_changed, entry.is_answered, entry.reason = now, True, False, reason or entry.reason
+    entry.last, entry.is_changed, entry.answered, entry.reason = now, True, None, reason or entry.reason
     return entry
 
 
@@ -245,23 +235,23 @@ def _follow(context: bpy.types.Context) -> None:
     if entry.flow is not None and not entry.flow.run(0.0):
         _drop_outdated(scene, depsgraph, entry)
         if entry.flow is not None:
-            if background.has_windows() and clock() - entry.begun > MODAL_AFTER_S:
+            if background.has_windows() and clock() - entry.start > MODAL_AFTER_S:
                 background.wait_for(entry.flow)
             return
-    way = _way(scene)
+    stage = _stage_at_once(scene)
     settle = PLAYING_SETTLE_S if handlers.is_playing() else SETTLE_S
     is_settled = clock() - entry.last >= settle or session.typical_seconds(scene) == math.inf
     try:
-        if way is _Way.WHOLE or is_settled:
-            if entry.is_changed or not entry.is_whole:
+        if stage is Stage.WHOLE or is_settled:
+            if entry.is_changed or entry.begun is not Stage.WHOLE:
                 _drop_deleted(scene)
-                _begin(scene, depsgraph, entry, is_whole=True)
-        elif entry.is_changed and way is _Way.FIRST:
-            _begin(scene, depsgraph, entry, is_whole=False)
+                _begin(scene, depsgraph, entry, Stage.WHOLE)
+        elif entry.is_changed and stage is not None:
+            _begin(scene, depsgraph, entry, stage)
     except ReadError as error:
         failed(context, error)
-        entry.is_changed, entry.is_whole = False, True
-    if entry.is_whole and not entry.is_changed and entry.flow is None:
+        entry.is_changed, entry.begun = False, Stage.WHOLE
+    if entry.begun is Stage.WHOLE and not entry.is_changed and entry.flow is None:
         _following.pop(scene.session_uid, None)
 
 
@@ -273,50 +263,51 @@ def _drop_outdated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry
         entry.is_changed = False
         return
     entry.flow.drop()
-    session.note_seconds(scene, clock() - entry.begun, is_first=not entry.is_whole)
-    entry.flow, entry.is_whole = None, False
+    if entry.begun is not None:
+        session.note_seconds(scene, clock() - entry.start, entry.begun)
+    entry.flow = entry.begun = None
 
 
-def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following, is_whole: bool) -> None:
+def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following, stage: Stage) -> None:
     """Inspect the scene's pair as the depsgraph has evaluated it; what takes long runs on. Raise ReadError."""
     _hidden.discard(scene.session_uid)
     keys = properties.pair_keys(scene)
-    entry.is_whole = is_whole
+    entry.begun = stage
     if keys is None:
         session.set_error(scene, "")
-        entry.is_changed, entry.is_whole = False, True
+        entry.is_changed, entry.begun = False, Stage.WHOLE
         return
     settings = properties.settings_of(scene).as_settings()
-    work = session.prepare_inspection(scene, depsgraph, keys, settings, is_first=not is_whole)
+    work = session.prepare_inspection(scene, depsgraph, keys, settings, stage)
     entry.is_changed, entry.reason = False, ""
     if isinstance(work, Inspection):
         session.store(scene, work)  # nothing has changed after all
-        entry.is_answered, entry.is_whole = True, not work.is_provisional
+        entry.answered = entry.begun = work.stage
         return
-    is_first = not is_whole or not (entry.is_answered or session.typical_seconds(scene) < QUICK_S)
-    if is_first and _way(scene) is _Way.LATER:
-        session.forget_first_seconds(scene)
-    entry.work, entry.begun = work, clock()
-    entry.flow = Flow(TITLE, _steps(scene, entry, work, is_first, is_whole))
+    stages = [stage]
+    is_slow = stage is Stage.WHOLE and session.typical_seconds(scene) >= QUICK_S
+    if is_slow and (entry.answered is None or entry.answered < Stage.FIRST):
+        stages = [Stage.FIRST, Stage.WHOLE]
+        if _stage_at_once(scene) is not Stage.FIRST:
+            session.forget_seconds(scene)
+    entry.work, entry.start = work, clock()
+    entry.flow = Flow(TITLE, _steps(scene, entry, work, stages))
     entry.flow.run(CHEAP_S)
 
 
-def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, is_first: bool, is_whole: bool) -> Steps:
-    """Make what the work finds the scene's result: the first answer, the whole inspection, or one after the other."""
-    parts: list[Callable[[Progress], Inspection]] = []
-    if is_first:
-        parts.append(lambda progress: work.first(subrange(progress, 0.0, FIRST_SHARE)))
-    if is_whole:
-        parts.append(lambda progress: work(subrange(progress, FIRST_SHARE * is_first, 1.0)))
-    for part in parts:
+def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, stages: list[Stage]) -> Steps:
+    """Make what the work finds at these stages, one after the other, the scene's result."""
+    for k, stage in enumerate(stages):
+        start = FIRST_FRACTION if k > 0 else 0.0
+        end = 1.0 if stage is stages[-1] else FIRST_FRACTION
         before, problem = _contact_of(scene), ""
         inspection: Inspection | None = None
         try:
-            inspection = yield part
+            inspection = yield partial(_made, work, stage, start, end)
         except ReadError as error:
             problem = str(error)
         except Cancelled:
-            session.note_seconds(scene, clock() - entry.begun, is_first=not is_whole)
+            session.note_seconds(scene, clock() - entry.start, stages[-1])
             entry.flow = None
             _cancelled(scene, entry)
             raise
@@ -330,11 +321,15 @@ def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, is_first: bool
         session.set_error(scene, problem)
         if entry.is_changed:
             session.mark_stale(scene, entry.reason)
-        entry.is_answered = not entry.is_changed
+        entry.answered = None if entry.is_changed or inspection is None else stage
         if inspection is None:
             break
     entry.flow = None
     return {"FINISHED"}
+
+
+def _made(work: Work, stage: Stage, start: float, end: float, progress: Progress) -> Inspection:
+    return work(subrange(progress, start, end), stage)
 
 
 def _contact_of(scene: bpy.types.Scene) -> object:
@@ -376,25 +371,25 @@ def _drop_deleted(scene: bpy.types.Scene) -> None:
 
 
 def _answered_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Inspect the scene's pair, or make a first answer, before the frame is drawn, where that is quick. Return whether
-    the result holds now.
+    """Make as much of an inspection of the scene's pair as is cheap before the frame is drawn. Return whether the
+    result holds now.
 
     It reads what the depsgraph has just evaluated and changes no data of Blender, so no handler is called again.
     """
-    way = _way(scene)
-    if way is _Way.LATER or handlers.is_rendering() or not (background.has_windows() and handlers.is_main_thread()):
+    stage = _stage_at_once(scene)
+    if stage is None or handlers.is_rendering() or not (background.has_windows() and handlers.is_main_thread()):
         return False
     entry = _note(scene)
     _drop_outdated(scene, depsgraph, entry)
     if entry.flow is not None:
         return False
     try:
-        _begin(scene, depsgraph, entry, is_whole=way is _Way.WHOLE)
+        _begin(scene, depsgraph, entry, stage)
     except ReadError:
         return False  # the timer reports it
     if entry.flow is not None:
         return False
-    if entry.is_whole:
+    if entry.begun is Stage.WHOLE:
         del _following[scene.session_uid]
     else:
         _wake()
@@ -408,7 +403,7 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         return
     for other in bpy.data.scenes:  # the objects may be in several
         if other != scene and session.stored(other) is not None:
-            edited = _changed(other, depsgraph)[1]
+            edited = changed(other, depsgraph)[1]
             if edited and (background.has_windows() or not _is_valid(other, depsgraph)):
                 request(other, reason=messages.about(edited, messages.EDITED))
     if not properties.picked(scene):
@@ -427,7 +422,7 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
     """Inspect the scene's pair, at once or soon, if it was moved or edited. Return whether it was."""
-    moved, edited = _changed(scene, depsgraph)
+    moved, edited = changed(scene, depsgraph)
     if edited:
         if not background.has_windows() and _is_valid(scene, depsgraph):
             return True  # tagged, but the same: without a window no timer looks at it
@@ -439,44 +434,6 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
         # That a matrix differs is seen without a note.
         request(scene, reason=messages.about(edited, messages.EDITED) if edited else "")
     return True
-
-
-def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[str, str]:
-    """Return the names of an object of the scene's pair that moved, and of one that was edited; empty without one."""
-    picked = {obj.session_uid: obj.name for obj in properties.picked(scene)}
-    parts = {part.session_uid: obj.name for obj in properties.picked(scene) for part in _possible_parts(obj)}
-    parts |= _sources(scene)
-    moved = edited = ""
-    for update in depsgraph.updates:
-        if not isinstance(update.id, (bpy.types.Object, bpy.types.Collection)):
-            continue
-        uid = update.id.original.session_uid
-        if isinstance(update.id, bpy.types.Collection):
-            edited = parts.get(uid, edited)
-        elif uid in parts and (changes.is_edited(update) or update.is_updated_transform):
-            edited = parts[uid]
-        elif uid in picked and changes.is_edited(update):
-            edited = picked[uid]
-        elif uid in picked and update.is_updated_transform:
-            moved = picked[uid]
-    return moved, edited
-
-
-def _possible_parts(obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-    """Return the objects that may be parts of a compound parent, those that have just ceased to be one too."""
-    body = obj.rigid_body
-    return obj.children_recursive if body is not None and body.collision_shape == COMPOUND else ()
-
-
-def _sources(scene: bpy.types.Scene) -> dict[int, str]:
-    """Return the `session_uid` of all that picked instances depend on, with the name of their instancer."""
-    settings = properties.settings_of(scene)
-    sources: dict[int, str] = {}
-    for letter in "ab":
-        owner, source = (getattr(settings, f"{name}_{letter}") for name in ("object", "source"))
-        if owner is not None and getattr(settings, f"instance_{letter}"):
-            sources |= dict.fromkeys(changes.watched(owner, source) - {owner.session_uid}, owner.name)
-    return sources
 
 
 @persistent
@@ -497,7 +454,7 @@ def _loaded(*_: object) -> None:
 
 
 background.CANCELLATIONS["inspection"] = (
-    "Cancel the inspection; the last result is kept and marked as outdated",
+    "Cancel the inspection and keep the last result",
     cancel,
 )
 _FOLLOWER = handlers.Follower(

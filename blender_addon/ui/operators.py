@@ -323,8 +323,10 @@ class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator)
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         inspection = session.current(context)
-        if inspection is None or session.is_stale(context) or inspection.contact.depth > 0.0:
+        if inspection is None or session.is_stale(context):
             return _no_result(context)
+        if inspection.is_depth_pending or inspection.contact.depth > 0.0:
+            return ""
         return separate.unseparable_reason(inspection.contact)
 
     def steps(self, context: bpy.types.Context) -> Steps:

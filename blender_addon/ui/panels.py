@@ -83,10 +83,12 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
     else:
         headline = pair_lines.headline(inspection)
         row.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
-        if headline.number:
-            number = row.row()
-            number.alignment = "RIGHT"
+        number = row.row()
+        number.alignment = "RIGHT"
+        if headline.number and headline.exact:
             number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
+        elif headline.number:
+            number.label(text=headline.number)
     row = rows.row()
     has_direction = inspection is not None and inspection.contact.normal.any()
     row.label(text=f"along {along(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")

@@ -30,9 +30,13 @@ def mesh_contact(
     budget: Budget | None = None,
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
+    depth: bool = True,
     progress: Progress | None = None,
 ) -> Contact:
     """Return the contact of two solids, at least one of them a mesh: `contact` without its checks of the options.
+
+    depth: False: where surfaces cross deeper than the contact tolerance, only their curves are computed, which takes a
+    fraction of the time; like that of open surfaces the contact has no depth then, and verifies for these only.
 
     Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress`
     returns False.
@@ -45,7 +49,8 @@ def mesh_contact(
     facets = solid_facets(a), solid_facets(b)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     size = max(a.extent, b.extent)
-    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, subrange(progress, 0.0, 1.0))
+    whole = subrange(progress, 0.0, 1.0)
+    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, whole, depth)
     for of_facets, solid, mesh in ((facets[0], a, b), (facets[1], b, a)):
         if of_facets.curved and not isinstance(solid, Mesh) and isinstance(mesh, Mesh):
             return pair.contact(CurvedPair(solid, mesh, pair).draft())

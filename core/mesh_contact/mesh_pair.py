@@ -63,8 +63,9 @@ class MeshPair:
         pieces: list[Pieces | None],
         size: float,
         progress: Progress | None,
+        depth: bool = True,
     ) -> None:
-        self.facets = facets
+        self.facets, self.depth = facets, depth
         a, b = facets[0].mesh, facets[1].mesh
         self.a, self.b = Body.of(a), Body.of(b)
         self.clearance, self.contact_tolerance, self.budget, self.size = clearance, contact_tolerance, budget, size
@@ -126,6 +127,8 @@ class MeshPair:
             draft = self._surfaces(proved, normal, near)
         elif not self.intersects:
             draft = self._beside(proved, normal, near)
+        elif not self.depth and self._is_deep():
+            draft = self._draft(self._nested_relation(Relation.PENETRATING))
         else:
             draft = self._solids(near)
         report_progress(self.progress, 1.0)
@@ -248,14 +251,20 @@ class MeshPair:
                 return self._apart(Relation.COINCIDENT, proved, normal)
         if not len(crossings):
             return self._apart(Relation.TOUCHING, proved, normal)
-        deepest = crossing_pair(a.mesh, b.mesh, crossings)
-        if deepest is None or deepest.least <= self.band:
+        if not self._is_deep():
             leaving = self._leaving(progress)
             if leaving is not None:
                 return self._draft(Relation.TOUCHING, normal=leaving)
             self.notes.append(Note("no separating translation as short as the contact tolerance was found"))
         self.notes.append(NO_DEPTH)
         return self._draft(Relation.PENETRATING)
+
+    def _is_deep(self) -> bool:
+        """Return whether two that intersect are known to do so by more than the contact tolerance."""
+        if not len(self.crossings):
+            return self.surface > self.band
+        deepest = crossing_pair(self.a.mesh, self.b.mesh, self.crossings)
+        return deepest is not None and deepest.least > self.band
 
     def _within(self, inner: Body, outer: Body) -> bool:
         """Return whether `inner` is inside the box of `outer` within the contact tolerance."""

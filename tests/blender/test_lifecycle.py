@@ -287,17 +287,18 @@ class Slow:
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
         honest = inspection.Work._inspection
 
-        def slowly(work: object, progress: Callable[[float], bool], is_first: bool) -> object:
-            self.begun.append("first" if is_first else "whole")
-            while not is_first and not self.go_on.wait(0.01):
+        def slowly(work: object, progress: Callable[[float], bool], stage: Any) -> object:
+            self.begun.append(stage.name.lower())
+            while stage is stage.WHOLE and not self.go_on.wait(0.01):
                 report_progress(progress, 0.5)
-            return honest(work, progress, is_first)
+            return honest(work, progress, stage)
 
         monkeypatch.setattr(inspection.Work, "_inspection", slowly)
         monkeypatch.setattr(self.follow, "clock", lambda: self.now)
         monkeypatch.setattr(self.follow, "QUICK_S", 0.0)
         monkeypatch.setattr(self.follow, "CHEAP_S", 0.0)
-        part("blender_addon.check.session").note_seconds(self.scene, 5.0, is_first=True)
+        for stage in inspection.Stage:
+            part("blender_addon.check.session").note_seconds(self.scene, 5.0, stage)
 
     def change(self, x: float) -> None:
         """Move B, as Blender's handler notes it where there is a window, and let Blender's timer come."""
@@ -530,6 +531,40 @@ def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_re
     assert whole.verification.ok
     assert 0.0 < whole.contact.least_depth <= whole.contact.depth <= first.contact.depth
     assert first.contact.least_depth <= whole.contact.least_depth
+
+
+def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
+    session: ModuleType, follow: ModuleType, rings: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "QUICK_S", 0.0)
+
+    def followed(x: float) -> Any:
+        for _ in range(session.LAST):
+            session.note_seconds(bpy.context.scene, 100.0, session.Stage.FIRST)
+        move(rings[1], x)
+        assert session.stale_reason(bpy.context) == ""
+        assert inspection().stage is session.Stage.CROSSING
+        assert follow.status(bpy.context) == follow.Status("Updating", is_provisional=True, is_following=True)
+        return inspection()
+
+    crossing = followed(0.25)
+    assert crossing.is_depth_pending
+    lines, warnings = part("blender_addon.report.pair_lines"), part("blender_addon.report.pair_warnings").warnings
+    assert lines.headline(crossing) == ("Penetrating", "...", "")
+    assert ("Depth", "...", "") in lines.measurements(crossing)
+    assert warnings(crossing) == []
+    assert part("blender_addon.draw.overlay_labels").vector_label(crossing) == "..."
+    assert bpy.ops.contact_lens.separate.poll(), "it is inspected first"
+    reported = part("blender_addon.report.pair").report(bpy.context)
+    assert reported["verify"]["ok"]
+    assert reported["contact"]["depth"] > 0.0
+    whole = refresh()
+    assert whole.contact.relation == crossing.contact.relation == "penetrating"
+    assert [c.points.tolist() for c in crossing.contact.curves] == [c.points.tolist() for c in whole.contact.curves]
+
+    apart = followed(4.0)
+    assert not apart.is_depth_pending
+    assert apart.contact.signed_distance == refresh().contact.signed_distance
 
 
 def test_an_operator_does_not_take_a_first_answer_for_the_result(

@@ -81,6 +81,7 @@ class Pair:
     proxy_a: object = Proxy()
     proxy_b: object = Proxy()
     resolution: float = 1e-6
+    is_depth_pending: bool = False
 
 
 def pair(a: object, b: object) -> Pair:

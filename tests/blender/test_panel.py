@@ -479,7 +479,8 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
 
     bpy.ops.contact_lens.refresh()
     session = part("blender_addon.check.session")
-    session.store(bpy.context.scene, replace(session.current(bpy.context), verification=None))
+    first = {"stage": session.Stage.FIRST, "verification": None}
+    session.store(bpy.context.scene, replace(session.current(bpy.context), **first))
     assert result() == ["Penetrating", "≤ 0.25 m", "along +X", "First answer only"]
     assert warnings() == ["Depth is 0.125 to 0.25 m"], "the bound of the first answer"
     rows = drawn("accuracy").texts

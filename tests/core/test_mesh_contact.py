@@ -29,8 +29,10 @@ from contact_lens.core import (
     contact,
     mesh_pieces,
 )
+from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.decomposition.mesh_pieces import check_pieces
+from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
 
@@ -490,3 +492,27 @@ def test_a_flat_piece_leaves_the_others_of_a_compound_solid(corners):
             assert c.relation is relation
             assert c.depth == pytest.approx(alone.depth, rel=1e-6)
             assert_verified(c, a, b)
+
+
+PAIRS_WITHOUT_DEPTH = {
+    "cross": (torus(24, 12), moved(torus(24, 12), (0.9, 0.0, 0.1), rotation(np.random.default_rng(1))), False),
+    "nested": (block((4.0, 4.0, 4.0)), block((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)), False),
+    "touch": (block(), moved(block(), (1.0 - 1e-9, 0.1, 0.2)), True),
+    "nearly fits": (block((2.0, 2.0, 2.0)), block((1.0, 1.0, 1.0), (-1e-9, 0.5, 0.5)), True),
+    "the same": (torus(24, 12), torus(24, 12), True),
+    "apart": (torus(24, 12), moved(torus(24, 12), (4.0, 0.0, 0.0)), True),
+    "open": (sheet(4), moved(sheet(4), (0.1, 0.1, -0.3), [[1, 0, 0], [0, 0, -1], [0, 1, 0]]), False),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS_WITHOUT_DEPTH)
+def test_without_the_depth_the_relation_and_the_curves_are_those_with_it(name: str) -> None:
+    a, b, has_depth = PAIRS_WITHOUT_DEPTH[name]
+    whole = met(a, b)
+    quick = mesh_contact(Mesh(*a), Mesh(*b), budget=Budget(0), depth=False)
+    assert quick.relation is whole.relation
+    assert quick.has_depth == has_depth
+    assert quick.intersects == whole.intersects
+    assert [c.points.tolist() for c in quick.curves] == [c.points.tolist() for c in whole.curves]
+    if whole.relation is Relation.SEPARATED:
+        assert quick.signed_distance == whole.signed_distance

@@ -205,9 +205,9 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until_fresh("it is followed")
 
     def be_slow() -> None:
-        for is_first in (False, True):
+        for stage in session.Stage:
             for _ in range(session.LAST):
-                session.note_seconds(bpy.context.scene, 5.0, is_first)
+                session.note_seconds(bpy.context.scene, 5.0, stage)
 
     be_slow()
     numbers["buttons"] = [(yield from button())]
