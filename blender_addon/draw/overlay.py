@@ -67,8 +67,7 @@ def draw(
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
-            is_faded = showing.is_stale or showing.is_pending
-            _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if is_faded else 1.0)
+            _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if showing.is_stale else 1.0)
 
 
 def measure(text: str, size: float) -> tuple[float, float]:
@@ -120,9 +119,9 @@ def _draw_layers(
 
 
 def _opacity(layer: Layer, showing: Showing) -> float:
-    """Return how strongly a layer is drawn: while a result is on its way, only the arrow is left of the last one."""
+    """Return how strongly a layer is drawn: while a result is on its way, only outlines, which are where A and B are."""
     if showing.is_pending and layer.side is None:
-        return STALE_OPACITY if layer.name in ("vector", "gap") else 0.0
+        return 0.0
     return STALE_OPACITY if showing.is_stale else 1.0
 
 

@@ -97,7 +97,14 @@ def annotate(
     if style.show_vector:
         pixel = 2.0 * _half_height(origin(inspection), view_matrix, projection_matrix) / size[1]
         words = vector_label(inspection) + (f" ({messages.OUT_OF_DATE})" if showing.is_stale else "")
-        _annotate_vector(sheet, inspection, matrix, size, pixel, messages.PENDING if showing.is_pending else words)
+        at = matrix
+        if showing.is_pending:
+            words = messages.PENDING
+            if showing.moved is not None:  # between the places to which each of them would have moved the contact
+                at = matrix @ (0.5 * (showing.moved[0] + showing.moved[1]))
+        _annotate_vector(sheet, inspection, at, size, pixel, words)
+        if showing.is_pending:
+            sheet.glyphs.clear()  # only the words are left
     if style.show_labels:
         annotate_names(sheet, inspection, view_matrix, matrix, size, showing)
     return Annotations(concatenate(sheet.glyphs), concatenate(sheet.plates), tuple(sheet.texts), tuple(sheet.boxes))
