@@ -119,7 +119,7 @@ def _draw_layers(
 
 
 def _opacity(layer: Layer, showing: Showing) -> float:
-    """Return how strongly a layer is drawn: while a result is on its way, only outlines, which are where A and B are."""
+    """Return how strongly a layer is drawn: while a result is on its way only outlines, which are at A and B."""
     if showing.is_pending and layer.side is None:
         return 0.0
     return STALE_OPACITY if showing.is_stale else 1.0

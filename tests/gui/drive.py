@@ -205,7 +205,11 @@ class Window:
         wanted, seen = f"bpy.ops.{command}", set()
         places = [
             (round(region.x + across), y)
-            for across in (0.2 * region.width, region.width - ICONS, *(part * region.width for part in (0.4, 0.6, 0.8, 0.7)))
+            for across in (
+                0.2 * region.width,
+                region.width - ICONS,
+                *(part * region.width for part in (0.4, 0.6, 0.8, 0.7)),
+            )
             for y in range(region.y + region.height - STEP, region.y, -STEP)
         ]
         if wanted in self._buttons:  # seen there before: a look whether it still is
