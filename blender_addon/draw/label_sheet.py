@@ -101,7 +101,7 @@ def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> BoolArr
 # How bad it is for a plate to be in the wrong place; the sums are compared. Per pixel at interface scale 1:
 _FAR, _PUSHED, _MOVED, _FURTHER = 0.25, 1.0, 0.4, 0.04
 # Per object in its way, or for all of it, or all of the plate:
-_ON_VECTOR, _ON_REGION, _ON_POINT, _ON_OTHER, _ON_OWN = 400.0, 25.0, 12.0, 250.0, 15.0
+_ON_LINE, _ON_REGION, _ON_POINT, _ON_OTHER, _ON_OWN = 400.0, 25.0, 12.0, 250.0, 15.0
 _OTHER_SIDE, _ALONG = 8.0, 150.0
 _MOST_MOVED = 60.0
 """Pixels at interface scale 1: of two places farther away than that the nearer one is only a little better."""
@@ -220,7 +220,8 @@ class Sheet:
         around: Surroundings | None,
         kept: FloatArray | None,
     ) -> tuple[int, Box] | None:
-        """Find where a plate of `extent` goes near one of the anchors: inside the view, off lines, points and plates.
+        """Find where a plate of `extent` goes near one of the anchors: inside the view, off lines, points and plates,
+        and its leader off plates.
 
         `toward` is the preferred direction, `harm` what each anchor costs. Of 24 directions at some distances, and
         where it was before, the place of least harm is taken, the first of equals; None when the view is too small, or
@@ -250,12 +251,14 @@ class Sheet:
         directions = offset / np.maximum(np.linalg.norm(offset, axis=1), 1.0)[:, None]
         cost = np.broadcast_to(harm, len(anchors))[which] + _FAR / scale * far - _OTHER_SIDE * directions @ toward
         cost += _PUSHED * np.linalg.norm(corner - wanted, axis=1)
-        cost += np.where(far < 0.7 * distances[0], _ON_VECTOR, 0.0)  # on what it is a label of
+        cost += np.where(far < 0.7 * distances[0], _ON_LINE, 0.0)  # on what it is a label of
         if along is not None:
             cost += _ALONG * np.maximum(np.abs(directions @ along) - 0.6, 0.0)
         if self.lines:
             lines = np.array(self.lines)
-            cost += _ON_VECTOR * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
+            cost += _ON_LINE * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
+        others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
+        cost += _ON_LINE * _crossed(others, starts, starts + leader).sum(axis=0)
         # Ten covered points are no worse than five: what counts is whether there is free space.
         covered = np.minimum(self.busy.within(wide), 5.0)
         cost += _ON_REGION * (covered > 0.0) + _ON_POINT * covered
@@ -270,12 +273,11 @@ class Sheet:
         if kept is not None:
             moved = np.linalg.norm(corner - self.middle - kept, axis=1) / scale
             cost += _MOVED * np.minimum(moved, _MOST_MOVED) + _FURTHER * moved
-        others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
         is_apart = (boxes[:, None, :2] >= others[:, 2:]) | (boxes[:, None, 2:] <= others[:, :2])
         cost[~np.all(np.any(is_apart, axis=2), axis=1)] = np.inf
         best = int(np.argmin(np.round(cost, 6)))
-        if np.isinf(cost[best]):
-            return None
+        if np.isinf(cost[best]) or (around is not None and cost[best] >= _ON_LINE):
+            return None  # a name that is hard to read or to follow is of no help
         left, bottom, right, top = boxes[best].tolist()
         return int(which[best]), (left, bottom, right, top)
 

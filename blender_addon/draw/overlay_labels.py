@@ -116,9 +116,9 @@ def _annotate_vector(
     """Add the vector's label, what continues an arrow that is too short, or a ring; pixel: its size in the world."""
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
     ends, ahead = project(np.array(vector_ends(contact)), matrix, size)
-    seen = _visible_part(ends[0], ends[1], sheet.free) if bool(ahead.all()) else None
-    if seen is None:
+    if not bool(ahead.all()):
         return
+    start, end = ends
     color = look.color_gap if contact.signed_distance > 0.0 else look.color_vector
     color = color if has_vector(contact) else (*look.color_region[:3], 1.0)
     line = look.line_width * scale
@@ -131,16 +131,17 @@ def _annotate_vector(
     direction = direction / pixels if pixels > 0.0 else np.array([1.0, 0.0])
     clearance = 0.0
     if has_vector(contact):
-        length = float(np.linalg.norm(ends[1] - ends[0]))
         if contact.signed_distance < 0.0 and contact.depth < SIZES.least_arrow * scale * pixel:
-            length = float(np.linalg.norm(probe[2] - ends[0]))
-            seen = _visible_part(ends[0], probe[2], sheet.free) or seen
+            end = probe[2]
             r, g, b = (part + _LIGHTER * (1.0 - part) for part in color[:3])
-            sheet.glyphs.append(arrow(flat(ends[0]), flat(probe[2]), (r, g, b, color[3]), 1.2 * line))
-            sheet.glyphs.append(strokes(flat(ends[0]), flat(ends[1]), color, 1.6 * line))
-        if length < SIZES.short_arrow * scale:
+            sheet.glyphs.append(arrow(flat(start), flat(end), (r, g, b, color[3]), 1.2 * line))
+            sheet.glyphs.append(strokes(flat(start), flat(ends[1]), color, 1.6 * line))
+        if np.linalg.norm(end - start) < SIZES.short_arrow * scale:
             clearance = SIZES.ring_radius * scale
-            sheet.glyphs.append(marks(flat(0.5 * (seen[0] + seen[1])), RING, color, 2.0 * clearance, 0.5 * line))
+            sheet.glyphs.append(marks(flat(0.5 * (start + end)), RING, color, 2.0 * clearance, 0.5 * line))
+    seen = _visible_part(start, end, sheet.free)
+    if seen is None:
+        return
     sheet.lines.append(seen)
     if not sheet.style.show_labels:
         return
@@ -158,8 +159,9 @@ def _annotate_vector(
         reach = np.clip(middle, box[:2], box[2:]) - middle
         far = float(np.linalg.norm(reach))
         if far > distance + 0.5 * SIZES.label_distance * scale:  # else it is plain what the label belongs to
-            start = middle + (clearance + 0.4 * SIZES.label_distance * scale) / far * reach
-            sheet.glyphs.append(strokes(flat(start), flat(middle + reach), color, 0.6 * line))
+            start, end = middle + (clearance + 0.4 * SIZES.label_distance * scale) / far * reach, middle + reach
+            sheet.lines.append((start, end))
+            sheet.glyphs.append(strokes(flat(start), flat(end), color, 0.6 * line))
 
 
 def _along(corners: FloatArray, ahead: BoolArray) -> FloatArray:

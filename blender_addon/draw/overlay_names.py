@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 20
 """Of a name."""
-_LOOKED_AT, _TRIED = 96, 12
+_LOOKED_AT, _TRIED = 96, 8
 """Points of an object that may be pointed at, and the best of them, for which places of the plate are tried."""
 _NEAR = 0.2
 """The distance from the contact up to which points are equally dense, relative to the smaller object."""
@@ -67,7 +67,7 @@ def annotate_names(
         if len(chosen) == 0:
             continue
         anchors = parts[side].pixels[chosen]
-        distances = SIZES.name_distance * sheet.style.scale * np.array([1.0, 2.0, 4.0, 8.0])
+        distances = SIZES.name_distance * sheet.style.scale * np.array([1.0, 2.5, 6.0])
         # Above is a little better: objects stand on other things.
         toward = away + np.array([0.0, 0.35])
         text = f"{letter}  {elided(name, MOST_LETTERS)}"
@@ -79,6 +79,7 @@ def annotate_names(
             sheet.kept.anchors[letter] = int(chosen[found[0]])
             start = anchors[found[0]]
             end = np.clip(start, found[1][:2], found[1][2:])
+            sheet.lines.append((start, end))
             line = sheet.style.look.line_width * sheet.style.scale
             sheet.glyphs.append(strokes(flat(start), flat(end), color, 0.6 * line))
             sheet.glyphs.append(marks(flat(start), DISC, color, SIZES.name_dot * sheet.style.scale))
