@@ -264,10 +264,11 @@ class Sheet:
         cost += _ON_REGION * (covered > 0.0) + _ON_POINT * covered
         if around is not None:
             share = around.cell**2 / float(np.prod(extent))
-            cost += _ON_OTHER * np.minimum(share * around.other.within(wide), 1.0)
+            square = 0.5 * around.cell * np.array([-1.0, -1.0, 1.0, 1.0])
+            touched = around.other.within(wide + square)  # by the least overlap
+            cost += _ON_POINT * (touched > 0.0) + _ON_OTHER * np.minimum(share * touched, 1.0)
             cost += _ON_OWN * np.minimum(share * around.own.within(boxes), 1.0)
             passed = (starts + _ON_LEADER * leader).reshape(-1, 2)
-            square = 0.5 * around.cell * np.array([-1.0, -1.0, 1.0, 1.0])
             on_other = around.other.within(np.tile(passed, 2) + square).reshape(len(_ON_LEADER), -1) > 0.0
             cost += _ON_REGION * on_other.sum(axis=0)
         if kept is not None:

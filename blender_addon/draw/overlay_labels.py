@@ -31,7 +31,7 @@ _MOST_AVOIDED = 32
 """Outlines and curves that labels keep clear of."""
 _POINTS_AVOIDED = 48
 """Points along each of them: placing a label takes no longer than drawing."""
-_LIGHTER = 0.55
+LIGHTER = 0.55
 """Fraction of white in the colour of what continues an arrow beyond its true length."""
 
 
@@ -133,7 +133,7 @@ def _annotate_vector(
     if has_vector(contact):
         if contact.signed_distance < 0.0 and contact.depth < SIZES.least_arrow * scale * pixel:
             end = probe[2]
-            r, g, b = (part + _LIGHTER * (1.0 - part) for part in color[:3])
+            r, g, b = (part + LIGHTER * (1.0 - part) for part in color[:3])
             sheet.glyphs.append(arrow(flat(start), flat(end), (r, g, b, color[3]), 1.2 * line))
             sheet.glyphs.append(strokes(flat(start), flat(ends[1]), color, 1.6 * line))
         if np.linalg.norm(end - start) < SIZES.short_arrow * scale:

@@ -443,7 +443,8 @@ def test_a_name_is_not_written_on_the_other_object():
     notes = notes_of(p, view=view, room=labels.Room((0.0, 0.0, 480.0, float(nut[:, 1].max()))))
     (name,) = [area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "B  Right"]
     eye = np.linalg.inv(view[0])[:3, 3]
-    for pixel in (np.array((x, y)) for x in np.linspace(*name[::2], 9) for y in np.linspace(*name[1::2], 5)):
+    inner = np.array(name) + (2.0, 2.0, -2.0, -2.0)
+    for pixel in (np.array((x, y)) for x in np.linspace(*inner[::2], 9) for y in np.linspace(*inner[1::2], 5)):
         assert np.isinf(entered(p.shape_a, eye, sight_line(pixel, view)))
 
 
