@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from ..check.inspection import Inspection
 
 TEXT_COLOR: Color = (1.0, 1.0, 1.0, 1.0)
-_LOOKING_ALONG = 2e-3
-"""The normal is seen from its end when ten pixels along it become less than this fraction of the view."""
 _MOST_AVOIDED = 32
 """Outlines and curves that labels keep clear of."""
 _POINTS_AVOIDED = 48
 """Points along each of them: placing a label takes no longer than drawing."""
-LIGHTER = 0.55
+_LIGHTER = 0.55
 """Fraction of white in the colour of what continues an arrow beyond its true length."""
 
 
@@ -93,15 +91,15 @@ def annotate(
     """
     sheet = Sheet(style, room or Room((0.0, 0.0, float(size[0]), float(size[1]))), measure, kept)
     matrix = projection_matrix @ view_matrix
-    sheet.middle = project(origin(inspection), matrix, size)[0][0]
+    at = matrix
+    if showing.is_pending and showing.moved is not None:
+        # Between the places to which each of them would have moved the contact.
+        at = matrix @ (0.5 * (showing.moved[0] + showing.moved[1]))
+    sheet.middle = project(origin(inspection), at, size)[0][0]
     if style.show_vector:
         pixel = 2.0 * _half_height(origin(inspection), view_matrix, projection_matrix) / size[1]
         words = vector_label(inspection) + (f" ({messages.OUT_OF_DATE})" if showing.is_stale else "")
-        at = matrix
-        if showing.is_pending:
-            words = messages.PENDING
-            if showing.moved is not None:  # between the places to which each of them would have moved the contact
-                at = matrix @ (0.5 * (showing.moved[0] + showing.moved[1]))
+        words = messages.PENDING if showing.is_pending else words
         _annotate_vector(sheet, inspection, at, size, pixel, words)
         if showing.is_pending:
             sheet.glyphs.clear()  # only the words are left
@@ -133,7 +131,7 @@ def _annotate_vector(
     if has_vector(contact):
         if contact.signed_distance < 0.0 and contact.depth < SIZES.least_arrow * scale * pixel:
             end = probe[2]
-            r, g, b = (part + LIGHTER * (1.0 - part) for part in color[:3])
+            r, g, b = (part + _LIGHTER * (1.0 - part) for part in color[:3])
             sheet.glyphs.append(arrow(flat(start), flat(end), (r, g, b, color[3]), 1.2 * line))
             sheet.glyphs.append(strokes(flat(start), flat(ends[1]), color, 1.6 * line))
         if np.linalg.norm(end - start) < SIZES.short_arrow * scale:
