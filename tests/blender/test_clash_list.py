@@ -123,6 +123,20 @@ def test_the_list_is_as_if_put_in_order_anew_whatever_changes(tmp_path: Path) ->
     assert len(lengths) > 4, "the lists differed"
 
 
+def test_an_undone_decision_is_undone_in_the_list() -> None:
+    for k in range(3):
+        cube(f"Cube {k}", (1.5 * k, 0.0, 0.0))
+    check(sort="STATUS")
+    bpy.ops.ed.undo_push(message="before")
+    settings().findings[0].status = "APPROVED"
+    bpy.ops.ed.undo_push(message="after")
+    assert shown().rows == [1, 0]
+    bpy.ops.ed.undo()
+    assert shown().rows == [0, 1]
+    bpy.ops.ed.redo()
+    assert shown().rows == [1, 0]
+
+
 def test_the_flags_and_places_for_blender() -> None:
     for k, x in enumerate((0.0, 1.9, 3.0)):
         cube("ABC"[k], (x, 0.0, 0.0))
