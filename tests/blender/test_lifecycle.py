@@ -297,8 +297,10 @@ class Slow:
         monkeypatch.setattr(self.follow, "clock", lambda: self.now)
         monkeypatch.setattr(self.follow, "QUICK_S", 0.0)
         monkeypatch.setattr(self.follow, "CHEAP_S", 0.0)
+        session = part("blender_addon.check.session")
         for stage in inspection.Stage:
-            part("blender_addon.check.session").note_seconds(self.scene, 5.0, stage)
+            session.note_seconds(self.scene, 5.0, stage)
+        monkeypatch.setattr(session, "forget_seconds", lambda scene: None)
 
     def change(self, x: float) -> None:
         """Move B, as Blender's handler notes it where there is a window, and let Blender's timer come."""

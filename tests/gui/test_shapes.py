@@ -9,7 +9,7 @@ from typing import Any
 def test_a_mesh_with_concavities_is_taken_as_it_is(seen: Any) -> None:
     panel = " ".join(seen["panel"])
     assert "Penetrating" in panel
-    assert "mesh, surface, automatic" in panel
+    assert "Mesh, surface, automatic" in panel
     assert "Curves" in panel
 
 

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 MOVE = "contact_lens.separate(moves='B')"
-FRAMES = 60
+FRAMES = 24
 """Frames of the playback."""
 
 
@@ -40,7 +40,7 @@ def steps(window: Any) -> Iterator[float]:
     draw = overlay.draw
 
     def noted(inspection: Any, *arguments: Any, **options: Any) -> None:
-        *_, part, _, showing = arguments
+        part, showing = arguments[4], arguments[6]
         if overlay.Part.WORLD in part:
             shown = bpy.context.scene.objects["Crate"].matrix_world.translation.x
             drawn.append(
@@ -122,15 +122,15 @@ def steps(window: Any) -> Iterator[float]:
     group.add([0], 1.0, "REPLACE")
     mask = b.modifiers.new("Open", "MASK")
     mask.vertex_group, mask.invert_vertex_group = group.name, True
-    for frame, x, is_open in ((1, 1.25, False), (30, 2.0, False), (60, 2.0, False), (90, 3.0, False), (110, 1.5, True)):
+    for frame, x, is_open in ((1, 1.25, False), (15, 2.0, False), (30, 2.0, False), (45, 3.0, False), (55, 1.5, True)):
         b.location.x, mask.show_viewport = x, is_open
         b.keyframe_insert("location", index=0, frame=frame)
         mask.keyframe_insert("show_viewport", frame=frame)
-    scene.frame_end = 140
+    scene.frame_end = 70
     scene.frame_set(1)
     drawn.clear()
     clock = refresh.clock
-    refresh.clock = lambda: 0.04 * scene.frame_current  # however slowly it is played
+    refresh.clock = lambda: 0.08 * scene.frame_current  # however slowly it is played
     with window.context():
         bpy.ops.screen.animation_play()
 
