@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .decomposition.mesh_pieces import mesh_pieces
     from .decomposition.polygon import Polygon
     from .decomposition.polygon_convexity import polygon_convexity
+    from .directional_depth import depth_along
     from .hierarchy.bvh import Bvh
     from .meshes.contact_curves import contact_curves
     from .meshes.decomposition import Decomposition
@@ -70,6 +71,7 @@ _LATE = {
     "mesh_pieces": ".decomposition.mesh_pieces",
     "Polygon": ".decomposition.polygon",
     "polygon_convexity": ".decomposition.polygon_convexity",
+    "depth_along": ".directional_depth",
     "Bvh": ".hierarchy.bvh",
     "contact_curves": ".meshes.contact_curves",
     "Decomposition": ".meshes.decomposition",
@@ -122,6 +124,7 @@ __all__ = [
     "crossing_triangles",
     "decompose_mesh",
     "decompose_polygon",
+    "depth_along",
     "epa",
     "gjk",
     "gjk_intersects",
