@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Move the objects of an inspected pair apart by the minimum translation vector.
+"""Move the objects of an inspected pair apart, by the minimum translation vector or along an axis of the world.
 
 Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
 the objects did not move as asked, everything is put back and the reason reported.
@@ -17,6 +17,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...core.directional_depth import depth_along
+from ...core.progress import Progress, equal_parts
 from ...core.result import Contact
 from ...core.types import FloatArray
 from ..data import messages
@@ -24,7 +26,8 @@ from ..read.collision_shape import RESOLUTION_STEPS
 from .inspection import Inspection
 
 NEGLIGIBLE = 1e-6
-"""Relative to the translation of the object: a locked channel that would change by less stays as it is."""
+"""Relative to the translation of the object: a locked channel that would change by less stays as it is. Also of a unit
+vector: an axis that leads out of a plane by less is in it."""
 
 
 class SeparateError(ValueError):
@@ -38,35 +41,63 @@ def unseparable_reason(found: Contact) -> str:
     return messages.NOT_PENETRATING
 
 
+def translation_along(inspection: Inspection, axis: str, progress: Progress | None = None) -> FloatArray:
+    """Return the translation of B out of A along a world axis, in whichever direction is shorter.
+
+    axis: "X", "Y" or "Z". Raise SeparateError where there is none, and Cancelled.
+    """
+    if inspection.contact.depth == 0.0:
+        raise SeparateError(unseparable_reason(inspection.contact))
+    direction = np.eye(3)["XYZ".index(axis)]
+    pair, in_pair = inspection.flat or inspection, direction
+    if inspection.flat is not None:
+        in_pair = inspection.flat.plane.axes @ direction
+        if np.linalg.norm(in_pair) < 1.0 - NEGLIGIBLE:
+            raise SeparateError(messages.axis_leaves_plane(axis))
+    tolerance = inspection.contact_tolerance
+    lengths = [
+        sign * depth_along(pair.shape_a, pair.shape_b, sign * in_pair, contact_tolerance=tolerance, progress=part)
+        for sign, part in equal_parts((1.0, -1.0), progress)
+    ]
+    length = min(lengths, key=abs)
+    if length == 0.0:
+        raise SeparateError(messages.NOT_PENETRATING)
+    return length * direction
+
+
 def separate(
-    context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, moves: str, before: Inspection
+    context: bpy.types.Context,
+    a: bpy.types.Object,
+    b: bpy.types.Object,
+    moves: str,
+    before: Inspection,
+    translation: FloatArray,
 ) -> tuple[str, list[str]]:
-    """Move B, A or half each out of the other; before: the two as they are.
+    """Move B, A or half each by a translation of B out of A; before: the two as they are.
 
     Return what was moved and how far, and sentences about what will move an object back. Raises SeparateError, with
     nothing moved, when there is nothing to separate or an object cannot be moved.
     """
     if before.contact.depth == 0.0:
         raise SeparateError(unseparable_reason(before.contact))
-    mtv = np.asarray(before.contact.mtv, dtype=np.float64)
     plan = {
-        "B": [(b, mtv)],
-        "A": [(a, -mtv)],
-        "HALF": [(a, -0.5 * mtv), (b, 0.5 * mtv)],
+        "B": [(b, translation)],
+        "A": [(a, -translation)],
+        "HALF": [(a, -0.5 * translation), (b, 0.5 * translation)],
     }[moves]
-    changes = [_change_of_location(obj, translation) for obj, translation in plan]
+    changes = [_change_of_location(obj, step) for obj, step in plan]
     old = [obj.location.copy() for obj, _ in plan]
     gap = _translation(b) - _translation(a)
     places = [_translation(obj) for obj, _ in plan]
     for (obj, _), change in zip(plan, changes, strict=True):
         obj.location = Vector((np.array(obj.location, dtype=np.float64) + change).tolist())
     context.view_layer.update()
-    slack = 1e-3 * float(np.linalg.norm(mtv)) + RESOLUTION_STEPS * before.resolution
+    slack = 1e-3 * float(np.linalg.norm(translation)) + RESOLUTION_STEPS * before.resolution
     problem = ""
-    for (obj, translation), place in zip(plan, places, strict=True):
-        if np.abs(_translation(obj) - place - translation).max() > slack:
+    for (obj, step), place in zip(plan, places, strict=True):
+        if np.abs(_translation(obj) - place - step).max() > slack:
             problem = messages.move_is_constrained(obj.name)
-    if not problem and np.abs(_translation(b) - _translation(a) - gap - mtv).max() > slack:
+    if not problem and np.abs(_translation(b) - _translation(a) - gap - translation).max() > slack:
         problem = messages.move_together(a.name, b.name)
     if problem:
         for (obj, _), location in zip(plan, old, strict=True):
@@ -74,12 +105,12 @@ def separate(
         context.view_layer.update()
         raise SeparateError(problem)
     words, warnings = [], []
-    for (obj, translation), change in zip(plan, changes, strict=True):
+    for (obj, step), change in zip(plan, changes, strict=True):
         keyed = _auto_key(context, obj)
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
         if moved & _animated(obj) - keyed:
             warnings.append(messages.move_is_animated(obj.name))
-        length = before.units.length(float(np.linalg.norm(translation)))
+        length = before.units.length(float(np.linalg.norm(step)))
         words.append(messages.moved_object(obj.name, length, bool(keyed)))
     return " and ".join(words), warnings
 

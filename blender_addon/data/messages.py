@@ -146,6 +146,10 @@ def move_is_flattened(name: str, parent: str) -> str:
     return f"'{name}' cannot be moved in that direction: its parent '{parent}' has a scale of zero"
 
 
+def axis_leaves_plane(axis: str) -> str:
+    return f"The {axis} axis leads out of the plane in which the objects are inspected: choose another one"
+
+
 def move_is_locked(name: str, axis: str) -> str:
     return f"'{name}' cannot be moved: its {axis} location is locked"
 

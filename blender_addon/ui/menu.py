@@ -21,13 +21,17 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
 
 
 class CONTACT_LENS_MT_move_out(bpy.types.Menu):
-    """Move A or both objects instead"""
+    """Move A or both objects instead, or B along an axis"""
 
     bl_label = "Move Out"
 
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.operator("contact_lens.separate", text="Move A Out").moves = "A"
         self.layout.operator("contact_lens.separate", text="Move Both by Half").moves = "HALF"
+        self.layout.separator()
+        for axis in "XYZ":
+            along = self.layout.operator("contact_lens.separate", text=f"Move B Along {axis}")
+            along.moves, along.along = "B", axis
 
 
 def _draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Generator, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,6 +41,12 @@ MOVES = (
     ("HALF", "Both", "Move A and B apart, each by half of the shortest distance"),
 )
 """What Move Out can move."""
+SHORTEST = "SHORTEST"
+ALONG = (
+    (SHORTEST, "Shortest", "Move in the direction in which the distance is shortest"),
+    *((axis, axis, f"Move B out of A along the world {axis} axis, in the shorter direction") for axis in "XYZ"),
+)
+"""In which direction."""
 SENTENCE_WIDTH = 60
 """Characters of a line of a sentence that pops up."""
 NUMBER = "Number"
@@ -129,7 +136,9 @@ def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspec
     return {"FINISHED"}
 
 
-def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, moves: str, outlook: str = "") -> Steps:
+def separate_steps(
+    operator: BackgroundOperator, context: bpy.types.Context, moves: str, along: str = SHORTEST, outlook: str = ""
+) -> Steps:
     """Inspect the pair in the pickers, move it apart, and inspect it again. Raise ReadError and SeparateError.
 
     outlook: what is reported after the move; the new result if empty.
@@ -138,10 +147,13 @@ def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, mov
     if keys[0][2] or keys[1][2] or a is None or b is None:
         raise SeparateError(messages.INSTANCE_FIXED)
     before = yield from inspect(read_pair(context, keys))
+    translation = before.contact.mtv
+    if along != SHORTEST:
+        translation = yield partial(separate.translation_along, before, along)
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
         raise SeparateError(messages.CHANGED_NOT_MOVED)
     session.store(context.scene, before)
-    moved, warnings = separate.separate(context, a, b, moves, before)
+    moved, warnings = separate.separate(context, a, b, moves, before, translation)
     try:
         after = yield from inspect(read_pair(context, keys))
         session.store(context.scene, after)
@@ -315,10 +327,15 @@ class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator)
     moves: EnumProperty(  # type: ignore[valid-type]
         name="Object", description="Object to move", items=MOVES, default="B"
     )
+    along: EnumProperty(  # type: ignore[valid-type]
+        name="Along", description="Direction of the move", items=ALONG, default=SHORTEST, options={"SKIP_SAVE"}
+    )
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return tooltip(MOVES, properties.moves)
+        if properties.along == SHORTEST:
+            return tooltip(MOVES, properties.moves)
+        return tooltip(ALONG, properties.along)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -330,7 +347,7 @@ class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator)
         return separate.unseparable_reason(inspection.contact)
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        return separate_steps(self, context, self.moves)
+        return separate_steps(self, context, self.moves, self.along)
 
 
 class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):

@@ -262,7 +262,7 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
         clash = scene_results.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
-        result = yield from operators.separate_steps(self, context, self.moves, messages.MOVED_CHECK_AGAIN)
+        result = yield from operators.separate_steps(self, context, self.moves, outlook=messages.MOVED_CHECK_AGAIN)
         with suppress(Cancelled):  # the move is done
             yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
         return result

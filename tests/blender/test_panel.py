@@ -549,7 +549,9 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}
-    assert drawn_by(menu.CONTACT_LENS_MT_move_out, "draw").given("separate", "moves") == ["A", "HALF"]
+    moves = drawn_by(menu.CONTACT_LENS_MT_move_out, "draw")
+    assert moves.given("separate", "moves") == ["A", "HALF", "B", "B", "B"]
+    assert moves.given("separate", "along") == [None, None, "X", "Y", "Z"]
     toggles = part("blender_addon.ui.panels").TOGGLES
     assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_overlay", *toggles], [])
     bpy.context.scene.contact_lens.show_overlay = False

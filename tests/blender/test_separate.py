@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from .scenes import add_object, cube, inspect, inspection, link, part, refresh, update
+from .layouts import Layout
+from .scenes import add_object, cube, inspect, inspection, link, mesh_object, part, refresh, update
 from .window import ESC, TICK, Window, modal_operator
 
 Pair = tuple[bpy.types.Object, bpy.types.Object]
@@ -134,6 +136,96 @@ def test_linked_object_stays(tmp_path: Path) -> None:
     assert relation() == "touching"
 
 
+# --- along an axis --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slab_and_cube() -> Pair:
+    """A cube that is 0.25 deep in a wide slab; its edge is nearer to the slab's end than that."""
+    slab, b = cube("Slab", (0.0, 0.0, -0.5)), cube("B", (4.9, 0.3, 0.75))
+    slab.scale = (4.0, 4.0, 0.5)
+    update()
+    inspect(slab, b)
+    return slab, b
+
+
+@pytest.mark.parametrize(("axis", "place"), [("X", (5.0, 0.3, 0.75)), ("Y", (4.9, 5.0, 0.75)), ("Z", (4.9, 0.3, 1.0))])
+def test_moves_along_an_axis_by_the_overlap_there(slab_and_cube: Pair, axis: str, place: tuple[float, ...]) -> None:
+    slab, b = slab_and_cube
+    assert bpy.ops.contact_lens.separate(along=axis) == {"FINISHED"}
+    assert tuple(b.location) == pytest.approx(place, abs=1e-6)
+    assert tuple(slab.location) == (0.0, 0.0, -0.5)
+    assert relation() == "touching"
+    with pytest.raises(RuntimeError, match="do not penetrate"):
+        bpy.ops.contact_lens.separate(along=axis)
+
+
+def test_the_other_objects_move_along_an_axis_too(slab_and_cube: Pair) -> None:
+    slab, b = slab_and_cube
+    assert bpy.ops.contact_lens.separate(moves="A", along="Z") == {"FINISHED"}
+    assert (slab.location.z, b.location.z) == pytest.approx((-0.75, 0.75))
+    slab.location.z = -0.5
+    update()
+    assert bpy.ops.contact_lens.separate(moves="HALF", along="Z") == {"FINISHED"}
+    assert (slab.location.z, b.location.z) == pytest.approx((-0.625, 0.875))
+
+
+def test_a_mesh_moves_along_an_axis_into_the_nearest_opening() -> None:
+    bpy.ops.mesh.primitive_torus_add(major_radius=2.0, minor_radius=0.5, major_segments=48, minor_segments=24)
+    ring, b = bpy.context.object, cube("B", (1.4, 0.0, 0.0))
+    b.scale = (0.25, 0.25, 0.25)
+    update()
+    inspect(ring, b)
+    assert bpy.ops.contact_lens.separate(along="X") == {"FINISHED"}
+    assert b.location.x == pytest.approx(1.24, abs=0.02), "into the hole"
+    assert relation() == "touching"
+
+
+def test_flat_objects_move_along_the_axes_of_their_plane() -> None:
+    square = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+    a, b = (mesh_object(name, square, [(0, 1, 2, 3)], (x, 0.0, 0.0)) for name, x in (("A", 0.0), ("B", 1.5)))
+    inspect(a, b, flat=True)
+    stays("The Z axis leads out of the plane", a, b, along="Z")
+    assert bpy.ops.contact_lens.separate(along="Y") == {"FINISHED"}
+    assert tuple(b.location) == pytest.approx((1.5, 2.0, 0.0), abs=1e-6)
+
+
+def test_what_holds_the_object_is_found_out_along_an_axis_too(slab_and_cube: Pair) -> None:
+    b = slab_and_cube[1]
+    b.lock_location = (True, True, False)
+    stays("'B' cannot be moved: its Y location is locked", *slab_and_cube, along="Y")
+    constraint = b.constraints.new("LIMIT_LOCATION")
+    constraint.use_max_z, constraint.max_z = True, 0.8
+    update()
+    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", *slab_and_cube, along="Z")
+
+
+def test_one_undo_step_takes_a_move_along_an_axis_back(slab_and_cube: Pair) -> None:
+    bpy.ops.ed.undo_push(message="Inspect Contact")
+    assert bpy.ops.contact_lens.separate(along="Z") == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="Move Out")
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert bpy.data.objects["B"].location.z == pytest.approx(0.75)
+
+
+def test_the_menu_offers_all_moves_and_says_what_each_does(slab_and_cube: Pair) -> None:
+    layout = Layout()
+    bpy.types.CONTACT_LENS_MT_move_out.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert [text for text in layout.drawn.texts if text] == [
+        "Move A Out",
+        "Move Both by Half",
+        *(f"Move B Along {axis}" for axis in "XYZ"),
+    ]
+    operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_separate
+    described = {
+        axis: operator.description(bpy.context, SimpleNamespace(moves="B", along=axis)) for axis in ("SHORTEST", "Z")
+    }
+    assert described == {
+        "SHORTEST": "Move B out of A by the shortest distance",
+        "Z": "Move B out of A along the world Z axis, in the shorter direction",
+    }
+
+
 # --- animation ------------------------------------------------------------------------------------------------------
 
 PUT_BACK = "The location of 'B' is animated: insert a keyframe, or the next frame change undoes the move"
@@ -247,6 +339,20 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 
 
 # --- with what takes long -------------------------------------------------------------------------------------------
+
+
+def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    separate_steps = part("blender_addon.ui.operators").separate_steps
+    background = part("blender_addon.ui.background")
+    operator, window = modal_operator(
+        background, lambda self, context: separate_steps(self, context, "B", "Z"), monkeypatch
+    )
+    assert operator.flow.task.is_cancelled is False, "the inspection is known: it looks for the move"
+    assert operator.modal(window, ESC) == {"CANCELLED"}
+    assert tuple(pair[1].location) == pytest.approx((1.5, 0.2, 0.1))
+    assert window.timers == 0
 
 
 @pytest.fixture
