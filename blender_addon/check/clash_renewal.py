@@ -18,11 +18,13 @@ from . import changes, stored_clashes
 from .clashes import Clashes, Verdict
 from .inspection import Inspection
 from .results import (
+    UNDECIDED,
     ContactLensCheck,
     ContactLensFinding,
     active_clash,
     approval_of,
     approval_text,
+    is_in,
     of_scene,
     pair_key,
     revise,
@@ -207,7 +209,7 @@ def _kept(
     kept = []
     for finding in check.findings:
         key = pair_key(finding)
-        if key in found:
+        if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
         entry = {name: getattr(finding, name) for name in _STORED}
         gone = key is None or any(part[0] not in in_scene for part in key)

@@ -72,6 +72,8 @@ RELATIONS = (
 """In the order of their weight."""
 OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
+UNDECIDED = frozenset({"NEW", "ACTIVE"})
+"""Those that a check gives by itself, without a decision of the user."""
 
 
 on_go: list[Callable[[bpy.types.Context, ContactLensFinding | None], None]] = []

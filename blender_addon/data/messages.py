@@ -693,7 +693,7 @@ def place_in_list(place: int | None, count: int, total: int) -> str:
     """Return which clash of those that the list shows is active; place: None for none, the first is 0."""
     if place is not None:
         return f"{place + 1:,} of {count:,}"
-    return clashes(count) if count == total else f"{count:,} of {clashes(total)}"
+    return clashes(count) if count == total else f"{count:,} of {total:,} shown"
 
 
 def row_state(reason: str, is_ignored: bool) -> str:

@@ -28,7 +28,7 @@ STATUS_ICONS: dict[str, Any] = {
     "ACTIVE": "RADIOBUT_OFF",
     "REVIEWED": "HIDE_OFF",
     "APPROVED": "CHECKMARK",
-    "RESOLVED": "LOCKED",
+    "RESOLVED": "CHECKBOX_HLT",
 }
 MOST_SENTENCES = 10
 """So many reasons why something was not checked are shown; the reports have all."""
@@ -38,6 +38,8 @@ TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
 SCROLL_BAR = 3
 """Characters that it takes beside the rows."""
+UNITS_OF_ICON, UNITS_OF_DIGIT = 1.6, 0.4
+"""Widths in a button, in Blender's units of the interface."""
 WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
 ROWS = 4
@@ -228,14 +230,17 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     found = {group.lower(): count for group, count in groups.items() if count}
     resolved = counts[changes.RESOLVED]
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
-    width = sum(len(text) + layout.ICON_WIDTH for text in texts.values())
-    if width + (layout.ICON_WIDTH if resolved else 0) > 1.2 * layout.characters(context):
+    last = f"{resolved:,}" if resolved else ""
+    width = sum(len(text) + layout.ICON_WIDTH for text in [*texts.values(), *([last] if last else [])])
+    if width > 1.2 * layout.characters(context):
         texts = {word: f"{count:,}" for word, count in found.items()}
     row = panel.row(align=True)
     for word, text in texts.items():
         row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
     if resolved:
-        row.prop(check, "show_resolved", text=f"{resolved:,}", icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
+        narrow = row.row(align=True)
+        narrow.ui_units_x = UNITS_OF_ICON + len(last) * UNITS_OF_DIGIT
+        narrow.prop(check, "show_resolved", text=last, icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
     if not found and not resolved:
         row.label(text=messages.NO_CLASHES)
 

@@ -264,7 +264,7 @@ def test_a_list_in_which_nothing_is_shown_says_so_and_one_button_shows_all_again
     assert not show_all.poll()
     settings().search, settings().show_touching = "nothing", False
     drawn = panel()
-    assert {"No clash passes the filters", "0 of 3 clashes"} <= set(drawn.texts)
+    assert {"No clash passes the filters", "0 of 3 shown"} <= set(drawn.texts)
     assert show_all() == {"FINISHED"}
     assert pairs() == ["AB", "CD", "EF"]
     assert settings().show_touching
@@ -298,6 +298,10 @@ def test_an_ignored_pair_says_so_in_its_row_and_comes_last_once_it_is_left() -> 
     settings().ignore_listed = False
     assert not row("CD").greyed, "the next check finds it"
     assert pairs() == ["AB", "CD", "EF"]
+    settings().ignore_listed = True
+    settings().findings[shown().rows[pairs().index("CD")]].status = "REVIEWED"
+    check()
+    assert pairs() == ["EF", "CD"], "what was decided is kept"
 
 
 def test_counts_are_those_of_the_list_and_of_the_report() -> None:
