@@ -655,6 +655,10 @@ def checked_at(frame: float) -> str:
     return f"Checked at frame {frame:g}"
 
 
+def count_resolved(number: int) -> str:
+    return f"{number:,} resolved"
+
+
 def count_out_of_date(number: int) -> str:
     return f"{number:,} out of date"
 

@@ -38,8 +38,6 @@ TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
 SCROLL_BAR = 3
 """Characters that it takes beside the rows."""
-UNITS_OF_ICON, UNITS_OF_DIGIT = 1.6, 0.4
-"""Widths in a button, in Blender's units of the interface."""
 WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
 ROWS = 4
@@ -149,7 +147,7 @@ class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
 
 
 def _draw_statuses(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the statuses that clashes have, to filter the list by; of those that are resolved see `_draw_counts`."""
+    """Draw the statuses that clashes have, to filter the list by; of those that are resolved see `_draw_state`."""
     check = scene_results.of_scene(context.scene)
     for status, count in clash_list.drawn(context.scene).statuses.items():
         if status != clash_list.RESOLVED:
@@ -221,50 +219,49 @@ def _record(summary: str) -> dict[str, Any]:
 
 
 def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw how many clashes of each relation there are, and how many are resolved: buttons that filter the list."""
+    """Draw how many clashes of each relation there are: buttons that filter the list."""
     check = scene_results.of_scene(context.scene)
     counts = changes.totals(context.scene).words
     groups = dict.fromkeys(clash_list.GROUPS, 0)
     for relation in scene_results.RELATIONS:
         groups[clash_list.group_of(relation)] += counts[relation]
     found = {group.lower(): count for group, count in groups.items() if count}
-    resolved = counts[changes.RESOLVED]
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
-    last = f"{resolved:,}" if resolved else ""
-    width = sum(len(text) + layout.ICON_WIDTH for text in [*texts.values(), *([last] if last else [])])
-    if width > 1.2 * layout.characters(context):
+    if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
         texts = {word: f"{count:,}" for word, count in found.items()}
     row = panel.row(align=True)
     for word, text in texts.items():
         row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
-    if resolved:
-        narrow = row.row(align=True)
-        narrow.ui_units_x = UNITS_OF_ICON + len(last) * UNITS_OF_DIGIT
-        narrow.prop(check, "show_resolved", text=last, icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
-    if not found and not resolved:
+    if not found:
         row.label(text=messages.NO_CLASHES)
 
 
 def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
-    """Draw whether the last check is complete and of now, and how many clashes are out of date, to show them alone."""
-    _, changed, comparing = changes.totals(context.scene)
+    """Draw whether the last check is complete and of now; buttons that filter by what is out of date or resolved."""
+    check = scene_results.of_scene(context.scene)
+    counts, changed, comparing = changes.totals(context.scene)
+    outdated = messages.count_out_of_date(changed.total()) if changed else ""
+    resolved = messages.count_resolved(counts[changes.RESOLVED]) if counts[changes.RESOLVED] else ""
     states = []
     if record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
         states.append(messages.stopped_at(done))
     if record["frame"] != frame_of(context.scene):
         states.append(messages.checked_at(record["frame"]))
-    outdated = messages.count_out_of_date(changed.total()) if changed else ""
+    text = ", ".join(states).capitalize()
+    icon: Any = "ERROR"
+    if not states and not changed and comparing:
+        text, icon = messages.comparing_clashes(comparing), "SORTTIME"
+    elif not states and not changed:
+        text, icon = messages.UP_TO_DATE, "CHECKMARK"
     row = panel.row(align=True)
-    if states:
-        room = layout.characters(context) - layout.ICON_WIDTH - len(outdated)
-        row.label(text=layout.fitting(", ".join(states).capitalize(), room), icon="ERROR")
-    elif comparing and not changed:
-        row.label(text=messages.comparing_clashes(comparing), icon="SORTTIME")
-    elif not changed:
-        row.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
+    if text:
+        room = layout.characters(context) - layout.ICON_WIDTH - len(outdated) - len(resolved)
+        row.label(text=layout.fitting(text, room), icon=icon)
     if changed:
-        row.prop(scene_results.of_scene(context.scene), "only_changed", text=outdated, icon="ERROR", toggle=True)
+        row.prop(check, "only_changed", text=outdated, icon="ERROR", toggle=True)
+    if resolved:
+        row.prop(check, "show_resolved", text=resolved, icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
 
 
 def _draw_filter(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
