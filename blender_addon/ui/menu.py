@@ -20,18 +20,31 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
             self.layout.separator()
 
 
+def _draw_moves(menu: bpy.types.UILayout, operator: str) -> None:
+    menu.operator(operator, text="Move A Out").moves = "A"
+    menu.operator(operator, text="Move Both by Half").moves = "HALF"
+    menu.separator()
+    for axis in "XYZ":
+        along = menu.operator(operator, text=f"Move B Along {axis}")
+        along.moves, along.along = "B", axis
+
+
 class CONTACT_LENS_MT_move_out(bpy.types.Menu):
     """Move A or both objects instead, or B along an axis"""
 
     bl_label = "Move Out"
 
     def draw(self, context: bpy.types.Context) -> None:
-        self.layout.operator("contact_lens.separate", text="Move A Out").moves = "A"
-        self.layout.operator("contact_lens.separate", text="Move Both by Half").moves = "HALF"
-        self.layout.separator()
-        for axis in "XYZ":
-            along = self.layout.operator("contact_lens.separate", text=f"Move B Along {axis}")
-            along.moves, along.along = "B", axis
+        _draw_moves(self.layout, "contact_lens.separate")
+
+
+class CONTACT_LENS_MT_move_out_of_clash(bpy.types.Menu):
+    """Move A or both objects instead, or B along an axis"""
+
+    bl_label = "Move Out of Clash"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        _draw_moves(self.layout, "contact_lens.separate_finding")
 
 
 def _draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -44,7 +57,7 @@ def _draw_all(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.menu("CONTACT_LENS_MT_contact")
 
 
-CLASSES = (CONTACT_LENS_MT_contact, CONTACT_LENS_MT_move_out)
+CLASSES = (CONTACT_LENS_MT_contact, CONTACT_LENS_MT_move_out, CONTACT_LENS_MT_move_out_of_clash)
 _FOLLOWER = handlers.Follower(
     {},
     hooks=(

@@ -60,6 +60,11 @@ def tooltip(items: Iterable[tuple[str, str, str]], identifier: str) -> str:
     return next(text for name, _, text in items if name == identifier)
 
 
+def tooltip_of_move(moves: str, along: str) -> str:
+    """Return the tooltip of a button that moves an object out."""
+    return tooltip(MOVES, moves) if along == SHORTEST else tooltip(ALONG, along)
+
+
 def chosen_pair(context: bpy.types.Context) -> Pair | str:
     """Return the two objects to inspect, A first, or why there are not two.
 
@@ -333,9 +338,7 @@ class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        if properties.along == SHORTEST:
-            return tooltip(MOVES, properties.moves)
-        return tooltip(ALONG, properties.along)
+        return tooltip_of_move(properties.moves, properties.along)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:

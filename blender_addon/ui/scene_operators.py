@@ -246,11 +246,20 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
 
     title = "Inspection"
 
-    moves: EnumProperty(name="Object", description="Object to move", items=operators.MOVES)  # type: ignore[valid-type]
+    moves: EnumProperty(  # type: ignore[valid-type]
+        name="Object", description="Object to move", items=operators.MOVES, default="B"
+    )
+    along: EnumProperty(  # type: ignore[valid-type]
+        name="Along",
+        description="Direction of the move",
+        items=operators.ALONG,
+        default=operators.SHORTEST,
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return operators.tooltip(operators.MOVES, properties.moves)
+        return operators.tooltip_of_move(properties.moves, properties.along)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -262,7 +271,9 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
         clash = scene_results.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
-        result = yield from operators.separate_steps(self, context, self.moves, outlook=messages.MOVED_CHECK_AGAIN)
+        result = yield from operators.separate_steps(
+            self, context, self.moves, self.along, outlook=messages.MOVED_CHECK_AGAIN
+        )
         with suppress(Cancelled):  # the move is done
             yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
         return result

@@ -124,16 +124,6 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
                 menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
 
-class CONTACT_LENS_MT_move_out_of_clash(bpy.types.Menu):
-    """Move A or both objects instead"""
-
-    bl_label = "Move Out"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        self.layout.operator("contact_lens.separate_finding", text="Move A Out").moves = "A"
-        self.layout.operator("contact_lens.separate_finding", text="Move Both by Half").moves = "HALF"
-
-
 class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
     """Show clashes by their review status"""
 
@@ -405,7 +395,6 @@ CLASSES = (
     CONTACT_LENS_UL_findings,
     CONTACT_LENS_UL_ignored,
     CONTACT_LENS_MT_ignore,
-    CONTACT_LENS_MT_move_out_of_clash,
     CONTACT_LENS_PT_clash_filter,
     CONTACT_LENS_PT_scene,
     CONTACT_LENS_PT_scene_settings,

@@ -339,3 +339,22 @@ def test_names_of_a_group_are_as_bright_as_those_of_any_other_clash() -> None:
     check()
     settings().sort = "OBJECT"
     assert [row(names).greyed for names in pairs()] == [[], []]
+
+
+def test_the_list_offers_the_moves_that_the_panel_of_a_pair_does() -> None:
+    cubes = three_pairs()
+    menus, drawn = part("blender_addon.ui.menu"), []
+    for menu in (menus.CONTACT_LENS_MT_move_out, menus.CONTACT_LENS_MT_move_out_of_clash):
+        layout = Layout()
+        menu.draw(SimpleNamespace(layout=layout), bpy.context)
+        drawn.append(
+            [
+                (text, given.moves, given.along)
+                for (_, given), text in zip(layout.drawn.operators, layout.drawn.texts, strict=True)
+            ]
+        )
+    assert drawn[0] == drawn[1]
+    go()
+    assert bpy.ops.contact_lens.separate_finding(moves="B", along="Y") == {"FINISHED"}
+    assert cubes[1].location.x == pytest.approx(0.5)
+    assert abs(cubes[1].location.y) == pytest.approx(2.0, abs=1e-6)
