@@ -108,7 +108,7 @@ def measurements(inspection: Inspection) -> list[Row]:
     units = _of_one_box(inspection, distance)
     rows = []
     if inspection.is_depth_pending:
-        rows.append(Row(distance.name, messages.PENDING))
+        rows += [Row(name, messages.PENDING) for name in ("Depth", "Direction", "Move B By")]
     if contact.has_depth:
         depth = abs(contact.signed_distance)
         # Objects that touch have no number in the headline, but may be a little apart or in each other.
@@ -200,8 +200,8 @@ def accuracy(inspection: Inspection) -> list[Row]:
     """Return how far the result is proved, and how it was found."""
     contact, units = inspection.contact, inspection.units
     rows = []
-    if contact.has_depth:
-        rows.append(Row("Proved", _proved(inspection)))
+    if contact.has_depth or inspection.is_depth_pending:
+        rows.append(Row("Proved", _proved(inspection) if contact.has_depth else messages.PENDING))
     status = messages.FIRST_ANSWER if inspection.is_provisional else messages.status(contact.status)
     rows.append(Row("Status", status))
     rows.append(Row("Method", _method_words(contact)))

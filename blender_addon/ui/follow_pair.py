@@ -289,7 +289,7 @@ def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Follo
     if is_slow and (entry.answered is None or entry.answered < Stage.FIRST):
         stages = [Stage.FIRST, Stage.WHOLE]
         if _stage_at_once(scene) is not Stage.FIRST:
-            session.forget_seconds(scene)
+            session.forget_seconds(scene)  # so that more is tried when the objects move again
     entry.work, entry.start = work, clock()
     entry.flow = Flow(TITLE, _steps(scene, entry, work, stages))
     entry.flow.run(CHEAP_S)

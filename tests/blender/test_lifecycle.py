@@ -553,7 +553,8 @@ def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
     assert crossing.is_depth_pending
     lines, warnings = part("blender_addon.report.pair_lines"), part("blender_addon.report.pair_warnings").warnings
     assert lines.headline(crossing) == ("Penetrating", "...", "")
-    assert ("Depth", "...", "") in lines.measurements(crossing)
+    rows = lines.measurements(crossing)
+    assert rows[:3] == [("Depth", "...", ""), ("Direction", "...", ""), ("Move B By", "...", "")]
     assert warnings(crossing) == []
     assert part("blender_addon.draw.overlay_labels").vector_label(crossing) == "..."
     assert bpy.ops.contact_lens.separate.poll(), "it is inspected first"
