@@ -39,7 +39,7 @@ def surface_samples(shape: Solid, middle: FloatArray, near: float) -> FloatArray
     for split in range(_MOST_SPLITS + 1):
         longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
         away = np.maximum(np.linalg.norm(corners.mean(axis=1) - middle, axis=1), near)
-        is_fine = (longest <= _FINENESS * np.maximum(away - longest, near)) | (split == _MOST_SPLITS)
+        is_fine = (longest <= _FINENESS * np.maximum(away - longest, near) * (1.0 + 1e-6)) | (split == _MOST_SPLITS)
         fine = corners[is_fine]
         area = np.linalg.norm(np.cross(fine[:, 1] - fine[:, 0], fine[:, 2] - fine[:, 0]), axis=1)
         done.append(fine)
@@ -51,7 +51,8 @@ def surface_samples(shape: Solid, middle: FloatArray, near: float) -> FloatArray
     if total[-1] <= 0.0:
         return np.asarray(stand_in(shape).vertices)
     steps = np.arange(SAMPLES)
-    chosen = corners[np.searchsorted(total, (steps + 0.5) / SAMPLES * total[-1])]
+    # Not halfway, which may be just where a triangle of many that are alike ends: rounding would decide.
+    chosen = corners[np.searchsorted(total, (steps + 0.382) / SAMPLES * total[-1])]
     # Points that fill a triangle evenly, however many there are: multiples of the plastic number.
     u, v = np.modf(0.5 + np.outer((0.7548776662466927, 0.5698402909980532), steps))[0]
     u, v = np.where(u + v > 1.0, (1.0 - u, 1.0 - v), (u, v))
@@ -105,9 +106,7 @@ def visible_parts(
     places = []
     for side in (0, 1):
         place = (np.clip(pixels[side], 0.0, np.array(size) - 1.0) / cell).astype(np.int64) @ (1, columns)
-        order = np.flatnonzero(inside[side])
-        order = order[np.argsort(-depths[side][order], kind="stable")]
-        nearest[side, place[order]] = depths[side][order]  # of several in one cell the last, nearest one stays
+        np.minimum.at(nearest[side], place[inside[side]], depths[side][inside[side]])
         places.append(place)
     found = []
     for side in (0, 1):

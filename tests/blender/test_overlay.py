@@ -612,12 +612,18 @@ def test_other_shapes_look_as_stored(graphics, name):
     assert_looks_like(f"{name}_dark", picture(OTHERS[name](), replace(STYLE, show_labels=False)))
 
 
+@pytest.fixture
+def even_letters(monkeypatch) -> None:
+    """All letters count as equally wide: they differ between versions of Blender, and the places of labels with them."""
+    monkeypatch.setattr(overlay, "measure", lambda text, size: (0.55 * size * len(text), size))
+
+
 @pytest.mark.parametrize("background", ["dark", "light"])
 @pytest.mark.parametrize("name", sorted(PAIRS))
 def test_the_overlay_looks_as_stored(graphics, name, background):
-    p = PAIRS[name]()
-    pixels = picture(p, background=DARK if background == "dark" else LIGHT)
-    assert_looks_like(f"{name}_{background}", pixels, masked=notes_of(p).boxes)
+    # Without labels: where they are put depends on rounding, and on the widths of letters, which differ with Blender.
+    ground = DARK if background == "dark" else LIGHT
+    assert_looks_like(f"{name}_{background}", picture(PAIRS[name](), replace(STYLE, show_labels=False), ground))
 
 
 @pytest.mark.parametrize(
@@ -990,7 +996,7 @@ def scene_with_a_contact(monkeypatch) -> Pair:
     return p
 
 
-def test_a_snapshot_shows_the_scene_with_the_contact(graphics, scene_with_a_contact, tmp_path):
+def test_a_snapshot_shows_the_scene_with_the_contact(graphics, even_letters, scene_with_a_contact, tmp_path):
     def state():
         space = next(a for s in bpy.data.screens for a in s.areas if a.type == "VIEW_3D").spaces.active
         counts = [len(getattr(bpy.data, name)) for name in ("scenes", "objects", "cameras", "meshes", "images")]
