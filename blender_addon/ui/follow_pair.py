@@ -299,7 +299,7 @@ def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, stages: list[S
     """Make what the work finds at these stages, one after the other, the scene's result."""
     for k, stage in enumerate(stages):
         start = FIRST_FRACTION if k > 0 else 0.0
-        end = 1.0 if stage is stages[-1] else FIRST_FRACTION
+        end = 1.0 if stage is Stage.WHOLE else FIRST_FRACTION
         before, problem = _contact_of(scene), ""
         inspection: Inspection | None = None
         try:

@@ -535,6 +535,17 @@ def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_re
     assert first.contact.least_depth <= whole.contact.least_depth
 
 
+def test_progress_does_not_go_back_when_the_first_answer_is_there(
+    follow: ModuleType, rings: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "QUICK_S", 0.0)
+    done = []
+    monkeypatch.setattr(follow.background.Task, "_report", lambda task, fraction: done.append(fraction) or True)
+    move(rings[1], 0.25)
+    assert inspection().is_provisional
+    assert max(done) == follow.FIRST_FRACTION
+
+
 def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
     session: ModuleType, follow: ModuleType, rings: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
