@@ -98,6 +98,19 @@ def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> BoolArr
     return np.maximum(enter, 0.0) <= np.minimum(leave, 1.0)
 
 
+def _meet(starts: FloatArray, ends: FloatArray, first: FloatArray, second: FloatArray) -> BoolArray:
+    """Return which of the segments (n, 2) from starts to ends cross the one from first to second."""
+
+    def side(origin: FloatArray, direction: FloatArray, point: FloatArray) -> FloatArray:
+        x, y = direction.T
+        u, v = (point - origin).T
+        return np.asarray(x * v - y * u)
+
+    steps, step = ends - starts, second - first
+    is_across = side(starts, steps, first) * side(starts, steps, second) <= 0.0
+    return np.asarray(is_across & (side(first, step, starts) * side(first, step, ends) <= 0.0))
+
+
 # How bad it is for a plate to be in the wrong place; the sums are compared. Per pixel at interface scale 1:
 _FAR, _PUSHED, _MOVED, _FURTHER = 0.25, 1.0, 0.4, 0.04
 # Per object in its way, or for all of it, or all of the plate:
@@ -257,6 +270,9 @@ class Sheet:
         if self.lines:
             lines = np.array(self.lines)
             cost += _ON_LINE * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
+            if around is not None:
+                ends = starts + leader
+                cost += _ON_OTHER * sum(_meet(starts, ends, first, second) for first, second in self.lines)
         others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
         cost += _ON_LINE * _crossed(others, starts, starts + leader).sum(axis=0)
         # Ten covered points are no worse than five: what counts is whether there is free space.

@@ -107,6 +107,10 @@ def _anchors(
     harm += _BESIDE_OTHER * around.other.within(square)
     near = np.tile(points, 2) + 12.0 * sheet.style.scale * np.array([-1.0, -1.0, 1.0, 1.0])
     harm += _ON_CONTACT * (sheet.busy.within(near) > 0.0)
+    for start, end in sheet.lines:
+        along = np.clip((points - start) @ (end - start) / max(float((end - start) @ (end - start)), 1.0), 0.0, 1.0)
+        away_from_line = np.linalg.norm(points - start - along[:, None] * (end - start), axis=1)
+        harm += _ON_CONTACT * (away_from_line < 12.0 * sheet.style.scale)
     harm -= _TOWARD * offset @ away / half_view
     harm += _ANEW * (chosen != before) * (before >= 0)
     best = np.argsort(harm, kind="stable")[:_TRIED]

@@ -461,6 +461,21 @@ def test_names_point_at_their_own_object_where_it_is_seen(name):
                 assert entered(own, eye, ray) < entered(other, eye, ray) or name == "inside"
 
 
+def test_leaders_of_names_do_not_cross_the_arrow():
+    p, crossed = PAIRS["inside"](), []
+    for view in views_around(p):
+        marks = notes_of(p, view=view).marks
+        (tail, tip), _ = projected(geometry.vector_ends(p.contact), view)
+        for color in LOOK.color_a, LOOK.color_b:
+            is_leader = (marks["form"][:, 0] == forms.STROKE) & (marks["color"] == np.float32(color)).all(axis=1)
+            for leader in np.unique(marks[is_leader][["start", "end"]]):
+                start, end = leader["start"][:2].astype(float), leader["end"][:2].astype(float)
+                along = np.linalg.solve(np.stack([tip - tail, start - end], axis=1), start - tail)
+                crossed.append(bool(((along > 0.0) & (along < 1.0)).all()))
+    assert len(crossed) > 20
+    assert not any(crossed)
+
+
 def sight_line(pixel: np.ndarray, view: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """The ray from the viewer through a pixel."""
     inverse = np.linalg.inv(view[1] @ view[0])
@@ -614,7 +629,7 @@ def test_other_shapes_look_as_stored(graphics, name):
 
 @pytest.fixture
 def even_letters(monkeypatch) -> None:
-    """All letters count as equally wide: they differ between versions of Blender, and the places of labels with them."""
+    """All letters count as equally wide: they differ between versions of Blender, and with them where labels are."""
     monkeypatch.setattr(overlay, "measure", lambda text, size: (0.55 * size * len(text), size))
 
 
