@@ -81,6 +81,7 @@ class ClashList:
 
 
 _clashes: dict[int, tuple[object, list[_Clash]]] = {}
+_statuses: dict[int, tuple[object, list[str]]] = {}
 _ignored: dict[int, tuple[object, frozenset[int]]] = {}
 _lists: dict[int, tuple[object, ClashList]] = {}
 """By the scene's session_uid: what it depends on, and what was made of that."""
@@ -94,15 +95,18 @@ def shown(scene: bpy.types.Scene) -> ClashList:
         _clashes[uid] = content, _read(check)
         _lists.pop(uid, None)
     clashes = _clashes[uid][1]
+    decided = content, results.decisions()
+    if uid not in _statuses or _statuses[uid][0] != decided:
+        _statuses[uid] = decided, _read_statuses(check)
     listed = results.ignored_now(check)
     if uid not in _ignored or _ignored[uid][0] != (content, listed):
         pairs = enumerate(map(results.pair_key, check.findings)) if listed else ()
         _ignored[uid] = (content, listed), frozenset(k for k, pair in pairs if results.is_in(listed, pair))
     changed = frozenset(changes.outdated(scene)) if check.only_changed else frozenset()
     opened = _opened(check, clashes, changed, _ignored[uid][1])
-    key = results.decisions(), check.search, check.sort, hidden(check), changed, _ignored[uid][0], opened
+    key = decided, check.search, check.sort, hidden(check), changed, _ignored[uid][0], opened
     if uid not in _lists or _lists[uid][0] != key:
-        _lists[uid] = key, _arrange(check, clashes, changed, _ignored[uid][1], opened)
+        _lists[uid] = key, _arrange(check, clashes, _statuses[uid][1], changed, _ignored[uid][1], opened)
     return _lists[uid][1]
 
 
@@ -130,6 +134,7 @@ def drawn(scene: bpy.types.Scene) -> ClashList:
 def drop() -> None:
     """Drop all lists."""
     _clashes.clear()
+    _statuses.clear()
     _ignored.clear()
     _lists.clear()
 
@@ -158,6 +163,13 @@ def _read(check: ContactLensCheck) -> list[_Clash]:
     return result
 
 
+def _read_statuses(check: ContactLensCheck) -> list[str]:
+    numbers = np.empty(len(check.findings), dtype=np.int32)
+    check.findings.foreach_get("status", numbers)
+    words = {status[-1]: status[0] for status in STATUSES}
+    return [words[number] for number in numbers.tolist()]
+
+
 def is_filtered(check: ContactLensCheck) -> bool:
     """Return whether the user has set a filter."""
     return bool(check.search or check.only_changed or hidden(check))
@@ -172,12 +184,12 @@ def hidden(check: ContactLensCheck) -> frozenset[str]:
 def _arrange(
     check: ContactLensCheck,
     clashes: list[_Clash],
+    statuses: list[str],
     changed: frozenset[int],
     ignored: frozenset[int],
     opened: Listed | None,
 ) -> ClashList:
     """Return the list of clashes; changed: those alone are shown, unless there are none."""
-    statuses = [finding.status for finding in check.findings]
     found = Counter(statuses)
     by_urgency = {status[0]: found[status[0]] for status in STATUSES if status[0] in found}
     last = ignored
@@ -185,7 +197,8 @@ def _arrange(
         k, group = opened.number, group_of(opened.relation)
         names, searched, *_ = clashes[k]
         then = _Clash(names, searched, opened.relation, group, opened.signed_distance, opened.area)
-        clashes, statuses[k] = [*clashes[:k], then, *clashes[k + 1 :]], opened.status
+        clashes = [*clashes[:k], then, *clashes[k + 1 :]]
+        statuses = [*statuses[:k], opened.status, *statuses[k + 1 :]]
         changed = changed | {k} if changed and opened.is_out_of_date else changed
         last = last | {k} if opened.is_ignored else last - {k}
     urgencies = {status[0]: urgency for urgency, status in enumerate(STATUSES)}
@@ -198,8 +211,11 @@ def _arrange(
         and (status == RESOLVED or clash.group not in left_out)
         and (not changed or k in changed)
     ]
-    counts = Counter(name for k in rows for name in set(clashes[k].names))
-    leaders = {k: min(clashes[k].names, key=lambda name: (-counts[name], name)) for k in rows}
+    counts: Counter[str] = Counter()
+    leaders: dict[int, str] = {}
+    if check.sort == "OBJECT":
+        counts.update(name for k in rows for name in set(clashes[k].names))
+        leaders = {k: min(clashes[k].names, key=lambda name: (-counts[name], name)) for k in rows}
     weights = {relation: weight for weight, relation in enumerate(RELATIONS)}
     first: Callable[[int], tuple[Any, ...]] = {
         "NAME": lambda k: clashes[k].names,
