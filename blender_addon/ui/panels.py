@@ -17,6 +17,8 @@ from . import follow_pair, follow_volumes, layout, operators, status_icons, stea
 from .layout import Closed, Tab
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
+FRAME = 2.7
+"""Width of the button Frame, in Blender's units of the interface: the direction beside it needs the rest."""
 LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
 PICKER, WIDE_PICKER = 0.58, 0.86
@@ -93,7 +95,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
     has_direction = inspection is not None and inspection.contact.normal.any()
     row.label(text=f"along {along(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
     frame = row.row()
-    frame.alignment = "RIGHT"
+    frame.ui_units_x = FRAME
     frame.operator("contact_lens.frame", text="Frame")
     if not layout.progress(box, status.progress, "Inspecting", "inspection"):
         _draw_status(box.row(), context, status)
