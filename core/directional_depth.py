@@ -10,6 +10,8 @@ den Bergen, Ray Casting against General Convex Objects, 2004.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -75,10 +77,16 @@ def depth_along(
         found = _beyond_pieces(as_compound(a), as_compound(b), n, most, band, rest)
     else:
         facets = solid_facets(a), solid_facets(b)
-        found = first_gap(Body.of(facets[0].mesh), Body.of(facets[1].mesh), n, most, band, rest)
         slack = facets[0].slack + facets[1].slack
+
+        def is_free(length: float) -> bool:
+            moved = b.translated(length * n)
+            return contact(a, moved, contact_tolerance=tolerance, budget=0.0).relation in _FREE
+
+        bodies = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
+        found = first_gap(*bodies, n, most, band, lambda length: slack > 0.0 or is_free(length), rest)
         if slack > 0.0:
-            found = _beyond_surfaces(a, b, n, (found, most), slack, band, tolerance, rest)
+            found = _beyond_surfaces((found, most), slack, band, is_free, rest)
     report_progress(progress, 1.0)
     return found
 
@@ -126,27 +134,20 @@ def _translations(lengths: FloatArray, n: FloatArray) -> FloatArray:
 
 
 def _beyond_surfaces(
-    a: Solid,
-    b: Solid,
-    n: FloatArray,
     between: tuple[float, float],
     slack: float,
     band: float,
-    tolerance: float,
+    is_free: Callable[[float], bool],
     progress: Progress | None,
 ) -> float:
     """Return a translation after which solids with curved surfaces do not penetrate: about the first after that of
     their facets, which are inside by up to the slack; to half of the band."""
-
-    def is_free(length: float) -> bool:
-        report_progress(progress, 1.0)
-        moved = b.translated(length * n)
-        return contact(a, moved, contact_tolerance=tolerance, budget=0.0).relation in _FREE
-
     low = high = between[0]
     while high < between[1] and not is_free(high):
+        report_progress(progress, 1.0)
         low, high, slack = high, min(high + slack, between[1]), 2.0 * slack
     while high - low > 0.5 * band:
+        report_progress(progress, 1.0)
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_free(middle) else (middle, high)
     return high

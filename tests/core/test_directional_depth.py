@@ -33,6 +33,12 @@ TABLE = Compound([Box([0.6, 0, 0.5], [1, 1, 1]), Box([0.6, 0, 1.25], [0.5, 0.5, 
 """It stands on the floor and is 0.1 deep in the wall."""
 
 
+PLATE = Compound([Box([x, 0, 0], [2, 5, 1]) for x in (-1.5, 1.5)] + [Box([0, y, 0], [1, 2, 1]) for y in (-1.5, 1.5)])
+"""Around a bore, 1 wide."""
+PEG = Compound([Box([0, 0, 0], [1, 1, 1]), Box([0, 0, 0.65], [2, 2, 0.5])])
+"""It fills the bore; its head is 0.1 deep in the plate."""
+
+
 def mesh_of(solid: Solid) -> Mesh:
     return solid_facets(solid).mesh
 
@@ -117,6 +123,20 @@ def test_the_floor_it_stands_on_is_no_hindrance(kinds: str) -> None:
     assert lengths == pytest.approx([0.1, 2.5, 2.0], rel=1e-9)
     for length, n in zip(lengths, (-X, Y, Z), strict=True):
         assert is_free(a, b, length * n)
+
+
+@pytest.mark.parametrize("kinds", ["pieces and pieces", "mesh and pieces", "pieces and mesh", "mesh and mesh"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_bore_it_fits_in_is_no_hindrance(kinds: str, turned: bool) -> None:
+    pose = as_matrix(rotation(np.random.default_rng(3)) if turned else np.eye(3), [5, -3, 2])
+    a, b = PLATE.transformed(pose), PEG.transformed(pose)
+    if kinds.startswith("mesh"):
+        a = mesh_of(a)
+    if kinds.endswith("mesh"):
+        b = mesh_of(b)
+    n = pose[:3, :3] @ Z
+    assert [depth_along(a, b, n), depth_along(b, a, -n), depth_along(a, b, -n)] == pytest.approx([0.1, 0.1, 1.4])
+    assert is_free(a, b, 0.1 * n)
 
 
 @pytest.mark.parametrize("b", [Capsule([0.7, 0, 0.5], [0.7, 0, 1.5], 0.5), Compound([Sphere([0.7, 0, 0.5], 0.5)])])
