@@ -30,7 +30,7 @@ from ..read.scene_reader import states_of
 Finding = Any
 """`results.ContactLensFinding`, which is on the floor above."""
 
-RESOLVED = "resolved"
+RESOLVED, APART = "resolved", "apart"
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
 
@@ -58,11 +58,12 @@ class _Row(NamedTuple):
     sides: tuple[int, int]
     """Numbers of things."""
     word: str
-    """What it counts as: its relation, unless it is resolved."""
+    """What it counts as: its relation, unless it is RESOLVED, or APART though it is not, as what is approved."""
 
     @classmethod
     def of(cls, finding: Finding, sides: tuple[int, int]) -> _Row:
-        return cls(sides, RESOLVED if finding.status == "RESOLVED" else finding.relation)
+        word = RESOLVED if finding.status == "RESOLVED" else APART if finding.is_apart else finding.relation
+        return cls(sides, word)
 
     @property
     def is_resolved(self) -> bool:
@@ -73,7 +74,7 @@ class Totals(NamedTuple):
     """How many findings there are, and how many are out of date."""
 
     words: Counter[str]
-    """By relation; those that are resolved by that."""
+    """By relation; those that are resolved or apart by that."""
     changed: Counter[str]
     """How many of these are known to be out of date; the others by the same words."""
     comparing: int

@@ -13,6 +13,7 @@ from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
+from .changes import APART, RESOLVED
 from .clashes import Clash, Clashes, ShapeFacts, Verdict
 
 
@@ -33,13 +34,13 @@ def rows(
     notes = {k: shape_notes(objects[k], facts[k], units) for k in facts}
 
     def make(row: int) -> Row:
-        clash = clashes[row]
-        return {**row_of(clash, sides, notes, units), **more}
+        return row_of(clashes[row], sides, notes, units)
 
     verified: list[bool | None] = [None] * len(clashes)
     for row, clash in clashes.verified.items():
         verified[row] = not failed_checks(clash.checks or (), clash.reason)
-    return LazyRows(len(clashes), make, {"relation": clashes.words(), "verified": verified, **(columns or {})})
+    same = {name: [value] * len(clashes) for name, value in more.items()}
+    return LazyRows(len(clashes), make, {"relation": clashes.words(), "verified": verified, **same, **(columns or {})})
 
 
 def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]], units: UnitFormat) -> Row:
@@ -126,10 +127,18 @@ def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
     return [messages.approved_at(then, messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units))]
 
 
+def words(findings: Sequence[Row]) -> list[str]:
+    """Return what each finding counts as: its relation, unless it is RESOLVED, or APART though it is not."""
+    columns = (column(findings, name) for name in ("relation", "status", "apart"))
+    return [
+        RESOLVED if status == RESOLVED else APART if is_apart else relation
+        for relation, status, is_apart in zip(*columns, strict=True)
+    ]
+
+
 def present_relations(findings: Sequence[Row]) -> list[str]:
-    """Return the relations of the findings that are not resolved."""
-    both = zip(column(findings, "relation"), column(findings, "status"), strict=True)
-    return [relation for relation, status in both if status != "resolved"]
+    """Return the relations of the findings that are neither resolved nor apart."""
+    return [word for word in words(findings) if word not in (RESOLVED, APART)]
 
 
 def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..check.clash_rows import words
 from ..data import messages
-from ..data.lazy_rows import column
 from ..data.messages import counted
 from . import html_facts, html_page
 from .html_table import dot, of_relations, shown, table
@@ -90,8 +90,7 @@ def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield how many clashes of each relation there are, and what was not checked."""
     relations: Counter[str] = Counter()
     for check in checks:
-        both = zip(column(check["findings"], "relation"), column(check["findings"], "status"), strict=True)
-        relations.update("resolved" if status == "resolved" else relation for relation, status in both)
+        relations.update(words(check["findings"]))
     counts = "".join(
         f"<span>{dot(relation)}{number:,} {shown(relation.replace('_', ' '))}</span>"
         for relation, number in of_relations(relations)

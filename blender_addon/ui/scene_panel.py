@@ -154,7 +154,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
         if check.summary:
             found = changes.totals(context.scene).words
             self.layout.active = False
-            self.layout.label(text=messages.clashes(found.total() - found[changes.RESOLVED]))
+            self.layout.label(text=messages.clashes(sum(found[relation] for relation in scene_results.RELATIONS)))
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
@@ -381,9 +381,9 @@ def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
     """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
-    if check.sort == "AREA":
-        return units.area(clash.area)
-    return "apart" if clash.is_apart else _number_of(clash.row(), units)
+    if clash.is_apart:
+        return changes.APART
+    return units.area(clash.area) if check.sort == "AREA" else _number_of(clash.row(), units)
 
 
 def _number_of(row: dict[str, Any], units: UnitFormat) -> str:

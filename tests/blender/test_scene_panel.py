@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import pytest
@@ -27,9 +28,25 @@ def panel() -> Drawn:
     return layout.drawn
 
 
+def header() -> list[str]:
+    layout = Layout()
+    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw_header_preset(
+        SimpleNamespace(layout=layout), bpy.context
+    )
+    return layout.drawn.texts
+
+
+def checks() -> list[dict[str, Any]]:
+    return part("blender_addon.report.scene").checks_of(bpy.context.scene)
+
+
+def shown_rows() -> list[int]:
+    return part("blender_addon.check.clash_list").shown(bpy.context.scene).rows
+
+
 def row(k: int) -> Drawn:
     """The k-th row of the list, in its order."""
-    at, layout = part("blender_addon.check.clash_list").shown(bpy.context.scene).rows[k], Layout()
+    at, layout = shown_rows()[k], Layout()
     draw = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.draw_item
     draw(SimpleNamespace(), bpy.context, layout, settings(), settings().findings[at], 0, settings(), "active", at)
     return layout.drawn
@@ -98,6 +115,21 @@ def test_the_number_is_what_the_list_is_sorted_by() -> None:
     settings().findings[0].is_apart = True
     settings().sort = "DEPTH"
     assert "apart" in row(0).texts
+
+
+def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> None:
+    row_of_cubes()
+    check()
+    settings().findings[0].status = "APPROVED"
+    move("A", -2.0)
+    check(sort="AREA")
+    assert row(0).texts == ["A", "apart", "B"]
+    assert "the earlier numbers" in settings().findings[shown_rows()[0]].tooltip
+    assert header() == ["1 clash"]
+    assert [text for text in panel().texts if "penetrating" in text or "touching" in text] == ["1 touching"]
+    assert "1 clash (1 touching)" in part("blender_addon.ui.scene_operators").summary(bpy.context.scene)
+    verdict = "".join(part("blender_addon.report.html_report")._verdict(checks()))
+    assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
 
 
 def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
