@@ -30,20 +30,26 @@ def first_gap(
     n: FloatArray,
     most: float,
     band: float,
-    is_free: Callable[[float], bool],
+    is_free: Callable[[float], bool] | None,
     progress: Progress | None = None,
 ) -> float:
-    """Return the length of the first translation along a unit vector `n` (3,) after which two meshes are disjoint, or
-    would be if one were thinner by `band` across it and `is_free` says so; `most` if no shorter one is found.
+    """Return the length of the first translation along a unit vector `n` (3,) after which two meshes are disjoint;
+    `most` if no shorter one is found.
+
+    is_free: whether they are no deeper than `band` after a translation: then that is enough where they would be
+    disjoint, or touch at both ends of a gap that they fill, if one were thinner by `band` across the path. None: they
+    need only be disjoint if one were.
 
     Raise Cancelled when `progress` returns False.
     """
-    found = _gap_of(a, b, n, most, subrange(progress, 0.0, 0.5))
+    room = 8.0 * MESH_APART * EPS * (max(a.mesh.magnitude, b.mesh.magnitude) + most)
+    found = _gap_of(a, b, n, most, room, None, subrange(progress, 0.0, 0.5))
     if not (a.solid or b.solid):
         return found
     thinner = (a, _thinner(b, n, band)) if b.solid else (_thinner(a, n, band), b)
-    length = _gap_of(*thinner, n, found, subrange(progress, 0.5, 1.0))
-    return length if length < found - _SLIDE * band and is_free(length) else found
+    least = room if is_free is None else -band
+    length = _gap_of(*thinner, n, found, least, is_free, subrange(progress, 0.5, 1.0))
+    return length if length < found - _SLIDE * band else found
 
 
 def _thinner(body: Body, n: FloatArray, by: float) -> Body:
@@ -61,16 +67,24 @@ def _thinner(body: Body, n: FloatArray, by: float) -> Body:
     return Body(Mesh(mesh.points - by * across, mesh.triangles), True)
 
 
-def _gap_of(a: Body, b: Body, n: FloatArray, most: float, progress: Progress | None) -> float:
-    """Return the first translation along n after which meshes are disjoint, `most` without one."""
-    room = 4.0 * MESH_APART * EPS * (max(a.mesh.magnitude, b.mesh.magnitude) + most)
+def _gap_of(
+    a: Body,
+    b: Body,
+    n: FloatArray,
+    most: float,
+    least: float,
+    is_free: Callable[[float], bool] | None,
+    progress: Progress | None,
+) -> float:
+    """Return the first translation along n that begins a gap of at least this length, in which meshes are disjoint,
+    unless `is_free` is what decides; `most` without one."""
     begin, step = 0.0, max(2.0 * grain(a.mesh), 2.0 * grain(b.mesh), _LEAST_STEP * most)
     while begin < most:
         report_progress(progress, begin, most)
         step = min(step, most - begin)
-        for fraction in gaps_between(a.mesh, b.mesh, begin * n, step * n, 4.0 * room / step).tolist():
-            found = begin + fraction * step + 2.0 * room
-            if are_disjoint(a, b.translated(found * n)):
+        for fraction in gaps_between(a.mesh, b.mesh, begin * n, step * n, 2.0 * least / step).tolist():
+            found = begin + fraction * step + max(least, 0.0)
+            if are_disjoint(a, b.translated(found * n)) if is_free is None else is_free(found):
                 return min(found, most)
         begin, step = begin + step, 2.0 * step
     return most

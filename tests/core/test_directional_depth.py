@@ -139,6 +139,20 @@ def test_the_bore_it_fits_in_is_no_hindrance(kinds: str, turned: bool) -> None:
     assert is_free(a, b, 0.1 * n)
 
 
+@pytest.mark.parametrize("kinds", ["pieces and pieces", "mesh and pieces", "pieces and mesh", "mesh and mesh"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_it_ends_in_a_gap_that_it_fills(kinds: str, turned: bool) -> None:
+    pose = as_matrix(rotation(np.random.default_rng(4)) if turned else np.eye(3), [5, -3, 2])
+    a = Compound([Box([0, 0, 0], [1, 1, 1]), Box([2, 0, 0], [1, 1, 1])]).transformed(pose)
+    b = Compound([Box([0.8, 0, 0], [1, 1, 1])]).transformed(pose)
+    if kinds.startswith("mesh"):
+        a = mesh_of(a)
+    if kinds.endswith("mesh"):
+        b = mesh_of(b)
+    n = pose[:3, :3] @ X
+    assert [depth_along(a, b, n), depth_along(a, b, -n)] == pytest.approx([0.2, 1.8])
+
+
 @pytest.mark.parametrize("b", [Capsule([0.7, 0, 0.5], [0.7, 0, 1.5], 0.5), Compound([Sphere([0.7, 0, 0.5], 0.5)])])
 def test_curved_shapes_leave_a_mesh_as_far_as_their_surface(b: Solid) -> None:
     a = mesh_of(ROOM)
