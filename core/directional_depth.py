@@ -84,7 +84,7 @@ def depth_along(
             return contact(a, moved, contact_tolerance=tolerance, budget=0.0).relation in _FREE
 
         bodies = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
-        found = first_gap(*bodies, n, most, band, None if slack > 0.0 else is_free, rest)
+        found = first_gap(*bodies, n, most, band, lambda length: slack > 0.0 or is_free(length), rest)
         if slack > 0.0:
             found = _beyond_surfaces((found, most), slack, band, is_free, rest)
     report_progress(progress, 1.0)

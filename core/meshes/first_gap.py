@@ -2,7 +2,7 @@
 """The first gap on a straight path: how far a mesh has to be moved in a direction until it is out of another one.
 
 What touches along the path, as a floor does under a table or a bore around a peg, is no hindrance: the path of the mesh
-made thinner across it, by the contact tolerance, is tried, too.
+made thinner across it, by the contact tolerance, is tried, too. There a gap may have no length, as one that is filled.
 """
 
 from __future__ import annotations
@@ -30,30 +30,33 @@ def first_gap(
     n: FloatArray,
     most: float,
     band: float,
-    is_free: Callable[[float], bool] | None,
+    is_free: Callable[[float], bool],
     progress: Progress | None = None,
 ) -> float:
-    """Return the length of the first translation along a unit vector `n` (3,) after which two meshes are disjoint;
-    `most` if no shorter one is found.
-
-    is_free: whether they are no deeper than `band` after a translation: then that is enough where they would be
-    disjoint, or touch at both ends of a gap that they fill, if one were thinner by `band` across the path. None: they
-    need only be disjoint if one were.
+    """Return the length of the first translation along a unit vector `n` (3,) after which two meshes are disjoint, or
+    would be if one were smaller by `band` and `is_free` says so; `most` if no shorter one is found.
 
     Raise Cancelled when `progress` returns False.
     """
     room = 8.0 * MESH_APART * EPS * (max(a.mesh.magnitude, b.mesh.magnitude) + most)
-    found = _gap_of(a, b, n, most, room, None, subrange(progress, 0.0, 0.5))
+    found = _gap_of(a, b, n, most, room, lambda x: are_disjoint(a, b.translated(x * n)), subrange(progress, 0.0, 0.5))
     if not (a.solid or b.solid):
         return found
-    thinner = (a, _thinner(b, n, band)) if b.solid else (_thinner(a, n, band), b)
-    least = room if is_free is None else -band
-    length = _gap_of(*thinner, n, found, least, is_free, subrange(progress, 0.5, 1.0))
+    everywhere = band * np.eye(3)
+    (thin_a, thin_b), (small_a, small_b) = (
+        (a, _shrunk(b, by)) if b.solid else (_shrunk(a, by), b)
+        for by in (everywhere - band * np.outer(n, n), everywhere)
+    )
+
+    def is_gap(length: float) -> bool:
+        return are_disjoint(small_a, small_b.translated(length * n)) and is_free(length)
+
+    length = _gap_of(thin_a, thin_b, n, found, -band, is_gap, subrange(progress, 0.5, 1.0))
     return length if length < found - _SLIDE * band else found
 
 
-def _thinner(body: Body, n: FloatArray, by: float) -> Body:
-    """Return a solid whose points have moved inward across `n`, by no more than a length."""
+def _shrunk(body: Body, by: FloatArray) -> Body:
+    """Return a solid whose points have moved inward, unit vectors turned to lengths by a matrix (3, 3)."""
     mesh = body.mesh
     p, q, r = mesh.points.take(mesh.triangles, axis=0).swapaxes(0, 1)
     normals = np.cross(q - p, r - p)
@@ -63,8 +66,7 @@ def _thinner(body: Body, n: FloatArray, by: float) -> Body:
     )
     lengths = np.linalg.norm(at_points, axis=1, keepdims=True)
     outward = body.outward * at_points / np.where(lengths > 0.0, lengths, 1.0)
-    across = outward - np.outer(outward @ n, n)
-    return Body(Mesh(mesh.points - by * across, mesh.triangles), True)
+    return Body(Mesh(mesh.points - outward @ by, mesh.triangles), True)
 
 
 def _gap_of(
@@ -73,18 +75,19 @@ def _gap_of(
     n: FloatArray,
     most: float,
     least: float,
-    is_free: Callable[[float], bool] | None,
+    is_gap: Callable[[float], bool],
     progress: Progress | None,
 ) -> float:
-    """Return the first translation along n that begins a gap of at least this length, in which meshes are disjoint,
-    unless `is_free` is what decides; `most` without one."""
+    """Return the first translation along n from which on the triangles of two meshes do not meet for at least this
+    length, and which is a gap; `most` without one."""
     begin, step = 0.0, max(2.0 * grain(a.mesh), 2.0 * grain(b.mesh), _LEAST_STEP * most)
     while begin < most:
         report_progress(progress, begin, most)
         step = min(step, most - begin)
-        for fraction in gaps_between(a.mesh, b.mesh, begin * n, step * n, 2.0 * least / step).tolist():
-            found = begin + fraction * step + max(least, 0.0)
-            if are_disjoint(a, b.translated(found * n)) if is_free is None else is_free(found):
+        gaps = step * gaps_between(a.mesh, b.mesh, begin * n, step * n, 2.0 * least / step)
+        gaps = gaps[np.diff(gaps, append=np.inf) > -least]  # of many that are almost one the last
+        for found in (begin + gaps + max(least, 0.0)).tolist():
+            if is_gap(found):
                 return min(found, most)
         begin, step = begin + step, 2.0 * step
     return most

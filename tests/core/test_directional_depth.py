@@ -17,6 +17,7 @@ from contact_lens.core import (
     Sphere,
     contact,
     depth_along,
+    directional_depth,
 )
 from contact_lens.core.meshes.solid_facets import Solid, solid_facets
 
@@ -151,6 +152,19 @@ def test_it_ends_in_a_gap_that_it_fills(kinds: str, turned: bool) -> None:
         b = mesh_of(b)
     n = pose[:3, :3] @ X
     assert [depth_along(a, b, n), depth_along(a, b, -n)] == pytest.approx([0.2, 1.8])
+
+
+@pytest.mark.parametrize(("n", "expected"), [(Y, 2.6), (Z, 0.6)])
+def test_of_coincident_meshes_few_places_are_looked_at(
+    n: np.ndarray, expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted, not timed: a thousand pairs of triangles begin or end to touch at about 0."""
+    calls = []
+    monkeypatch.setattr(
+        directional_depth, "contact", lambda *args, **options: calls.append(0) or contact(*args, **options)
+    )
+    assert depth_along(Mesh(*torus(24, 12)), Mesh(*torus(24, 12)), n) == pytest.approx(expected)
+    assert len(calls) <= 2
 
 
 @pytest.mark.parametrize("b", [Capsule([0.7, 0, 0.5], [0.7, 0, 1.5], 0.5), Compound([Sphere([0.7, 0, 0.5], 0.5)])])
