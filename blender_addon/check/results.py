@@ -150,9 +150,12 @@ def _is_collection_of_scene(self: Any, collection: bpy.types.Collection) -> bool
 
 def _tooltip(self: Any) -> str:
     finding = cast("ContactLensFinding", self)
-    scene, pair = cast(bpy.types.Scene, self.id_data), pair_key(finding)
-    k = None if pair is None else changes.row_of_pair(scene, pair)
-    reason = messages.GONE if k is None else why_out_of_date(scene, k, finding)
+    scene, pair, reason = cast(bpy.types.Scene, self.id_data), pair_key(finding), ""
+    if pair is None:  # that of what is resolved is gone says no more
+        gone = next(letter for letter in "ab" if finding.key(letter) is None)
+        reason = "" if finding.status == "RESOLVED" else messages.about(label(finding, gone), messages.GONE)
+    elif (k := changes.row_of_pair(scene, pair)) is not None:
+        reason = why_out_of_date(scene, k, finding)
     row, status = finding.row(), next(name for word, name, *_ in STATUSES if word == finding.status)
     distance = Distance.of_row(row)
     number = distance.text(UnitFormat.of_scene(scene))

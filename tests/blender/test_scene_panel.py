@@ -40,6 +40,11 @@ def checks() -> list[dict[str, Any]]:
     return part("blender_addon.report.scene").checks_of(bpy.context.scene)
 
 
+def tooltip(name: str) -> str:
+    """The explanation of the row that begins with a name."""
+    return next(finding.tooltip for finding in settings().findings if finding.found()["a"]["name"] == name)
+
+
 def shown_rows() -> list[int]:
     return part("blender_addon.check.clash_list").shown(bpy.context.scene).rows
 
@@ -130,6 +135,16 @@ def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> N
     assert "1 clash (1 touching)" in part("blender_addon.ui.scene_operators").summary(bpy.context.scene)
     verdict = "".join(part("blender_addon.report.html_report")._verdict(checks()))
     assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
+
+
+def test_the_explanation_of_a_row_says_what_is_gone_until_that_is_resolved() -> None:
+    row_of_cubes()
+    check()
+    bpy.data.objects.remove(bpy.data.objects["A"])
+    update()
+    assert tooltip("A").endswith("\nStatus: New\nOut of date: 'A' is gone")
+    check()
+    assert tooltip("A").endswith("\nStatus: Resolved")
 
 
 def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
