@@ -161,7 +161,8 @@ class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if _check(context).findings else messages.NO_CHECK
+        check = _check(context)
+        return "" if check.findings else messages.NO_CLASHES if check.summary else messages.NO_CHECK
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)

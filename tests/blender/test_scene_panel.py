@@ -147,6 +147,14 @@ def test_the_explanation_of_a_row_says_what_is_gone_until_that_is_resolved() -> 
     assert tooltip("A").endswith("\nStatus: Resolved")
 
 
+def test_a_check_without_clashes_is_not_asked_for_again() -> None:
+    reason = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_go_to_finding.disabled_reason
+    cube("Alone")
+    assert "run Check Scene" in reason(bpy.context)
+    check()
+    assert reason(bpy.context) == "No clashes"
+
+
 def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
     layout = part("blender_addon.ui.layout")
     cube("The first of two objects with long names"), cube("The second of two objects with long names", (1.9, 0, 0))
