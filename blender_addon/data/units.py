@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 """Significant digits of a length in the interface; files carry the full float."""
-VECTOR_DIGITS = (3, 2)
+VECTOR_DIGITS = (4, 3, 2)
 """Of the largest component of a vector, and all before the point: the first with which it is no longer than a line."""
 LINE = 20
 """Characters beside a name in the sidebar."""

@@ -24,7 +24,7 @@ LETTER = 0.8
 PICKER, WIDE_PICKER = 0.58, 0.86
 """Of the width of a row: the picker of an object, beside its collision shape; and where names need the room, so that
 the shape is an icon."""
-AROUND_NAME = 13
+AROUND_NAME = 11
 """Characters that the icons of a picker take."""
 SHAPE_ICONS: dict[str, Any] = {
     collision_kinds.AUTOMATIC: "PHYSICS",

@@ -164,7 +164,8 @@ def test_small_components_of_a_vector_do_not_look_important(units: ModuleType) -
     assert metres.vector((2.5, -1e-9, 0.25)) == "2.5 0 0.25 m"
     assert metres.vector((12.5, -0.02, 0.25), 0.5) == "13 0 0 m"
     assert metres.vector((0.0, -0.0, 0.0)) == "0 0 0 m"
-    assert metres.vector((44.7123, -18.678, -0.4312)) == "44.7 -18.7 -0.4 m", "three of them stand in one line"
+    assert metres.vector((44.7123, -18.678, -0.4312)) == "44.71 -18.68 -0.43 m", "as long as a line"
+    assert metres.vector((-44.7123, -18.678, -0.4312)) == "-44.7 -18.7 -0.4 m", "and no longer"
     assert metres.vector((-0.00011, 0.000311, 0.02581)) == "0 0 0.026 m", "as long as a line"
     assert metres.vector((12345.6, 4.2, -300.0)) == "12346 4 -300 m", "no digit before the point is left out"
     assert metres.vector((1.25e9, 0.0, 3.0)) == "1.25e+9 0 0 m"
@@ -285,10 +286,17 @@ def test_lengths_of_a_box_are_in_the_unit_of_the_depth() -> None:
     bpy.context.scene.unit_settings.length_unit = "ADAPTIVE"
     inspect(cube("A"), cube("B", (1.997, 0.0, 0.5)))
     found = rows("measurements")
-    assert (found["Depth"], found["Center"]) == ("3 mm", "998 0 250 mm")
+    assert (found["Depth"], found["Center"]) == ("3 mm", "998.5 0 250 mm")
     inspect(cube("C", (300.0, 0.0, 0.0)), cube("D", (301.997, 0.0, 0.5)))
     found = rows("measurements")
-    assert (found["Depth"], found["Center"]) == ("2.991 mm", "301 0 0 m"), "301000 mm are hard to read"
+    assert (found["Depth"], found["Center"]) == ("2.991 mm", "301 0 0.3 m"), "301000 mm are hard to read"
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_the_points_of_a_small_gap_differ() -> None:
+    inspect(cube("A"), cube("B", (2.004, 0.0, 0.0)))
+    found = rows("measurements")
+    assert [found[name].split(" ")[0] for name in ("Point on A", "Point on B")] == ["1", "1.004"]
 
 
 @pytest.mark.usefixtures("empty_scene")
