@@ -49,7 +49,7 @@ def capitalized(text: str) -> str:
 # --- picking and inspecting a pair ----------------------------------------------------------------------------------
 
 SELECT_TWO = "Select two objects: the active one becomes A, the other B"
-PICK_OTHER = "Pick the other object, or select two: the active one becomes A, the other B"
+PICK_OTHER = "Pick another object: or select two, of which the active one becomes A"
 ACTIVATE_ONE = "Make one of the two selected objects active: it becomes A"
 NOT_PICKED = "Pick two objects first"
 NOTHING_PICKED = "No object is picked"

@@ -78,6 +78,15 @@ def test_what_will_be_inspected_is_shown_with_its_shapes() -> None:
     assert main().texts[-1] == "3 objects are selected"
 
 
+def test_when_one_of_the_pair_is_deleted_the_panel_asks_for_another() -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    bpy.data.objects.remove(b)
+    update()
+    select(a)
+    assert main().texts[-1] == "Pick another object"
+
+
 def test_with_a_pair_the_button_is_an_icon_in_the_header() -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     assert header().names == {"inspect", "clear"}
