@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m contact_lens FILE.blend ...` in a Python with the `bpy` module: check scenes from a terminal."""
+"""`python -m contact_lens check FILE.blend ...` in a Python with the `bpy` module: check scenes from a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run the check that the arguments ask for. Returns the exit code."""
+    """Run the command that the arguments name, `check` if none. Returns the exit code."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -31,8 +31,7 @@ def main() -> int:
     from .blender_addon import command_line
 
     register()
-    arguments = sys.argv[1:]
-    return command_line.main(arguments[1:] if arguments[:1] == ["check"] else arguments, "python -m contact_lens")
+    return command_line.main(sys.argv[1:], "python -m contact_lens")
 
 
 if __name__ == "__main__":

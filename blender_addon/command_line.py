@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check scenes from a terminal.
+"""The commands of a terminal.
 
     blender -b FILE.blend --command contact_lens check [OPTIONS]
     python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
@@ -10,317 +10,52 @@ error, 3 something could not be checked (see --allow-skipped), 130 stopped by Ct
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import os
-import traceback
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
 
-from .check import clash_renewal
-from .check import motion as scene_motion
-from .check import results as scene_results
-from .check import scene as scene_pairs
-from .check.frame_cache import FrameCache
+from .commands import check
+from .commands.outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .commands.terminal import complain
 from .data import messages
-from .data.lazy_rows import column
-from .data.names import visible
-from .data.records import Rules
-from .data.units import UnitFormat
-from .read import visibility as scene_visibility
-from .read.frame_geometries import FrameGeometries
-from .read.scene import read_input
-from .read.snapshot import ReadError
 from .report import files as report_files
-from .report import json_report as report_json
-from .report import scene as scene_report
 from .report.files import ReportFileError
-from .ui.command_options import FAIL_ON, UsageError, parser
-from .ui.interruption import Stop
-from .ui.terminal import Progress, Screen, closing_lines, complain, lines, standard_output_free
 
 NAME = "contact_lens"
-CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
-LONGEST = 1e30
-"""Blender units: a clearance whose square is a number."""
-OPEN = frozenset(map(str.lower, scene_results.OPEN_STATUSES))
-
-
-# --- running --------------------------------------------------------------------------------------------------------
+COMMANDS: dict[str, Callable[[Sequence[str], str], int]] = {"check": check.run}
+"""Each runs with its arguments and with what starts the program, for its usage; it returns the exit code."""
+IN_BLENDER = "blender -b FILE.blend --command contact_lens"
 
 
 def command(arguments: Sequence[str]) -> int:
     """`blender --command contact_lens ...`. Returns the exit code."""
     given = list(arguments)
-    if given[:1] == ["check"]:
-        given = given[1:]
-    elif not given or not given[0].startswith("-"):
+    if not given or not (given[0] in COMMANDS or given[0].startswith("-")):
         complain(messages.COMMAND_USAGE)
-        _complain_of(messages.unknown_command(given[0] if given else None))
+        complain_of(messages.unknown_command(given[0] if given else None, list(COMMANDS)))
         return WRONG
-    return main(given, "blender -b FILE.blend --command contact_lens check")
+    return main(given, IN_BLENDER)
 
 
 def main(arguments: Sequence[str], prog: str) -> int:
-    """Run a check. Returns the exit code; what is wrong goes to the standard error stream."""
+    """Run a command, `check` where none is named. Returns the exit code; what is wrong goes to standard error."""
+    name, given = "check", list(arguments)
+    if given[:1] and given[0] in COMMANDS:
+        name, given = given[0], given[1:]
     try:
-        return _run(parser(prog).parse_args(list(arguments)))
+        return COMMANDS[name](given, f"{prog} {name}")
     except SystemExit as ended:  # --help
         return int(ended.code or 0)
     except (UsageError, ReportFileError, OSError) as error:
-        _complain_of(report_files.reason(error))
+        complain_of(report_files.reason(error))
         return WRONG
     except KeyboardInterrupt:
-        _complain_of(messages.STOPPED)
+        complain_of(messages.STOPPED)
         return STOPPED
     except Exception:  # an exit code of the table, not that of a Python which has failed
-        _complain_of_a_fault()
+        complain_of_a_fault()
         return WRONG
-
-
-def _run(options: argparse.Namespace) -> int:
-    places = _places(options)
-    if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
-        raise UsageError(messages.IGNORE_NONE)
-    if options.pictures < 0:
-        raise UsageError(messages.PICTURES_NEGATIVE)
-    if not options.files and not bpy.data.filepath:
-        raise UsageError(messages.NO_FILE_OPEN)
-    missing = [file for file in options.files if not Path(file).is_file()]
-    if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
-        raise UsageError("; ".join(f"{file}: {_why_missing(file)}" for file in missing))
-    screen = Screen(options.quiet or any(place.descriptor == 1 for place in places.values()))
-    files = options.files or [None]
-    inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
-    checks: list[dict[str, Any]] = []
-    with (
-        standard_output_free(screen.quiet) as output,
-        Stop() as stop,
-        report_files.Partials(places.values()) as partials,
-    ):
-        for file, source in zip(files, inputs, strict=True):
-            if stop.asked:
-                source["error"] = messages.NOT_REACHED
-                continue
-            before = len(checks)
-            for check in _checks_of_file(options, file, source, screen, stop):
-                checks.append(check)
-                _add(partials, [check], source)
-                if not screen.quiet:
-                    for line in lines(check, file):
-                        screen.say(line)
-            for line in closing_lines(checks[before:]):
-                screen.say(line)
-            if source["error"] is not None:
-                _add(partials, [], source)
-        stopped = stop.asked  # a signal after this changes nothing
-        document = scene_report.document(checks, stopped, inputs)
-        written = [_write(kind, place, document, partials, screen, output) for kind, place in places.items()]
-    unwritten = not all(written)
-    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
-        unwritten = True
-        _complain_of(f"standard output: {screen.failure.strerror}")
-    if stopped:
-        _complain_of(messages.STOPPED_UNCHECKED)
-    elif any(source["error"] is not None for source in inputs):
-        return WRONG
-    if unwritten:
-        return WRONG
-    return STOPPED if stopped else _exit_code(options, checks)
-
-
-def _write(
-    kind: str,
-    place: report_files.Place,
-    document: scene_report.Document,
-    partials: report_files.Partials,
-    screen: Screen,
-    output: int,
-) -> bool:
-    """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
-    if document["checks"]:
-        try:
-            report_files.write(place, scene_report.WRITERS[kind](document), output)
-        except ReportFileError as error:
-            _complain_of(f"{error}{partials.hint(place)}")
-            return False
-        except Exception as error:  # a fault, or no memory for this one, costs no other report
-            _complain_of(f"{place.path}: {type(error).__name__}: {error}{partials.hint(place)}")
-            _complain_of_a_fault()
-            return False
-        if place.descriptor is None:
-            screen.say(messages.saved(place.path))
-    for problem in partials.remove(place):
-        _complain_of(problem)
-    return True
-
-
-def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
-    """Return where each kind of report goes. Raises UsageError and ReportFileError."""
-    paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
-    places = {kind: report_files.place_of(path) for kind, path in paths.items()}
-    if sum(place.descriptor == 1 for place in places.values()) > 1:
-        raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
-    if report_files.share_a_file(places.values()):
-        raise UsageError(messages.SHARED_REPORT_FILE)
-    return places
-
-
-def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
-    """Add what is done to the partial reports, as a document that is a part of one."""
-    if partials.grow:
-        for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source]))):
-            _complain_of(problem)
-
-
-def _complain_of(problem: str) -> None:
-    complain(f"contact_lens: {visible(problem)}")
-
-
-def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int:
-    """Return what complete checks end with; what could not be checked goes to the standard error stream."""
-    failing = FAIL_ON[options.fail_on]
-    for check in checks:
-        words = (column(check["findings"], name) for name in ("relation", "status"))
-        if any(relation in failing and status in OPEN for relation, status in zip(*words, strict=True)):
-            return FINDINGS
-    unchecked = [
-        entry["reason"]
-        for check in checks
-        for entry in check["skipped"]
-        if entry["unchecked"] and not (options.allow_empty if entry["kind"] == "empty" else options.allow_skipped)
-    ]
-    if not options.allow_skipped:
-        unchecked += [
-            messages.not_verified(row["a"]["name"], row["b"]["name"])
-            for check in checks
-            for k, verified in enumerate(column(check["findings"], "verified"))
-            if verified is False and (row := check["findings"][k])
-        ]
-    if not unchecked:
-        return CLEAN
-    _complain_of(messages.not_all_checked(unchecked))
-    return UNCHECKED
-
-
-def _checks_of_file(
-    options: argparse.Namespace, file: str | None, source: dict[str, Any], screen: Screen, stop: Stop
-) -> Iterator[dict[str, Any]]:
-    """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
-    name = "" if file is None else f"{file}: "
-    try:
-        source["sha256"] = _digest(source["path"])
-        if file is not None:
-            _open(file, options.enable_autoexec)
-        elif options.enable_autoexec and bpy.app.autoexec_fail:
-            _open(bpy.data.filepath, run_scripts=True)
-        yield from _checks(options, screen, stop)
-    except (UsageError, ReadError, OSError) as error:
-        source["error"] = report_files.reason(error)
-        _complain_of(f"{name}{source['error']}")
-    except Exception as error:  # a fault met in one file costs no report of the others
-        source["error"] = f"{type(error).__name__}: {error}"
-        _complain_of(f"{name}{source['error']}")
-        _complain_of_a_fault()
-
-
-def _complain_of_a_fault() -> None:
-    complain(traceback.format_exc())
-    _complain_of(messages.UNEXPECTED)
-
-
-def _why_missing(file: str) -> str:
-    return messages.FOLDER if Path(file).is_dir() else messages.NO_FILE
-
-
-def _digest(file: str) -> str:
-    """Return the SHA-256 of a file's bytes. Raises UsageError."""
-    try:
-        with open(file, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except (FileNotFoundError, IsADirectoryError):
-        raise UsageError(_why_missing(file)) from None
-    except OSError as error:
-        raise UsageError(error.strerror or str(error)) from error
-
-
-def _open(file: str, run_scripts: bool) -> None:
-    """Open a file, its scripts allowed too, or as the preferences say. Raises UsageError when it is not read."""
-    allowed: dict[str, Any] = {"use_scripts": True} if run_scripts else {}
-    before = bpy.context.scene.session_uid
-    try:
-        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(file), load_ui=False, **allowed)
-    except RuntimeError as error:
-        # Blender raises it for a library too, of a file that it has read: the check names what is missing then.
-        if bpy.context.scene.session_uid == before:
-            raise UsageError(str(error).strip().splitlines()[-1].removeprefix("Error: ")) from error
-
-
-def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator[dict[str, Any]]:
-    """Check the open file, frame by frame, until the user stops it."""
-    scene = bpy.context.scene
-    if options.scene is not None:
-        named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
-        if named is None:
-            raise UsageError(messages.no_scene(options.scene))
-        scene = named
-    layer = scene.view_layers[0]
-    if scene == bpy.context.scene:
-        layer = bpy.context.view_layer
-    known = FrameCache(follows=len(options.frames or ()) > 1)
-    with bpy.context.temp_override(scene=scene, view_layer=layer), FrameGeometries(scene, layer) as geometries:
-        context = bpy.context
-        rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
-        wanted = options.frames or [None]
-        last: scene_motion.Sample | None = None
-        for k, frame in enumerate(wanted):
-            if stop.asked:
-                return
-            scene_visibility.go_to(scene, layer, options.visibility, frame)
-            geometries.next_frame()
-            given = read_input(context, rules, scene_results.reviewed(scene), geometries)
-            shows = Progress(screen.quiet, k, len(wanted), stop)
-            try:
-                outcome = scene_pairs.check(given, shows, options.verify, known)
-            finally:
-                shows.end()
-            check = scene_report.check_record(scene, given, outcome, clash_renewal.statuses(scene))
-            if frame is not None:
-                sample = scene_motion.Sample(frame, given.objects)
-                check["motion"], last = scene_motion.motion(last, sample), sample
-            if options.html and options.pictures and not stop.asked:
-                pairs = [(given.objects[a], given.objects[b]) for a, b in outcome.clashes.pairs.tolist()]
-                scene_report.take_pictures(context, check, pairs, options.pictures)
-            yield check
-
-
-def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rules:
-    """What the file says, but for what the command line says. Raises UsageError."""
-    changes: dict[str, Any] = {}
-    if options.visible or options.selected or options.collections or options.object is not None:
-        changes = {"scope": "visible", "collection_a": None, "collection_b": None, "object": None}
-        if options.selected:
-            changes["scope"] = "selected"
-        if options.collections:
-            changes["scope"] = "collections"
-            changes["collection_a"], changes["collection_b"] = options.collections
-        if options.object is not None:
-            changes.update(scope="one", object=options.object)
-    if options.clearance is not None:
-        changes["clearance"] = units.in_blender_units(options.clearance)
-        if not changes["clearance"] < LONGEST:
-            raise UsageError(messages.clearance_too_large(changes["clearance"]))
-    given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact")}
-    changes |= {name: value for name, value in given.items() if value is not None}
-    changes["visibility"] = options.visibility
-    if options.ignore:
-        names = ("parents", "collections", "joined", "listed", "approved")
-        changes |= {f"ignore_{name}": name in options.ignore for name in names}
-    return replace(rules, **changes)
 
 
 _handle: Any = None

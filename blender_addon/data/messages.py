@@ -935,8 +935,9 @@ FOLDER = "is a folder"
 NO_FILE = "there is no such file"
 
 
-def unknown_command(command: str | None) -> str:
-    return f"the only command is check{'' if command is None else f', not {command!r}'}"
+def unknown_command(command: str | None, commands: Sequence[str]) -> str:
+    names = " or ".join(commands)
+    return f"expected {names}{'' if command is None else f', not {command!r}'}"
 
 
 def clearance_too_large(clearance: float) -> str:

@@ -71,7 +71,7 @@ def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
 
 
 def run(*arguments: object) -> int:
-    code = part("blender_addon.command_line").main([str(argument) for argument in arguments], "check")
+    code = part("blender_addon.command_line").main([str(argument) for argument in arguments], "contact_lens")
     assert isinstance(code, int)
     return code
 

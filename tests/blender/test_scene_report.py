@@ -300,7 +300,7 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
 def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
     (check,) = run_json(scene_file)[1]["checks"]
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal, panel = part("blender_addon.ui.terminal"), part("blender_addon.ui.scene_panel")
+    terminal, panel = part("blender_addon.commands.terminal"), part("blender_addon.ui.scene_panel")
     table, report_units = part("blender_addon.report.html_table"), part("blender_addon.report.scene_units")
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
@@ -491,14 +491,14 @@ def test_frames_are_checked_one_by_one(scene_file: Path) -> None:
     ],
 )
 def test_frame_lists(written: str, expected: list[int]) -> None:
-    assert part("blender_addon.ui.command_options").frames(written) == expected
+    assert part("blender_addon.commands.check_options").frames(written) == expected
 
 
 def test_the_user_guide_has_every_option() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "user-guide.md").read_text(encoding="utf-8")
     table = guide.split("## Check scenes from a terminal")[1].split("| option |")[1].split("\n\n")[0]
     written = set(re.findall(r"--[\w-]+", "".join(row.split("|")[1] for row in table.splitlines()[2:])))
-    actions = part("blender_addon.ui.command_options").parser("check")._actions
+    actions = part("blender_addon.commands.check_options").parser("check")._actions
     options = {name for action in actions for name in action.option_strings}
     assert options - {"-h", "--help"} == written
 
@@ -640,7 +640,7 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
         (2, "name a .blend file", ["-b", "words.blend", *check]),
         (2, "there is no folder", [*check, "scene.blend", "--json", "none/out.json"]),
         (2, "profile is a folder", [*check, "scene.blend", "--json", "profile"]),
-        (2, "the only command is check", ["--command", "contact_lens"]),
+        (2, "expected check", ["--command", "contact_lens"]),
     ):
         code, out, err = in_process([binary, *arguments], tmp_path)
         assert code == expected, (arguments, out, err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of the command line, and what is wrong with them."""
+"""The options of `check`, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..check.clashes import LEAST_RANKS
 from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
+from .outcome import UsageError
 
 MOST_FRAMES = 1_000_000
 LAST_FRAME = 1_048_574
@@ -22,10 +23,6 @@ FAIL_ON = {
     "penetrating": frozenset(scene_results.RELATIONS) - {"within_clearance", "touching"},
     "never": frozenset(),
 }
-
-
-class UsageError(Exception):
-    """An error of the command or its files, as one sentence; the exit code is 2."""
 
 
 class _Parser(argparse.ArgumentParser):

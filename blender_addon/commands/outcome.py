@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a command ends: its exit code, and what was wrong."""
+
+from __future__ import annotations
+
+import traceback
+
+from ..data import messages
+from ..data.names import visible
+from .terminal import complain
+
+CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
+
+
+class UsageError(Exception):
+    """An error of the command or its files, as one sentence; the exit code is 2."""
+
+
+def complain_of(problem: str) -> None:
+    complain(f"contact_lens: {visible(problem)}")
+
+
+def complain_of_a_fault() -> None:
+    """Show the exception that is being handled, which nobody expected."""
+    complain(traceback.format_exc())
+    complain_of(messages.UNEXPECTED)
