@@ -14,7 +14,8 @@ from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
 from ..read.scene_objects import CheckInput, SceneObject
-from . import changes, stored_clashes
+from . import changes, clash_ids, stored_clashes
+from .clash_ids import KnownIds
 from .clashes import Clashes, Verdict
 from .inspection import Inspection
 from .results import (
@@ -41,6 +42,12 @@ _STORED = [name for name in ContactLensFinding.__annotations__ if name != "toolt
 def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
     """Return the status of each pair that is known."""
     return {pair_key(finding): str(finding.status) for finding in of_scene(scene).findings}
+
+
+def known_ids(scene: bpy.types.Scene) -> KnownIds:
+    """Return the ids of the clashes in the scene's list."""
+    ids = [(pair_key(finding), finding.clash_id) for finding in of_scene(scene).findings]
+    return KnownIds({pair: known for pair, known in ids if pair is not None}, frozenset(known for _, known in ids))
 
 
 def next_status(before: str | None, verdict: Verdict | None) -> str:
@@ -79,9 +86,9 @@ def store(
     known, active = statuses(scene), active_clash(scene)
     active_key = None if active is None else pair_key(active)
     clashes = Clashes.joined([outcome.clashes, outcome.approved])
-    stored = StoredClashes.of(
-        objects, clashes, outcome.facts, given.units, frame, joined_rows(record["findings"], approved)
-    )
+    ids = clash_ids.of_clashes(objects, clashes, known_ids(scene))
+    rows = joined_rows(record["findings"], approved)
+    stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
     found = clashes.rows_of(objects, filter(None, known)).keys()
     kept = _kept(check, found, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
     found_statuses = statuses_of(objects, clashes, known)

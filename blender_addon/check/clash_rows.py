@@ -48,6 +48,7 @@ def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]
     failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
     names = sides[clash.a]["name"], sides[clash.b]["name"]
     row = {
+        "id": None,  # the check gives it
         "a": dict(sides[clash.a]),
         "b": dict(sides[clash.b]),
         "relation": str(clash.relation),
@@ -62,6 +63,7 @@ def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]
         "center": clash.center.tolist(),
         "lower_bound": clash.lower_bound,
         "upper_bound": clash.upper_bound,
+        "resolution": clash.resolution,
         "region": clash.region,
         "area": clash.area,
         "centroid": None if clash.centroid is None else clash.centroid.tolist(),
@@ -83,10 +85,14 @@ def side_of(obj: SceneObject) -> Row:
     return {
         "name": obj.name,
         "object": obj.object_name,
+        "library": obj.library,
         "instancer": obj.instancer_name,
+        "instancer_library": obj.instancer_library,
         "instance": obj.key[2] or None,
         "checked_as": obj.kind.lower(),
         "convex": obj.is_convex,
+        "geometry": obj.geometry_digest,
+        "place": obj.place_digest,
     }
 
 

@@ -27,10 +27,10 @@ from bpy.props import (
 
 from ..data import messages
 from ..data.distance import Distance
-from ..data.objects import instance_name
+from ..data.objects import instance_name, library_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
-from . import changes, stored_clashes
+from . import changes, clash_ids, stored_clashes
 from .stored_clashes import StoredClashes
 
 STATUSES = (
@@ -72,6 +72,8 @@ RELATIONS = (
 """In the order of their weight."""
 OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
+SIDE_FIELDS = ("library", "instancer_library", "geometry", "place")
+"""Fields of both sides of a row that files saved earlier do not have."""
 UNDECIDED = frozenset({"NEW", "ACTIVE"})
 """Those that a check gives by itself, without a decision of the user."""
 
@@ -222,6 +224,15 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         return row
 
     @property
+    def clash_id(self) -> str:
+        """The id that the clash was given when it was stored; in a file of an earlier version one of the names of today."""
+        stored = self._stored()
+        if stored is not None and stored.ids:
+            return stored.ids[self.number]
+        found = self.found()
+        return str(found.get("id") or clash_ids.of_sides({**found[letter], **self.names(letter)} for letter in "ab"))
+
+    @property
     def relation(self) -> str:
         """The relation that was found."""
         stored = None if self.data else self._stored()
@@ -264,10 +275,13 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         scale = UnitFormat.of_scene(cast(bpy.types.Scene, self.id_data)).scale_length
         if row["notes"] and row.get("scale_length", scale) != scale:  # the lengths in them are text
             row["notes"] = [messages.NOTES_OUT_OF_DATE]
+        row["id"] = self.clash_id
         row["status"] = self.status.lower()
         row["apart"] = self.is_apart
         for letter in "ab":
-            row[letter] = {**row[letter], **self.names(letter)}
+            known = {**row[letter], **self.names(letter)}
+            row[letter] = {**known, **dict.fromkeys(name for name in SIDE_FIELDS if name not in known)}
+        row.setdefault("resolution", None)
         return row
 
     def names(self, letter: str) -> dict[str, Any]:
@@ -277,9 +291,15 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if owner is None:
             return {}
         if not number:
-            return {"name": owner.name, "object": owner.name}
+            return {"name": owner.name, "object": owner.name, "library": library_name(owner)}
         name = (source or owner).name
-        return {"name": instance_name(name, number, owner.name), "object": name, "instancer": owner.name}
+        return {
+            "name": instance_name(name, number, owner.name),
+            "object": name,
+            "library": library_name(source or owner),
+            "instancer": owner.name,
+            "instancer_library": library_name(owner),
+        }
 
     def key(self, letter: str) -> Key | None:
         """Which thing one side is; None when it is gone."""

@@ -55,6 +55,8 @@ class StoredClashes:
     scale_length: float
     whole: dict[int, Row] = field(default_factory=dict)
     """Rows that are more than their numbers."""
+    ids: list[str] = field(default_factory=list)
+    """Of the clashes; none in files of an earlier version."""
 
     @classmethod
     def of(
@@ -65,8 +67,9 @@ class StoredClashes:
         units: UnitFormat,
         frame: float,
         rows: Sequence[Row],
+        ids: list[str],
     ) -> StoredClashes:
-        """Return the clashes of a check; rows: as plain data."""
+        """Return the clashes of a check; rows: as plain data; ids: of the clashes."""
         used, places = np.unique(clashes.pairs, return_inverse=True)
         whole = {k: rows[k] for k in clashes.detailed_rows}
         things = [objects[k] for k in used.tolist()]
@@ -78,6 +81,7 @@ class StoredClashes:
             frame,
             units.scale_length,
             whole,
+            ids,
         )
 
     def row(self, k: int) -> Row:
@@ -128,6 +132,7 @@ class StoredClashes:
             "sides": self.sides,
             "notes": self.notes,
             "states": self.states,
+            "ids": self.ids,
             "rows": {str(k): row for k, row in self.whole.items()},
             **{name: _packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
         }
@@ -145,7 +150,8 @@ class StoredClashes:
             numbers.reshape(count, -1).astype(np.float64),
         )
         whole = {int(k): row for k, row in data["rows"].items()}
-        return cls(clashes, data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"], whole)
+        about = data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"]
+        return cls(clashes, *about, whole, data.get("ids", []))
 
 
 def _packed(array: NDArray[Any]) -> str:

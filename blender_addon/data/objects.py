@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -58,6 +60,30 @@ def find_named(blocks: Iterable[_Block], name: str | None) -> _Block | None:
 def instance_name(source: str, number: str, maker: str) -> str:
     """Return what an instance is called: after the object that is instanced and the one that makes it."""
     return f"{source} [{number}] of {maker}"
+
+
+def library_name(block: bpy.types.ID) -> str | None:
+    """Return the file name of the library of a data-block, the same on every machine; None where it is the file's own.
+
+    Where libraries of the file have the same file name it is their path relative to the file.
+    """
+    if block.library is None:
+        return None
+    import bpy
+
+    name = _file_name(block.library)
+    if sum(_file_name(library) == name for library in bpy.data.libraries) < 2:
+        return name
+    path = bpy.path.abspath(block.library.filepath, library=block.library.parent)
+    try:
+        path = os.path.relpath(path, os.path.dirname(bpy.data.filepath))
+    except ValueError:  # on another drive
+        path = os.path.abspath(path)
+    return path.replace(os.sep, "/")
+
+
+def _file_name(library: bpy.types.Library) -> str:
+    return re.split(r"[\\/]", library.filepath)[-1]
 
 
 def frame_of(scene: bpy.types.Scene) -> float:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,13 @@ def place_of(matrix: Sequence[float]) -> str:
     """Return the digest of the numbers of a world matrix; 0 and -0 are the same."""
     numbers = np.array(matrix, dtype=np.float32) + np.float32(0.0)
     return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
+
+
+def identity_of(
+    name: str | None, library: str | None, instancer: str | None, instancer_library: str | None, number: str | None
+) -> str:
+    """Return names of an object or instance that no other one of the file has, as one text."""
+    return json.dumps([name, library, instancer, instancer_library, number or None], ensure_ascii=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,14 @@ class SceneObject:
     """Why Blender may have evaluated it wrong, as a sentence; empty where nothing is known."""
     owner_matrix: tuple[float, ...] = ()
     """The 16 numbers of the world matrix of the object or instancer."""
+    library: str | None = None
+    """The library of the object, as `objects.library_name` has it; None of the file's own."""
+    instancer_library: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """What it is called, unlike any other one of the file."""
+        return identity_of(self.object_name, self.library, self.instancer_name, self.instancer_library, self.key[2])
 
     @property
     def uid(self) -> int:
@@ -69,6 +85,18 @@ class SceneObject:
     def shape_key(self) -> tuple[object, ...]:
         """Equal keys: the same shape in the same place, called the same."""
         return self.key, self.name, *(part.name for part in all_parts(self)), self.choice, self._made, self.pose
+
+    @property
+    def geometry_digest(self) -> str:
+        """Digest of the geometry, of a compound parent of its parts in their places."""
+        parts = [part.geometry_digest + part.place_digest for part in self.parts]
+        text = self.geometry.digest.hex() + "".join(parts)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def place_digest(self) -> str:
+        """Digest of the world matrix."""
+        return hashlib.blake2b(self.pose, digest_size=8).hexdigest()
 
     @property
     def pose(self) -> bytes:

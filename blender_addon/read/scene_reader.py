@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data import messages
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
-from ..data.objects import TYPES_WITH_SURFACE, instance_name, matrix_numbers, unsupported_reason
+from ..data.objects import TYPES_WITH_SURFACE, instance_name, library_name, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
 from . import collision_shape
 from . import faults as scene_faults
@@ -114,6 +114,7 @@ class SceneReader:
         self._by_data: dict[tuple[int, str], Geometry] = {}
         self._collections: dict[int, set[object]] | None = None
         self._above: dict[int, frozenset[int]] = {}
+        self._libraries: dict[int, str | None] = {}
 
     def read(self, objects: list[bpy.types.Object]) -> None:
         # Walking all instances of the scene takes long.
@@ -184,6 +185,7 @@ class SceneReader:
             collections=self._in_collections(obj),
             fault=self._fault(obj),
             owner_matrix=matrix_numbers(obj),
+            library=self._library(obj),
         )
         if not is_compound_parent(choice):
             return found
@@ -249,6 +251,8 @@ class SceneReader:
                 collections=self._in_collections(maker, instance=True),
                 fault=self._fault(source, maker),
                 owner_matrix=matrix_numbers(maker),
+                library=self._library(source),
+                instancer_library=self._library(maker),
             )
             self.objects.append(found)
             if source.rigid_body is not None:
@@ -279,6 +283,14 @@ class SceneReader:
             self._geometries.note((place, sources), known)
             self._by_data[place] = known
         return known
+
+    def _library(self, obj: bpy.types.Object) -> str | None:
+        library = obj.library
+        if library is None:
+            return None
+        if library.session_uid not in self._libraries:
+            self._libraries[library.session_uid] = library_name(obj)
+        return self._libraries[library.session_uid]
 
     def _parents(self, obj: bpy.types.Object) -> frozenset[int]:
         known = self._above.get(obj.session_uid)

@@ -51,6 +51,7 @@ COLUMNS = (
     "out_of_date",
     "path",
     "sha256",
+    "id",
 )
 BEGINNING = "file,scene,frame,status,a,b,relation,"
 """How a table begins."""
@@ -115,6 +116,7 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
                 _text(row["out_of_date"] or ""),
                 _text(check.get("path") or ""),
                 digests.get(check.get("path")),
+                row["id"],
             ]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 
 from ... import __version__
-from ..check import changes, clash_renewal
+from ..check import changes, clash_ids, clash_renewal
 from ..check import results as scene_results
 from ..check.clash_rows import rows
 from ..check.inspection import Work
@@ -63,8 +63,8 @@ def check_record(
 ) -> dict[str, Any]:
     """Return a check as plain data, JSON-ready, its findings made on access.
 
-    statuses: of the pairs that are known; without them the findings have none. frame: of the check, if not the scene's
-    current one. changed: the objects that were left out, as they have changed.
+    statuses: of the pairs that are known; without them the findings have none, and no ids. frame: of the check, if not
+    the scene's current one. changed: the objects that were left out, as they have changed.
     """
     frame = frame_of(scene) if frame is None else frame
     more = {"frame": frame, "apart": False, "out_of_date": None}
@@ -72,6 +72,7 @@ def check_record(
     if statuses is not None:
         found_statuses = clash_renewal.statuses_of(given.objects, outcome.clashes, statuses)
         columns["status"] = [status.lower() for status in found_statuses]
+        columns["id"] = clash_ids.of_clashes(given.objects, outcome.clashes, clash_renewal.known_ids(scene))
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns)
     return {
         "file": Path(bpy.data.filepath).name or None,

@@ -22,6 +22,7 @@ LENGTHS = frozenset(
         "center",
         "lower_bound",
         "upper_bound",
+        "resolution",
         "centroid",
         "distance",
         "extent",
