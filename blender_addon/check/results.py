@@ -225,7 +225,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
 
     @property
     def clash_id(self) -> str:
-        """The id that the clash was given when it was stored; in a file of an earlier version one of the names of today."""
+        """The id that the clash was given when it was stored; in a file of an earlier version that of its names."""
         stored = self._stored()
         if stored is not None and stored.ids:
             return stored.ids[self.number]
