@@ -8,7 +8,7 @@ and curved shapes, compounds and meshes.
     c = contact(a, b)
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
 
-Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`.
+Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`; in many processes: `partition`.
 Shapes are convex, a `Compound` of convex ones, or a `Mesh`, closed or open: `contact(Mesh(points, triangles), other)`.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .meshes.triangle_pairs import crossing_triangles, self_crossings
     from .meshes.winding import winding_numbers
     from .neighbours import nearest_neighbours
+    from .parts import partition
     from .shape_set import ShapeSet
 
 _LATE = {
@@ -82,6 +83,7 @@ _LATE = {
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
     "nearest_neighbours": ".neighbours",
+    "partition": ".parts",
     "ShapeSet": ".shape_set",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
@@ -135,6 +137,7 @@ __all__ = [
     "minkowski_sum",
     "nearest_neighbours",
     "pairs_intersect",
+    "partition",
     "points_to_mesh",
     "polygon_convexity",
     "project",

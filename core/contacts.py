@@ -224,7 +224,7 @@ def contacts(
         indices = np.zeros((0, 2), dtype=np.intp)
         if scene.count and (second := len(scene) - scene.count if others is not None else None) != 0:
             near = subrange(progress, 0.0, begin)
-            indices = _candidates(bodies.sizes, scene.count, second, clearance, tolerance, near)
+            indices = near_pairs(bodies.sizes, scene.count, second, clearance, tolerance, near)
         numbers = scene.numbers(indices)
     else:
         indices = validate_pairs(pairs, scene.count, len(scene) if others is None else len(scene) - scene.count)
@@ -366,7 +366,7 @@ def _solve_singly(
             solved[row] = found
 
 
-def _candidates(
+def near_pairs(
     sizes: Sizes, count: int, others: int | None, clearance: float, contact_tolerance: float, progress: Progress | None
 ) -> IntArray:
     """Return the pairs of the first `count` shapes, or of these and the `others` after them, whose bounding boxes are
