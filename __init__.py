@@ -7,7 +7,7 @@ importing this package, or anything below `core`, never imports `bpy`.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def register() -> None:

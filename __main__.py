@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m contact_lens check FILE.blend ...` in a Python with the `bpy` module: check scenes from a terminal."""
+"""`contact-lens check FILE.blend ...` or `python -m contact_lens check ...`: check scenes from a terminal, in a Python
+with the `bpy` module.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 
 def main() -> int:
@@ -22,7 +25,8 @@ def main() -> int:
         # The user's own extensions, this one among them, are none of a check's business.
         bpy.ops.wm.read_factory_settings(use_empty=True)
     except ModuleNotFoundError:
-        print("contact_lens: this needs Blender's Python module: pip install bpy", file=sys.stderr)
+        problem = "this needs Blender's Python module, for CPython 3.11 or 3.13: pip install bpy"
+        print(f"contact_lens: {problem}", file=sys.stderr)
         return 2
     finally:
         os.dup2(kept, 1)
@@ -34,7 +38,8 @@ def main() -> int:
     return command_line.main(sys.argv[1:], "python -m contact_lens")
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """Run `main` and end the process: the console script `contact-lens`."""
     try:
         code = main()
     except KeyboardInterrupt:  # while Blender starts
@@ -44,3 +49,7 @@ if __name__ == "__main__":
         if stream is not None:
             stream.flush()
     os._exit(code)  # bpy may crash on the way out, after all is done
+
+
+if __name__ == "__main__":
+    run()

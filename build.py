@@ -3,11 +3,11 @@
 """Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 and nothing else.
 
   python3 build.py demo         two objects in, contact out: numbers, a picture and a JSON file
-  python3 build.py build        dist/contact_lens-VERSION.zip, to install in Blender
+  python3 build.py build        dist/contact_lens-VERSION.zip, to install in Blender; wheel and source distribution
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
   python3 build.py test --core  the tests of the engine, without Blender: a minute
   python3 build.py test --all   the slow tests and all other Blender versions too
-  python3 build.py check        formatting, lint and types
+  python3 build.py check        formatting, lint, types and metadata
   python3 build.py docs         the API reference and the documents, in build/docs
   python3 build.py bench        the benchmarks
 
@@ -21,6 +21,7 @@ Exit code: 0 success, 1 something failed, 2 this machine lacks something (the la
 from __future__ import annotations
 
 import argparse
+import calendar
 import hashlib
 import json
 import os
@@ -45,7 +46,7 @@ DEMO_OUTPUT = ROOT / "build" / "demo"
 DOCS_OUTPUT = ROOT / "build" / "docs"
 
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
-PACKED_FOLDERS = ("blender_addon", "core")
+PACKED_FOLDERS = ("blender_addon", "core", "farm")
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """The same in every archive, so that the same files give the same bytes. 1980 is where zip's calendar starts."""
 
@@ -346,17 +347,17 @@ def packed_paths() -> list[str]:
 
 
 def write_zip(target: Path) -> Path:
-    """Write the extension to `target`: the same files give the same bytes, on every machine.
+    """Write the extension to `target`, compressed as Blender's builder does.
 
-    Nothing is compressed, because zlib's output differs between its versions.
+    The same files and zlib give the same bytes.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         for path in packed_paths():
             entry = zipfile.ZipInfo(path, ZIP_DATE)
             entry.create_system = 3  # Unix, also when written elsewhere
             entry.external_attr = 0o100644 << 16
-            archive.writestr(entry, (ROOT / path).read_bytes())
+            archive.writestr(entry, (ROOT / path).read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return target
 
 
@@ -386,14 +387,33 @@ def use_extension_tool(tool: Sequence[str | Path], command: str, *arguments: str
         raise FailedError(f"Blender's extension tool rejects the extension ({command}):\n{output}")
 
 
+def build_distributions(python: Path, target: Path) -> list[Path]:
+    """Write the source distribution to the folder `target`, and the wheel that is built from it. Return both.
+
+    setuptools leaves files where it builds, so it gets a copy. `python` has build and setuptools.
+    """
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+        ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")
+        source = shutil.copytree(ROOT, Path(folder) / "source", ignore=ignored)
+        made = Path(folder) / "made"
+        epoch = {"SOURCE_DATE_EPOCH": str(calendar.timegm(ZIP_DATE))}
+        code, output = output_of([python, "-m", "build", "--no-isolation", "--outdir", made, source], epoch, folder)
+        if code != 0:
+            raise FailedError(f"The wheel cannot be built:\n{output}")
+        target.mkdir(exist_ok=True)
+        return [Path(shutil.copy2(path, target / path.name)) for path in sorted(made.iterdir())]
+
+
 def command_build(_: argparse.Namespace) -> None:
-    tool = extension_tool(blender_environment(default_blender()))
+    python = blender_environment(default_blender())
     with built_zip() as packed:
-        use_extension_tool(tool, "validate", packed)
+        use_extension_tool(extension_tool(python), "validate", packed)
         DIST.mkdir(exist_ok=True)
-        target = Path(shutil.copyfile(packed, DIST / packed.name))
-    digest = hashlib.sha256(target.read_bytes()).hexdigest()
-    say(f"{DIST.name}/{target.name}: {target.stat().st_size} bytes, valid, sha256 {digest}")
+        written = [Path(shutil.copyfile(packed, DIST / packed.name)), *build_distributions(python, DIST)]
+    for path in written:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        verdict = "valid, " if path.suffix == ".zip" else ""
+        say(f"{DIST.name}/{path.name}: {path.stat().st_size} bytes, {verdict}sha256 {digest}")
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------
@@ -585,6 +605,7 @@ def command_check(_: argparse.Namespace) -> None:
         ("formatting", output_of([*ruff, "format", "--check", "--quiet", "--diff", "."])),
         ("lint", output_of([*ruff, "check", "--quiet", "."])),
         ("types", check_types(python)),
+        ("metadata", output_of([python, "-m", "validate_pyproject", "pyproject.toml"])),
     ):
         say(f"{'ok    ' if code == 0 else 'FAILED'} {what}")
         if code != 0:
@@ -648,7 +669,7 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(function=function)
         return command
 
-    add("build", command_build, "write dist/contact_lens-VERSION.zip and validate it with Blender's validator")
+    add("build", command_build, "write the zip to dist, validated by Blender, and the wheel and source distribution")
     demo = add("demo", command_demo, "inspect Suzanne against a cube, or two objects of your own file")
     demo.add_argument("--blend", metavar="FILE", help="a .blend file of your own")
     demo.add_argument("--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one")
@@ -664,7 +685,7 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--blender", action="append", choices=sorted(BLENDERS), help=text)
     text = "inside this installed Blender (--gui and --all: default $BLENDER, or `blender` on PATH)"
     test.add_argument("--blender-binary", metavar="PATH", help=text)
-    add("check", command_check, "check formatting, lint and types")
+    add("check", command_check, "check formatting, lint, types and metadata")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
     text = "only how right the libraries are: docs/accuracy.md's table"
