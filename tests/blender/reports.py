@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import bpy
 
+from ..schemas import read_json
 from .scenes import part
 
 KINDS = ("json", "csv", "html")
@@ -47,13 +47,19 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
+def pair_report() -> Any:
+    """The report of the inspected pair, as JSON has it."""
+    pair = part("blender_addon.report.pair")
+    return read_json(pair.to_json(pair.report(bpy.context)))
+
+
 def table_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def load_report(path: Path) -> Any:
-    """The document of a JSON file, the rows of a CSV file as dictionaries, or the cells of a page."""
-    load = {".json": json.loads, ".csv": table_of, ".html": Cells}[path.suffix]
+    """The document of a JSON file, validated, the rows of a CSV file as dictionaries, or the cells of a page."""
+    load = {".json": read_json, ".csv": table_of, ".html": Cells}[path.suffix]
     return load(path.read_text(encoding="utf-8"))  # type: ignore[operator]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from .reports import save_report
+from .reports import pair_report, save_report
 from .scenes import SQUARE, block, inspect, inspection, part, sheet, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -113,7 +113,7 @@ def test_panel_finding_and_reports_tell_it(tmp_path: Path) -> None:
     a, b, middle = pressed(2)
     inspect(a, b)
     report, units = part("blender_addon.report.pair"), part("blender_addon.data.units")
-    data = report.report(bpy.context)
+    data = pair_report()
     assert data["contact"]["center"] == pytest.approx(middle, abs=1e-4)
     words = units.UnitFormat.of_scene(bpy.context.scene).vector(data["contact"]["center"])
     assert ("Center", words) in part("blender_addon.report.pair_lines").report_lines(report.inspected(bpy.context))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from .reports import pair_report
 from .scenes import (
     SQUARE,
     add_object,
@@ -61,14 +62,6 @@ def layers() -> dict[str, np.ndarray]:
     return {
         layer.name: layer.glyphs for layer in geometry.layers(inspection(), geometry.Style(preferences.DEFAULT_LOOK))
     }
-
-
-def document() -> dict[str, Any]:
-    """The report of the pair, which can be written as JSON."""
-    report = part("blender_addon.report.pair")
-    data: dict[str, Any] = report.report(bpy.context)
-    assert report.to_json(data)
-    return data
 
 
 def verified(a: bpy.types.Object, b: bpy.types.Object, **settings: object) -> Any:
@@ -229,7 +222,7 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(kind_a: str, kind_b: s
     a, b = block("A", (2.0, 2.0, 3.0), kind=kind_a), block("B", (1.0, 1.5, 2.0), (0.6, 0.3, 2.0), kind_b)
     b.rotation_euler = (0.4, 0.3, 0.2)
     verified(a, b)
-    objects = document()["objects"]
+    objects = pair_report()["objects"]
     assert [objects[side]["inspected_as"] for side in "ab"] == [kind_a.lower(), kind_b.lower()]
     assert {"outline a", "outline b", "vector"} <= set(layers())
 
@@ -325,7 +318,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     c = verified(parent, b)
     assert (c.depth, c.status, lines()["Shape of A"], notes()) == (depth, "certified", shown, [])
     assert layers()
-    assert document()
+    assert pair_report()
     b.contact_lens_shape = "MESH"
     assert verified(parent, b).depth == depth
 
@@ -527,7 +520,7 @@ def test_an_open_mesh_is_a_surface() -> None:
     assert (found.contact.relation, found.contact.depth) == ("penetrating", pytest.approx(0.7, abs=1e-6))
     assert any("only its surface collides" in text for text in notes())
     assert lines()["Shape of A"] == "Mesh, surface"
-    assert document()
+    assert pair_report()
     assert layers()
 
 
@@ -539,7 +532,7 @@ def test_compounds_and_meshes_meet_every_shape(kind_a: str, kind_b: str) -> None
     assert found.contact.relation == "penetrating"
     if kind_b != "CONE":
         assert found.contact.depth == pytest.approx({"SPHERE": 0.2, "CAPSULE": 0.2}.get(kind_b, 0.2236), abs=0.05)
-    assert document()
+    assert pair_report()
     assert layers()
 
 
@@ -549,7 +542,7 @@ def test_where_both_surfaces_are_open_there_is_no_depth_and_nothing_says_so_in_z
     lower = [tuple(f.vertices) for f in ball.data.polygons if f.center.z < 0.0]
     bowl = mesh_object("Bowl", [tuple(v.co) for v in ball.data.vertices], lower, kind="MESH")
     inspect(bowl, pane("B"))
-    data = document()["contact"]
+    data = pair_report()["contact"]
     none = dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound"))
     assert data == data | none | {"has_depth": False, "intersects": True}
     shown = lines()
@@ -634,7 +627,7 @@ def test_flat_meshes_in_one_plane_have_a_depth_there(turn: tuple[float, ...]) ->
     assert (c.depth, c.region.length) == (pytest.approx(0.5, abs=1e-5), pytest.approx(1.8, abs=1e-5))
     assert c.normal == pytest.approx(np.array(frame.matrix_world)[:3, 0], abs=1e-6)
     assert lines()["Depth"] == "0.5 m"
-    assert document()
+    assert pair_report()
     assert layers()
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     assert inspection().contact.relation == "touching"

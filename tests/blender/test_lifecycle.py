@@ -14,6 +14,7 @@ import bpy
 import pytest
 from mathutils import Matrix
 
+from .reports import pair_report
 from .scenes import (
     adopt,
     animate,
@@ -177,7 +178,7 @@ def test_renamed_objects_are_shown_by_their_new_names(session: ModuleType, pair:
     pair[0].name, pair[1].name = "B", "A"
     pair[0].name = "Left"
     assert (inspection().name_a, inspection().name_b) == (pair[0].name, pair[1].name)
-    assert part("blender_addon.report.pair").report(bpy.context)["objects"]["a"]["name"] == "Left"
+    assert pair_report()["objects"]["a"]["name"] == "Left"
     assert not session.is_stale(bpy.context)
 
 
@@ -569,7 +570,7 @@ def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
     assert warnings(crossing) == []
     assert part("blender_addon.draw.overlay_labels").vector_label(crossing) == "..."
     assert bpy.ops.contact_lens.separate.poll(), "it is inspected first"
-    reported = part("blender_addon.report.pair").report(bpy.context)
+    reported = pair_report()
     assert reported["verify"]["ok"]
     assert reported["contact"]["depth"] > 0.0
     whole = refresh()
@@ -587,7 +588,7 @@ def test_an_operator_does_not_take_a_first_answer_for_the_result(
     monkeypatch.setattr(follow, "QUICK_S", 0.0)
     move(rings[1], 0.2)
     assert inspection().is_provisional
-    assert part("blender_addon.report.pair").report(bpy.context)["verify"]["ok"], "a report checks it"
+    assert pair_report()["verify"]["ok"], "a report checks it"
     assert not refresh().is_provisional
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from math import cos, pi, sin
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -12,6 +11,7 @@ from typing import Any
 import bpy
 import pytest
 
+from .reports import load_report, pair_report
 from .scenes import cube, inspect, lines, mesh_object, notes, one_line, part, refresh, save_scene, torus
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -25,7 +25,7 @@ def report() -> ModuleType:
 def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
     data = report.report(bpy.context)
-    assert json.loads(report.to_json(data)) == data
+    assert pair_report() == data
     assert (data["schema"], data["schema_version"]) == ("contact-lens-report", 1)
     assert (data["objects"]["a"]["name"], data["objects"]["b"]["name"]) == ("A", "B")
     assert data["objects"]["a"]["hull"] == {"vertices": 8, "edges": 12, "facets": 6, "rank": 3, "extent": 12.0**0.5}
@@ -52,14 +52,14 @@ def test_faces_of_many_sides_make_no_huge_report(report: ModuleType) -> None:
     a = bpy.context.object
     bpy.ops.mesh.primitive_cylinder_add(vertices=400, radius=1.0, location=(0.3, 0.2, 1.9))
     inspect(a, bpy.context.object)
-    data = report.report(bpy.context)
+    data = pair_report()
     assert len(data["contact"]["region"]["vertices"]) > 300
     assert len(report.to_json(data)) < 400_000
 
 
 def test_separated_pair_has_no_region(report: ModuleType) -> None:
     inspect(cube("A"), cube("B", (5.0, 0.0, 0.0)))
-    assert report.report(bpy.context)["contact"]["region"] is None
+    assert pair_report()["contact"]["region"] is None
     shown = lines()
     assert shown["Gap"] == "3 m"
     assert not {"Depth", "Move B By", "Center", "Area", "Length", "Regions"} & set(shown)
@@ -99,15 +99,15 @@ def test_report_names_the_file_and_the_frame(report: ModuleType, tmp_path: Path)
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     bpy.context.scene.frame_set(7)
     inspect(a, b)
-    data = report.report(bpy.context)
+    data = pair_report()
     assert (data["file"], data["frame"]) == (None, 7)
     save_scene(tmp_path / "crash test.blend")
     bpy.context.scene.frame_set(8, subframe=0.5)
-    data = report.report(bpy.context)
+    data = pair_report()
     assert (data["file"], data["frame"], data["stale"]) == ("crash test.blend", 8.5, None), "nothing has changed"
     bpy.context.scene.contact_lens.clearance = 0.25
     bpy.context.scene.frame_set(9)
-    data = report.report(bpy.context)
+    data = pair_report()
     assert data["stale"]
     assert data["frame"] == 7, "a result that is out of date is of its own frame"
 
@@ -121,7 +121,7 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     inspect(cube("Würfel"), cube("B", (1.5, 0.0, 0.0)))
     path = tmp_path / "contact.json"
     assert bpy.ops.contact_lens.save_json(filepath=str(path)) == {"FINISHED"}
-    assert json.loads(path.read_text(encoding="utf-8")) == report.report(bpy.context)
+    assert load_report(path) == report.report(bpy.context)
 
 
 def test_save_json_is_off_without_a_result() -> None:
@@ -169,7 +169,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
     inspect(ring, bpy.context.object)
     (depth,) = notes()
-    found = report.report(bpy.context)["contact"]
+    found = pair_report()["contact"]
     units = part("blender_addon.data.units").UnitFormat()
     least = units.length(-found["upper_bound"], rounding="down", digits=3)
     most = units.length(found["depth"], rounding="up", digits=3)
@@ -186,7 +186,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     open_box = mesh_object("Open", [v.co for v in closed.vertices], faces, (0.5, 0.0, 0.0), "CONVEX_HULL")
     inspect(cube("Closed"), open_box)
     assert notes() == ["'Open' has no surface on 17 % of its convex hull: the hull is used"]
-    assert not report.report(bpy.context)["objects"]["b"]["convex"]
+    assert not pair_report()["objects"]["b"]["convex"]
     assert one_line().endswith("(as convex hull and convex hull)")
 
 

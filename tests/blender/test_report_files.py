@@ -24,6 +24,7 @@ from typing import Any
 import bpy
 import pytest
 
+from ..schemas import read_json, validated
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import KINDS, load_report, outputs, run, run_json, table_of
 from .scenes import cube, inspect, mesh_object, part, save_scene
@@ -56,7 +57,7 @@ def documents(partial: Path, killed: bool = False) -> list[dict[str, Any]]:
     """The documents of a partial report: a line each, of which only the last one of a killed run may be cut."""
     *done, cut = partial.read_bytes().split(b"\n")
     assert cut == b"" or killed
-    return [json.loads(line) for line in done]
+    return [validated(json.loads(line), "partial-line") for line in done]
 
 
 # --- several files --------------------------------------------------------------------------------------------------
@@ -457,7 +458,7 @@ def test_an_earlier_report_is_replaced_and_a_link_stays_one(tmp_path: Path) -> N
     old.write_text(PAGE_0_1, encoding="utf-8")
     for path in (real[paths["csv"]], real[paths["html"]], nowhere, empty, old):
         assert run(file, "--json", path) == 1
-        assert json.loads(path.read_text(encoding="utf-8"))["checks"]
+        assert read_json(path.read_text(encoding="utf-8"))["checks"]
     assert (tmp_path / "made.json").is_file()
     assert empty.stat().st_mode & 0o777 == 0o640
     assert not list(tmp_path.glob("*.partial"))
@@ -534,7 +535,7 @@ def test_pipes_and_descriptors_are_written_to(tmp_path: Path) -> None:
     finally:
         os.close(theirs)
     reader.join(timeout=60.0)
-    assert len(json.loads(read[0])["checks"]) == 1
+    assert len(read_json(read[0])["checks"]) == 1
     with os.fdopen(ours, encoding="utf-8") as end:
         assert end.readline().startswith("file,scene,frame,")
     assert pipe.is_fifo()
@@ -543,7 +544,7 @@ def test_pipes_and_descriptors_are_written_to(tmp_path: Path) -> None:
     with log.open("ab") as open_file:
         assert run(file, "--json", f"/dev/fd/{open_file.fileno()}") == 1
     before, _, text = log.read_text(encoding="utf-8").partition("\n")
-    assert (before, len(json.loads(text)["checks"])) == ("what was before", 1)
+    assert (before, len(read_json(text)["checks"])) == ("what was before", 1)
     log.write_text("what was before\n")
     appending = os.open(log, os.O_WRONLY | os.O_APPEND)  # as a shell opens it: it stands at the beginning
     try:
@@ -567,7 +568,7 @@ def test_standard_output_has_the_report_and_nothing_else(
 ) -> None:
     command = [sys.executable, "-m", "contact_lens", "scene.blend", "--json", name]
     code, out, err = in_process(command, tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)))
-    assert (code, len(json.loads(out)["checks"])) == (1, 1), err
+    assert (code, len(read_json(out)["checks"])) == (1, 1), err
 
 
 def test_standard_output_of_an_installed_blender_has_the_report_and_nothing_else(
@@ -577,8 +578,8 @@ def test_standard_output_of_an_installed_blender_has_the_report_and_nothing_else
     check = ["--command", "contact_lens", "check"]
     for arguments in (["-b", "scene.blend", *check], [*check, "scene.blend"]):
         code, out, err = in_process([binary, *arguments, "--json", "-"], tmp_path)
-        assert (code, len(json.loads(out)["checks"])) == (1, 1), err
-        (entry,) = json.loads(out)["inputs"]
+        assert (code, len(read_json(out)["checks"])) == (1, 1), err
+        (entry,) = read_json(out)["inputs"]
         assert entry["path"] == str(long_file)
         assert entry["sha256"] == hashlib.sha256(long_file.read_bytes()).hexdigest()
 
@@ -595,7 +596,7 @@ def test_a_reader_that_leaves_costs_no_report(addon: ModuleType, long_file: Path
     )
     os.close(theirs)
     assert (done.returncode, done.stderr) == (1, b"")
-    assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]) == 20
+    assert len(load_report(tmp_path / "out.json")["checks"]) == 20
 
 
 @as_module

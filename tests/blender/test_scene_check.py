@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from .reports import run
+from .reports import load_report, pair_report, run
 from .scenes import (
     add_object,
     adopt,
@@ -168,7 +168,7 @@ def test_what_it_finds_is_what_inspect_finds(
     scene: Callable[[], list[bpy.types.Object]], clearance: float, at_least: int
 ) -> None:
     """Kinds, numbers and notes, against the inspection of one pair, every pair."""
-    report, objects = part("blender_addon.report.pair"), sorted(scene(), key=lambda obj: obj.name)
+    objects = sorted(scene(), key=lambda obj: obj.name)
     bpy.context.scene.contact_lens.clearance = clearance
     found = check(clearance=clearance, ignore_parents=False, exact=True)
     rows = {(row["a"]["name"], row["b"]["name"]): row for row in (f.row() for f in found)}
@@ -177,7 +177,7 @@ def test_what_it_finds_is_what_inspect_finds(
     seen = set()
     for a, b in combinations(objects, 2):
         inspect(a, b)
-        data = report.report(bpy.context)
+        data = pair_report()
         single, pair = data["contact"], (a.name, b.name)
         if single["relation"] == "separated":
             continue
@@ -675,7 +675,7 @@ def test_many_objects_checked_again_after_loading(tmp_path: Path) -> None:
         open_scene(path)
         save_scene(path)
     assert texts[0] == texts[1]
-    assert len(json.loads(texts[0])["checks"][0]["findings"]) > 100
+    assert len(load_report(tmp_path / "0.json")["checks"][0]["findings"]) > 100
 
 
 def with_instances(obj: bpy.types.Object) -> None:
@@ -1084,7 +1084,7 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     assert found.verification.ok
     assert found.contact.depth == pytest.approx(0.5)
     assert (found.name_a, found.name_b) == ("Part [0] of One", "Part [0] of Two")
-    data = part("blender_addon.report.pair").report(bpy.context)
+    data = pair_report()
     assert data["objects"]["b"]["name"] == "Part [0] of Two"
     shown = isolation.current(bpy.context)
     assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]

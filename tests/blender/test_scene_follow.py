@@ -13,6 +13,7 @@ import bpy
 import pytest
 
 from .layouts import Layout
+from .reports import load_report
 from .scenes import (
     add_object,
     animate,
@@ -439,7 +440,7 @@ def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(tmp_path: P
     save = bpy.ops.contact_lens.save_scene_report
     for kind in ("JSON", "CSV", "HTML"):
         assert save(filepath=str(tmp_path / f"out.{kind.lower()}"), kind=kind, pictures=0) == {"FINISHED"}
-    [saved] = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+    [saved] = load_report(tmp_path / "out.json")["checks"]
     assert saved["out_of_date"] == 1
     assert [row["out_of_date"] for row in saved["findings"]] == ["'A' has moved", None]
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:

@@ -25,6 +25,7 @@ import pytest
 
 import contact_lens
 
+from ..schemas import read_json
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import KINDS, load_report, outputs, run, run_json, save_report
@@ -609,7 +610,7 @@ def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Pa
         code, out, err = in_process(command, tmp_path, PYTHONPATH=modules)
         assert (code, said in (err if code == 2 else out)) == (expected, True), err
         if "--json" in arguments:
-            assert len(json.loads(out)["checks"][0]["findings"]) == 1, "nothing but the JSON is there"
+            assert len(read_json(out)["checks"][0]["findings"]) == 1, "nothing but the JSON is there"
 
 
 def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
@@ -648,11 +649,11 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
         assert "Traceback" not in out + err, arguments
         told = [line for line in err.splitlines() if line.startswith("contact_lens: ")]
         assert len(told) == (expected in (2, 3)), arguments
-    data: Any = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    data = load_report(tmp_path / "out.json")
     assert len(data["checks"][0]["findings"]) == 2
     arguments = [*check, "scene.blend", "--object", "F", "--frames", "1-10:9", "--json", "-"]
     code, out, _ = in_process([binary, *arguments], tmp_path)
     assert code == 1
     # Blender itself may warn while it starts, before the command is asked.
-    assert json.loads(out[out.index("{\n") :])["frames"] == [1, 10], "nothing is behind or within the JSON"
+    assert read_json(out[out.index("{\n") :])["frames"] == [1, 10], "nothing is behind or within the JSON"
     assert "<table" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
 
-from .reports import run, run_json
+from .reports import load_report, run, run_json
 from .scenes import animate, collection_of, cube, fresh, geometry_nodes, instance_of, link, open_scene, save_scene
 from .test_scene_faults import texts_of_panel
 
@@ -231,5 +230,5 @@ def test_the_open_file_is_changed_in_memory_only(stack: Path, tmp_path: Path) ->
     open_scene(stack)
     before, path = stack.read_bytes(), tmp_path / "out.json"
     assert run("--visibility", "all", "--quiet", "--json", path) == 1
-    assert len(json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]) == 21
+    assert len(load_report(path)["checks"][0]["findings"]) == 21
     assert stack.read_bytes() == before
