@@ -39,8 +39,15 @@ def rows(
     verified: list[bool | None] = [None] * len(clashes)
     for row, clash in clashes.verified.items():
         verified[row] = not failed_checks(clash.checks or (), clash.reason)
-    same = {name: [value] * len(clashes) for name, value in more.items()}
-    return LazyRows(len(clashes), make, {"relation": clashes.words(), "verified": verified, **same, **(columns or {})})
+    known: dict[str, Sequence[Any]] = {
+        "a": [sides[k] for k in clashes.pairs[:, 0].tolist()],
+        "b": [sides[k] for k in clashes.pairs[:, 1].tolist()],
+        "relation": clashes.words(),
+        "signed_distance": clashes.distances,
+        "verified": verified,
+    }
+    known |= {name: [value] * len(clashes) for name, value in more.items()}
+    return LazyRows(len(clashes), make, {**known, **(columns or {})})
 
 
 def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]], units: UnitFormat) -> Row:

@@ -303,6 +303,15 @@ class Clashes(Sequence[Clash]):
         return [names[code] for code in self.relations.tolist()]
 
     @property
+    def distances(self) -> list[float | None]:
+        """(n,) the signed distances; None where there is no depth."""
+        found: list[float | None] = self.column("signed_distance").tolist()
+        for row, clash in self._single.items():
+            if not clash.has_depth:
+                found[row] = None
+        return found
+
+    @property
     def verified(self) -> dict[int, Clash]:
         """By row the clashes that were verified."""
         return {row: clash for row, clash in self._single.items() if clash.checks is not None}

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,8 +27,10 @@ from ..read.scene import read_input
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
+from ..report import pictures as report_pictures
 from ..report import scene as scene_report
 from ..report.files import ReportFileError
+from . import blend_file
 from .check_options import FAIL_ON, parser
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
@@ -52,7 +53,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         raise UsageError(messages.NO_FILE_OPEN)
     missing = [file for file in options.files if not Path(file).is_file()]
     if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
-        raise UsageError("; ".join(f"{file}: {_why_missing(file)}" for file in missing))
+        raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
     screen = Screen(options.quiet or any(place.descriptor == 1 for place in places.values()))
     files = options.files or [None]
     inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
@@ -169,11 +170,12 @@ def _checks_of_file(
     """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
     name = "" if file is None else f"{file}: "
     try:
-        source["sha256"] = _digest(source["path"])
+        source["sha256"] = blend_file.digest(source["path"])
         if file is not None:
-            _open(file, options.enable_autoexec)
+            blend_file.open_file(file, options.enable_autoexec)
         elif options.enable_autoexec and bpy.app.autoexec_fail:
-            _open(bpy.data.filepath, run_scripts=True)
+            blend_file.open_file(bpy.data.filepath, run_scripts=True)
+        source["libraries"] = blend_file.libraries()
         yield from _checks(options, screen, stop)
     except (UsageError, ReadError, OSError) as error:
         source["error"] = report_files.reason(error)
@@ -182,33 +184,6 @@ def _checks_of_file(
         source["error"] = f"{type(error).__name__}: {error}"
         complain_of(f"{name}{source['error']}")
         complain_of_a_fault()
-
-
-def _why_missing(file: str) -> str:
-    return messages.FOLDER if Path(file).is_dir() else messages.NO_FILE
-
-
-def _digest(file: str) -> str:
-    """Return the SHA-256 of a file's bytes. Raises UsageError."""
-    try:
-        with open(file, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except (FileNotFoundError, IsADirectoryError):
-        raise UsageError(_why_missing(file)) from None
-    except OSError as error:
-        raise UsageError(error.strerror or str(error)) from error
-
-
-def _open(file: str, run_scripts: bool) -> None:
-    """Open a file, its scripts allowed too, or as the preferences say. Raises UsageError when it is not read."""
-    allowed: dict[str, Any] = {"use_scripts": True} if run_scripts else {}
-    before = bpy.context.scene.session_uid
-    try:
-        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(file), load_ui=False, **allowed)
-    except RuntimeError as error:
-        # Blender raises it for a library too, of a file that it has read: the check names what is missing then.
-        if bpy.context.scene.session_uid == before:
-            raise UsageError(str(error).strip().splitlines()[-1].removeprefix("Error: ")) from error
 
 
 def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator[dict[str, Any]]:
@@ -243,9 +218,10 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
+            check = scene_report.reported(check)
             if options.html and options.pictures and not stop.asked:
-                pairs = [(given.objects[a], given.objects[b]) for a, b in outcome.clashes.pairs.tolist()]
-                scene_report.take_pictures(context, check, pairs, options.pictures)
+                pairs = report_pictures.pairs_of(check["findings"], given.objects)
+                report_pictures.take_pictures(context, check, pairs, options.pictures)
             yield check
 
 

@@ -41,23 +41,43 @@ class LazyRows(Sequence[Row]):
         self._more.setdefault(k, {}).update(values)
 
     def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
-        """Return the rows turned into others, which keep the fields that are known of all."""
-        return LazyRows(self._count, lambda k: turn(self[k]), self._columns)
+        """Return the rows turned into others. `turn` takes the fields that are known of all rows too, as lists."""
+        columns = turn({name: list(values) for name, values in self._columns.items()})
+        return LazyRows(self._count, lambda k: turn(self[k]), columns)
 
-    def column(self, name: str) -> Sequence[Any]:
-        """Return the values (n) of a field; None in rows that do not have it."""
-        known = self._columns.get(name)
-        return [row.get(name) for row in self] if known is None else known
+    def taken(self, order: Sequence[int]) -> LazyRows:
+        """Return some of the rows, in this order."""
+        columns = {name: [values[k] for k in order] for name, values in self._columns.items()}
+        return LazyRows(len(order), lambda k: self[order[k]], columns)
+
+    def columns(self, names: Sequence[str]) -> list[Sequence[Any]]:
+        """Return the values (n) of some fields; None in rows that do not have one."""
+        if all(name in self._columns for name in names):
+            return [self._columns[name] for name in names]
+        values = [[row.get(name) for name in names] for row in self]
+        return [[row[k] for row in values] for k in range(len(names))]
 
 
 def column(rows: Sequence[Row], name: str) -> Sequence[Any]:
     """Return the values (n) of a field, without making rows of which it is known; None in rows that do not have it."""
-    return rows.column(name) if isinstance(rows, LazyRows) else [row.get(name) for row in rows]
+    return columns(rows, name)[0]
+
+
+def columns(rows: Sequence[Row], *names: str) -> list[Sequence[Any]]:
+    """Return the values (n) of some fields, as `column`."""
+    if isinstance(rows, LazyRows):
+        return rows.columns(names)
+    return [[row.get(name) for row in rows] for name in names]
 
 
 def mapped(rows: Sequence[Row], turn: Callable[[Row], Row]) -> Sequence[Row]:
     """Return rows converted into others, on access where the rows are lazy."""
     return rows.mapped(turn) if isinstance(rows, LazyRows) else [turn(row) for row in rows]
+
+
+def taken(rows: Sequence[Row], order: Sequence[int]) -> Sequence[Row]:
+    """Return some of the rows, in this order, made on access where the rows are lazy."""
+    return rows.taken(order) if isinstance(rows, LazyRows) else [rows[k] for k in order]
 
 
 def joined_rows(first: Sequence[Row], other: Sequence[Row]) -> LazyRows:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -167,6 +167,10 @@ class UnitFormat:
         """The unit of files, the same whatever the lengths: metres or feet where it adapts to them."""
         symbol, factor = self._unit(0.0)
         return Unit(symbol or _PLAIN, factor, 1.0 / factor)
+
+    def of_fixed(self) -> UnitFormat:
+        """Return the format of lengths that are in the unit of `fixed`, not in Blender units."""
+        return replace(self, scale_length=_METRES.get(self.fixed().symbol, self.scale_length))
 
     def in_blender_units(self, length: WrittenLength) -> float:
         """Return a written length in Blender units; without a unit it is in that of `fixed`."""

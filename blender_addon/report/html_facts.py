@@ -32,7 +32,7 @@ def list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 def of_report(document: dict[str, Any]) -> Facts:
     """Return what is known of the report."""
     versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}"
-    return [("Report", f"{_moment(datetime.now())}, {versions}")]
+    return [("Report", versions)]
 
 
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:
@@ -74,11 +74,8 @@ def _ignored(check: dict[str, Any]) -> Iterator[str]:
 
 
 def _saved_at(path: str | None) -> str:
+    """Return when a file was saved, of the file as it is when the page is written."""
     with suppress(OSError, ValueError):
         if path:
-            return _moment(datetime.fromtimestamp(os.stat(path).st_mtime))
+            return f"{datetime.fromtimestamp(os.stat(path).st_mtime).astimezone():%Y-%m-%d %H:%M %z}"
     return "Unknown"
-
-
-def _moment(local: datetime) -> str:
-    return f"{local.astimezone():%Y-%m-%d %H:%M %z}"

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .scene_units import in_scene_units
-
 PICTURES = frozenset({"picture", "no_picture", "pictures"})
 """What only the page for the browser has."""
 
@@ -53,21 +51,18 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
     comma = "," if indent else ", "
     yield before(document, "checks", 0)
     for number, check in enumerate(document["checks"]):
-        check = in_scene_units(check)
-        findings = check.pop("findings")
-        yield f"{comma if number else ''}{line(2)}{before({**check, 'findings': []}, 'findings', 2)}"
+        findings = check["findings"]
+        head = {name: value for name, value in check.items() if name != "findings"}
+        yield f"{comma if number else ''}{line(2)}{before({**head, 'findings': []}, 'findings', 2)}"
         for k, row in enumerate(findings):
-            yield f"{comma if k else ''}{line(4)}{_row_text(row)}"
+            yield f"{comma if k else ''}{line(4)}{row_text(row)}"
         yield f"{line(3) if findings else ''}]{line(2)}}}"
     yield f"{line(1) if document['checks'] else ''}]{line(0)}}}"
 
 
-def _row_text(row: dict[str, Any]) -> str:
+def row_text(row: dict[str, Any]) -> str:
     """Return a row as JSON text in one line."""
-    try:
-        return json_text({key: value for key, value in row.items() if key not in PICTURES}, indent=None)
-    except (TypeError, ValueError):  # some numbers are infinite
-        return json_text(plain(row), indent=None)
+    return json_text({key: value for key, value in row.items() if key not in PICTURES}, indent=None)
 
 
 def json_text(value: Any, indent: int | None) -> str:

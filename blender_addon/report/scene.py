@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of scenes as one document, with pictures of the pairs where there is a GPU. docs/report.md describes it."""
+"""Checks of scenes as one document. docs/report.md describes it."""
 
 from __future__ import annotations
 
-import base64
 import json
 import math
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +17,19 @@ from ... import __version__
 from ..check import changes, clash_ids, clash_renewal
 from ..check import results as scene_results
 from ..check.clash_rows import rows
-from ..check.inspection import Work
 from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
 from ..data import messages
-from ..data.lazy_rows import LazyRows
+from ..data.lazy_rows import LazyRows, column
 from ..data.objects import frame_of
-from ..data.records import FIRST_ANSWER, Pair, Settings
+from ..data.records import Pair
 from ..data.units import UnitFormat
-from ..draw.isolated_pair import IsolatedPair
-from ..draw.picture import GpuUnavailable, render_isolated
-from ..read.scene_objects import CheckInput, SceneObject
+from ..read.scene_objects import CheckInput
 from . import csv_report, html_report, json_report
-from . import files as report_files
-from .scene_units import unit_format
+from .order import ordered
+from .scene_units import in_scene_units, unit_format
 
 SCHEMA_VERSION = 2
-PICTURE_SIZE = (960, 600)
-_SHORTER = 1e-6
-"""Relative: a row with a depth shorter than the first answer by more than this was refined."""
 
 Document = dict[str, Any]
 
@@ -48,9 +40,10 @@ WRITERS: dict[str, Callable[[Document], Iterable[str]]] = {
 }
 
 
-def input_of(path: str, sha256: str | None = None) -> dict[str, Any]:
-    """Return what a document says of a file that is to be checked; sha256: of its bytes, where they were read."""
-    return {"file": Path(path).name or None, "path": path or None, "sha256": sha256, "error": None}
+def input_of(path: str) -> dict[str, Any]:
+    """Return what a document says of a file that is to be checked, before its bytes and those of the libraries that it
+    uses are read."""
+    return {"file": Path(path).name or None, "path": path or None, "sha256": None, "libraries": None, "error": None}
 
 
 def check_record(
@@ -61,7 +54,7 @@ def check_record(
     frame: float | None = None,
     changed: Pair = frozenset(),
 ) -> dict[str, Any]:
-    """Return a check as plain data, JSON-ready, its findings made on access.
+    """Return a check as plain data in Blender units, its findings made on access.
 
     statuses: of the pairs that are known; without them the findings have none, and no ids. frame: of the check, if not
     the scene's current one. changed: the objects that were left out, as they have changed.
@@ -86,7 +79,7 @@ def check_record(
         "objects": len(given.objects) - len(changed),
         "candidate_pairs": outcome.candidates,
         "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
-        "relations": dict(sorted(Counter(found.column("relation")).items())),
+        "relations": dict(sorted(Counter(column(found, "relation")).items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
         "left_out": given.left_out,
@@ -115,14 +108,19 @@ def update_clash(finding: ContactLensFinding, given: CheckInput, outcome: Outcom
     clash_renewal.update(finding, given, outcome, found, frame)
 
 
+def reported(check: dict[str, Any]) -> dict[str, Any]:
+    """Return a check in Blender units as documents have it: in the units of its scene, everything in order."""
+    return ordered(in_scene_units(check))
+
+
 def document(
     checks: list[dict[str, Any]], stopped: bool = False, inputs: list[dict[str, Any]] | None = None
 ) -> Document:
     """Return checks, one for each file and frame, as one document; stopped: whether there should be more.
 
-    inputs: all files that were asked for, as `input_of` has them, with an `error` where one could not be checked; those
-    of the checks if not given. The document is in Blender units, as the checks are; what writes it turns that into the
-    scenes' units.
+    checks: as `reported`. inputs: all files that were asked for, as `input_of` has them, with an `error` where one
+    could not be checked; those of the checks if not given. What is written is a function of the document, and of
+    pictures.
     """
     return {
         "schema": json_report.SCHEMA,
@@ -139,7 +137,7 @@ def document(
 
 
 def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """Return the last check of the scene as plain data, with the names, statuses and unit settings of today.
+    """Return the last check of the scene in Blender units, with the names, statuses and unit settings of today.
 
     Each finding says whether it is out of date. Empty when there was none.
     """
@@ -187,7 +185,7 @@ def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def motion_words(checks: Sequence[dict[str, Any]]) -> str:
     """Say of the checked frames of a scene that they are samples, and how far the fastest object moved between two.
 
-    Empty for checks that are not of a list of frames. checks: lengths in Blender units.
+    Empty for checks that are not of a list of frames. checks: as `reported`.
     """
     sampled = [check for check in checks if check.get("motion") is not None]
     if not sampled:
@@ -203,54 +201,3 @@ def motion_words(checks: Sequence[dict[str, Any]]) -> str:
 
 def _extents(check: dict[str, Any]) -> float:
     return math.inf if check["motion"]["extents"] is None else check["motion"]["extents"]
-
-
-def take_pictures(
-    context: bpy.types.Context,
-    check: dict[str, Any],
-    pairs: Sequence[tuple[SceneObject, SceneObject] | None],
-    most: int,
-) -> None:
-    """Put a picture into the first rows of a check of the scene as it is now.
-
-    pairs: both objects of each row, as they are now; None where one is gone. Why a pair has no picture is noted in the
-    row, or in the check where it is the same for all. A clash of another frame has none: it would show another pose.
-    """
-    taken = 0
-    given = check["settings"]
-    settings = Settings("auto", given["clearance"], given["contact_tolerance"], budget=FIRST_ANSWER)
-    units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
-    try:
-        with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-            path = Path(folder) / "pair.png"
-            findings: LazyRows = check["findings"]
-            for k, (row, pair) in enumerate(zip(findings, pairs, strict=True)):
-                if row.get("status") == "resolved":
-                    continue
-                if taken >= most:
-                    check["pictures"] = messages.pictures_of_first(most)
-                    break
-                if pair is None:
-                    findings.add(k, no_picture=messages.NOT_IN_SCENE)
-                    continue
-                if row["out_of_date"]:
-                    findings.add(k, no_picture=messages.OUT_OF_DATE)
-                    continue
-                if row["frame"] != now:
-                    findings.add(k, no_picture=messages.found_at(row["frame"]))
-                    continue
-                try:
-                    inspection = Work(pair, settings, units)()
-                    if (row["depth"] or 0.0) < inspection.contact.depth * (1.0 - _SHORTER):
-                        inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
-                    render_isolated(context, IsolatedPair(inspection), str(path), *PICTURE_SIZE)
-                except GpuUnavailable as error:
-                    check["pictures"] = messages.no_pictures(str(error))
-                    break
-                except (ValueError, RuntimeError) as error:
-                    findings.add(k, no_picture=str(error))
-                    continue
-                findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))
-                taken += 1
-    except OSError as error:  # such as no room for them: the report goes without
-        check["pictures"] = messages.no_pictures(report_files.reason(error), taken > 0)

@@ -2,11 +2,12 @@
 """A scene check with its lengths and areas in the scene's units, as files give them.
 
 What a check finds and the file keeps is in Blender units; this is the one place where that is turned, each number by
-one multiplication.
+one multiplication. No number is infinite then, as JSON has none.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..data.lazy_rows import mapped
@@ -32,17 +33,18 @@ LENGTHS = frozenset(
 )
 """The lengths, points and vectors of a clash, of the settings and of a motion."""
 AREAS = frozenset({"area"})
+NUMBERS = frozenset({"normal", "extents"})
+"""What has no unit."""
 
 
 def unit_format(check: dict[str, Any]) -> UnitFormat:
-    """Return the unit settings of the scene that was checked."""
-    units = check["units"]
-    return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
+    """Return how the lengths of a check in its scene's units are written."""
+    return _settings(check).of_fixed()
 
 
 def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
     """Return a check in Blender units as one in the units of its scene, which it names."""
-    unit = unit_format(check).fixed()
+    unit = _settings(check).fixed()
     named = {
         "length": unit.symbol,
         "area": unit.squared,
@@ -57,15 +59,23 @@ def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
     return turned
 
 
+def _settings(check: dict[str, Any]) -> UnitFormat:
+    """Return the unit settings of the scene that was checked."""
+    units = check["units"]
+    return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
+
+
 def _turned(numbers: dict[str, Any], unit: Unit) -> dict[str, Any]:
-    per, per_area = unit.per_blender_unit, unit.per_blender_unit**2
-    return {
-        name: _times(value, per) if name in LENGTHS else _times(value, per_area) if name in AREAS else value
-        for name, value in numbers.items()
-    }
+    per = unit.per_blender_unit
+    factors = dict.fromkeys(LENGTHS, per) | dict.fromkeys(AREAS, per**2) | dict.fromkeys(NUMBERS, 1.0)
+    return {name: _times(value, factors[name]) if name in factors else value for name, value in numbers.items()}
 
 
 def _times(value: Any, factor: float) -> Any:
+    """Return a number, or each of a list of them, times a factor; None where that is not finite."""
     if isinstance(value, list):
         return [_times(one, factor) for one in value]
-    return None if value is None else value * factor
+    if value is None:
+        return None
+    product = value * factor
+    return product if math.isfinite(product) else None

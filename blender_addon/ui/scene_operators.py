@@ -26,7 +26,10 @@ from ..data.records import Pair
 from ..read import scene_reader
 from ..read.scene import read_input
 from ..report import files as report_files
+from ..report import pictures as report_pictures
 from ..report import scene as scene_report
+from ..report.order import ordered
+from ..report.scene_units import in_scene_units
 from . import background, follow_clashes, handlers, open_clash, operators
 from .background import BackgroundOperator, Flow, Polled, Steps, Undoable
 
@@ -397,13 +400,12 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
         if not self.properties.is_property_set("kind") and ending in scene_report.WRITERS:
             kind = ending
-        document = scene_report.document(scene_report.checks_of(context.scene))
-        check = document["checks"][0]
+        check = in_scene_units(scene_report.checks_of(context.scene)[0])
         path.parent.mkdir(parents=True, exist_ok=True)
         place = report_files.place_of(str(path))  # before pictures are taken
         if kind == "html" and self.pictures:
             self._take_pictures(context, check)
-        report_files.write(place, scene_report.WRITERS[kind](document))
+        report_files.write(place, scene_report.WRITERS[kind](scene_report.document([ordered(check)])))
         return len(check["findings"])
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
@@ -412,7 +414,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
         objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
         pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
-        scene_report.take_pictures(context, check, pairs, self.pictures)
+        report_pictures.take_pictures(context, check, pairs, self.pictures)
 
 
 CLASSES = (

@@ -105,7 +105,7 @@ def pictures(path: str, most: int) -> dict[str, Any] | str:
     `drawn`: what of it is drawing; the rest is mostly the contacts, which are found anew in full.
     """
     from contact_lens.blender_addon.draw import picture
-    from contact_lens.blender_addon.report import scene as scene_report
+    from contact_lens.blender_addon.report import pictures as report_pictures
 
     bpy.ops.wm.open_mainfile(filepath=path)
     contact_lens.register()
@@ -115,14 +115,14 @@ def pictures(path: str, most: int) -> dict[str, Any] | str:
         return str(error)
     bpy.ops.contact_lens.check_scene()
     spent: list[float] = []
-    render = scene_report.render_isolated
+    render = report_pictures.render_isolated
 
     def timed(*arguments: Any) -> None:
         start = time.process_time()
         render(*arguments)
         spent.append(time.process_time() - start)
 
-    scene_report.render_isolated = timed
+    report_pictures.render_isolated = timed
     page_path = Path(path).with_suffix(".html")
     start = time.process_time()
     bpy.ops.contact_lens.save_scene_report(filepath=str(page_path), kind="HTML", pictures=most)

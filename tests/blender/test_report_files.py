@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import html
 import json
+import math
 import os
 import re
 import signal
@@ -27,7 +28,7 @@ import pytest
 from ..schemas import read_json, validated
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import KINDS, load_report, outputs, run, run_json, table_of
-from .scenes import cube, inspect, mesh_object, part, save_scene
+from .scenes import collection_of, cube, fresh, inspect, instance_of, link, mesh_object, pane, part, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -48,11 +49,6 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.iterdir()}
 
 
-def undated(page: Path) -> bytes:
-    """What is in a report, without the moment at which a page was written."""
-    return re.sub(rb"(<dt>Report</dt><dd>)[-+:\d ]+", rb"\1", page.read_bytes())
-
-
 def documents(partial: Path, killed: bool = False) -> list[dict[str, Any]]:
     """The documents of a partial report: a line each, of which only the last one of a killed run may be cut."""
     *done, cut = partial.read_bytes().split(b"\n")
@@ -71,7 +67,9 @@ def test_files_of_one_name_are_identified_by_path_and_content(
     assert run(*files, *options) == 1
     data, rows, page = load_report(paths["json"]), load_report(paths["csv"]), paths["html"].read_text(encoding="utf-8")
     digests = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
-    assert data["inputs"] == [{"file": "scene.blend", "path": p, "sha256": s, "error": None} for p, s in digests]
+    assert data["inputs"] == [
+        {"file": "scene.blend", "path": p, "sha256": s, "libraries": [], "error": None} for p, s in digests
+    ]
     assert [check["path"] for check in data["checks"]] == [path for path, _ in digests]
     assert [(row["path"], row["sha256"]) for row in rows] == digests
     said = capsys.readouterr().out
@@ -156,6 +154,52 @@ def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.Captu
     assert (stopped["status"], stopped["notes"][:13], then) == ("not checked", "Stopped early", finding)
 
 
+def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> None:
+    """Of open surfaces, names that repeat, infinite bounds and skipped objects too."""
+    scene_units = part("blender_addon.report.scene_units")
+    mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
+    pane("Pane")
+    sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
+    cube("A", (10.0, 0.0, 0.0))
+    cube("B", (11.5, 0.0, 0.0))
+    bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
+    paths, options = outputs(tmp_path)
+    assert run(save_scene(tmp_path / "scene.blend"), "--frames", "1-2", *options) == 1
+    document = load_report(paths["json"])
+    assert len(document["checks"][1]["findings"]) == 2
+    for kind, path in paths.items():
+        writer = part("blender_addon.report.scene").WRITERS[kind]
+        assert "".join(writer(document)).encode() == path.read_bytes(), kind
+    (row, *_) = document["checks"][0]["findings"]
+    check = document["checks"][0] | {"findings": [row | {"lower_bound": float("-inf"), "normal": [0.0, 0.0, math.nan]}]}
+    (turned,) = scene_units.in_scene_units(check)["findings"]
+    assert (turned["lower_bound"], turned["normal"]) == (None, [0.0, 0.0, None])
+
+
+def test_a_report_names_the_libraries_that_its_numbers_depend_on(tmp_path: Path) -> None:
+    """Those of libraries too; a missing one without a digest."""
+    fresh()
+    cube("Seat")
+    collection_of("Inner", bpy.data.objects["Seat"])
+    inner = save_scene(tmp_path / "inner.blend")
+    fresh()
+    collection_of("Outer", instance_of(link(inner, collections=["Inner"]).collections[0], "Chair"))
+    (tmp_path / "lib").mkdir()
+    outer = save_scene(tmp_path / "lib" / "outer.blend")
+    fresh()
+    instance_of(link(outer, collections=["Outer"]).collections[0], "Room")
+    scene = save_scene(tmp_path / "scene.blend")
+
+    def digest(path: Path) -> dict[str, str | None]:
+        return {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None}
+
+    (source,) = run_json(scene)[1]["inputs"]
+    assert source["libraries"] == [digest(inner), digest(outer)]
+    inner.unlink()
+    (source,) = run_json(scene)[1]["inputs"]
+    assert source["libraries"] == [digest(inner), digest(outer)]
+
+
 # --- a run that does not end well -----------------------------------------------------------------------------------
 
 
@@ -205,10 +249,10 @@ def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
             assert (each["schema"], each["partial"], each["frames"]) == ("contact-lens-scene-report", True, [k + 1])
             assert len(each["checks"][0]["findings"]) == 1
     # The next run does not mix them up.
-    before = {path: undated(path) for path in paths.values()}
+    before = {path: path.read_bytes() for path in paths.values()}
     run(long_file, *options)
     assert not list(tmp_path.glob("*.partial"))
-    assert {path: undated(path) for path in paths.values()} == before
+    assert {path: path.read_bytes() for path in paths.values()} == before
 
 
 @as_module

@@ -88,7 +88,7 @@ def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, t
         "Unit": "m; a Blender unit is 1 m",
         "SHA-256": hashlib.sha256(scene_file.read_bytes()).hexdigest(),
     }
-    assert report.endswith(f"Contact Lens {contact_lens.__version__}, Blender {bpy.app.version_string}")
+    assert report == f"Contact Lens {contact_lens.__version__}, Blender {bpy.app.version_string}"
 
 
 def test_numbers_are_in_the_scenes_unit(scene_file: Path, tmp_path: Path) -> None:
@@ -108,8 +108,10 @@ def unit_settings(system: str, length_unit: str, scale: float) -> None:
 def test_each_finding_is_marked_with_its_frame(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = part("blender_addon.report.scene")
-    monkeypatch.setattr(report, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
+    report, pictures = part("blender_addon.report.scene"), part("blender_addon.report.pictures")
+    monkeypatch.setattr(
+        pictures, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG")
+    )
     panel = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
 
@@ -262,7 +264,7 @@ def test_no_room_for_pictures_costs_no_report(
             raise OSError(28, "No space left on device", file)
         Path(file).write_bytes(b"")
 
-    monkeypatch.setattr(part("blender_addon.report.scene"), "render_isolated", full)
+    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", full)
     assert run(*arguments) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that are opened to be checked: their bytes, and the libraries that they use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..data import messages
+from .outcome import UsageError
+
+
+def why_missing(file: str) -> str:
+    return messages.FOLDER if Path(file).is_dir() else messages.NO_FILE
+
+
+def digest(file: str) -> str:
+    """Return the SHA-256 of a file's bytes. Raises UsageError."""
+    try:
+        return _sha256(file)
+    except (FileNotFoundError, IsADirectoryError):
+        raise UsageError(why_missing(file)) from None
+    except OSError as error:
+        raise UsageError(error.strerror or str(error)) from error
+
+
+def _sha256(file: str) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def open_file(file: str, run_scripts: bool) -> None:
+    """Open a file, its scripts allowed too, or as the preferences say. Raises UsageError when it is not read."""
+    allowed: dict[str, Any] = {"use_scripts": True} if run_scripts else {}
+    before = bpy.context.scene.session_uid
+    try:
+        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(file), load_ui=False, **allowed)
+    except RuntimeError as error:
+        # Blender raises it for a library too, of a file that it has read: the check names what is missing then.
+        if bpy.context.scene.session_uid == before:
+            raise UsageError(str(error).strip().splitlines()[-1].removeprefix("Error: ")) from error
+
+
+def libraries() -> list[dict[str, str | None]]:
+    """Return the libraries that the open file uses, and those that they use: the path of each, and the SHA-256 of its
+    bytes, None where it cannot be read. What is packed into the file is part of it."""
+    found: dict[str, str | None] = {}
+    for library in bpy.data.libraries:
+        if library.packed_file is not None:
+            continue
+        path = os.path.realpath(bpy.path.abspath(library.filepath))  # relative to the open file, whoever uses it
+        if path not in found:
+            try:
+                found[path] = _sha256(path)
+            except OSError:
+                found[path] = None
+    return [{"path": path, "sha256": sha256} for path, sha256 in sorted(found.items())]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order of what a check reports: it follows from what the report says alone, however the check was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from ..data.lazy_rows import Row, columns, taken
+from .json_report import row_text
+
+
+def ordered(check: dict[str, Any]) -> dict[str, Any]:
+    """Return a check in its scene's units with its findings and the entries of what was skipped in order."""
+    skipped = sorted(check["skipped"], key=_place)
+    return {**check, "skipped": [entry for entry, _ in groupby(skipped)], "findings": _in_order(check["findings"])}
+
+
+def _place(entry: dict[str, Any]) -> tuple[bool, str, str, str]:
+    """Return by what an entry is in its place: what should have been checked is on top."""
+    return not entry["unchecked"], entry.get("kind", ""), entry["name"], entry["reason"]
+
+
+def _in_order(findings: Sequence[Row]) -> Sequence[Row]:
+    """Return findings the deepest first, those without a depth among those that touch; then by name, then by all else
+    that they say."""
+    distances, *sides = columns(findings, "signed_distance", "a", "b")
+    names = [[side["name"] for side in of] for of in sides]
+    keys = list(zip([distance or 0.0 for distance in distances], *names, strict=True))
+    order: list[int] = []
+    for _, group in groupby(sorted(range(len(keys)), key=keys.__getitem__), key=keys.__getitem__):
+        alike = list(group)
+        order += sorted(alike, key=lambda k: row_text(findings[k])) if len(alike) > 1 else alike
+    return taken(findings, order)
