@@ -5,9 +5,15 @@ with the `bpy` module.
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import platform
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import NoReturn
+
+from . import __version__
 
 
 def main() -> int:
@@ -17,25 +23,47 @@ def main() -> int:
             os.fstat(number)
         except OSError:  # closed: the next file that is opened, a report too, would take its place
             os.open(os.devnull, os.O_RDWR)
-    kept = os.dup(1)
-    os.dup2(2, 1)  # what Blender says while it starts is no report
     try:
-        import bpy
+        with blender_aside("--quiet" in sys.argv):
+            import bpy
 
-        # The user's own extensions, this one among them, are none of a check's business.
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+            # The user's own extensions, this one among them, are none of a check's business.
+            bpy.ops.wm.read_factory_settings(use_empty=True)
     except ModuleNotFoundError:
+        if "--version" in sys.argv:
+            print_versions()
+            return 0
         problem = "this needs Blender's Python module, for CPython 3.11 or 3.13: pip install bpy"
         print(f"contact_lens: {problem}", file=sys.stderr)
         return 2
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
     from . import register
     from .blender_addon import command_line
 
     register()
     return command_line.main(sys.argv[1:], "python -m contact_lens")
+
+
+@contextmanager
+def blender_aside(quiet: bool) -> Iterator[None]:
+    """Send what Blender says while it starts to standard error, because it is no report; nowhere if quiet."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        kept = {number: os.dup(number) for number in (1, 2)}
+        for number in kept if quiet else (1,):
+            os.dup2(nowhere.fileno() if quiet else 2, number)
+        try:
+            # Also in Python: a stream of Windows that was opened for a console fails on anything else.
+            with redirect_stdout(nowhere if quiet else sys.stderr), redirect_stderr(nowhere if quiet else sys.stderr):
+                yield
+        finally:
+            for number, before in kept.items():
+                os.dup2(before, number)
+                os.close(before)
+
+
+def print_versions() -> None:
+    """Print what `--version` does, where there is no Blender."""
+    numpy, python = importlib.metadata.version("numpy"), platform.python_version()
+    print(f"Contact Lens {__version__}\nBlender is not installed\nnumpy {numpy}\nPython {python}")
 
 
 def run() -> NoReturn:

@@ -17,7 +17,7 @@ import bpy
 
 from .commands import check
 from .commands.outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
-from .commands.terminal import complain
+from .commands.streams import complain
 from .data import messages
 from .report import files as report_files
 from .report.files import ReportFileError

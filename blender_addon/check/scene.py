@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -69,18 +69,22 @@ class Outcome:
 
 
 def check(
-    given: CheckInput, progress: Progress | None = None, verify: bool = False, known: FrameCache | None = None
+    given: CheckInput,
+    progress: Progress | None = None,
+    verify: bool = False,
+    known: FrameCache | None = None,
+    found: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
     partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
-    the scene have found, which saves time.
+    the scene have found, which saves time. found: called with the number of clashes whenever there are more.
     """
     outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
-        run = _Check(given, outcome, known or FrameCache(follows=False))
+        run = _Check(given, outcome, known or FrameCache(follows=False), found)
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS))
             outcome.candidates = len(pairs)
@@ -110,8 +114,11 @@ def _clear_nothing_faulty(objects: Sequence[SceneObject], outcome: Outcome) -> N
 class _Check:
     """A scene check that runs."""
 
-    def __init__(self, given: CheckInput, outcome: Outcome, known: FrameCache) -> None:
+    def __init__(
+        self, given: CheckInput, outcome: Outcome, known: FrameCache, found: Callable[[int], None] | None
+    ) -> None:
         self._given, self._outcome, self._known = given, outcome, known
+        self._report_found = found
         self._objects = given.objects
         self._shapes = known.shapes
         known.next_frame()
@@ -186,6 +193,8 @@ class _Check:
             clashes = clashes.take(np.flatnonzero(~(is_clear | is_small)))
         if len(clashes):
             self._found.append(clashes)
+            if self._report_found is not None:
+                self._report_found(len(clashes))
 
     def _answer_together(self, pairs: IntArray, progress: Progress | None) -> IntArray:
         """Find the clashes of convex shapes, and which of the pairs are apart by more than clearance and tolerance.

@@ -34,7 +34,9 @@ from . import blend_file
 from .check_options import FAIL_ON, parser
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
-from .terminal import Progress, Screen, closing_lines, lines, standard_output_free
+from .progress import Progress
+from .streams import Screen, blender_aside
+from .terminal import closing_lines, lines
 
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
@@ -54,21 +56,24 @@ def run(arguments: Sequence[str], prog: str) -> int:
     missing = [file for file in options.files if not Path(file).is_file()]
     if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
-    screen = Screen(options.quiet or any(place.descriptor == 1 for place in places.values()))
+    prints_report = any(place.descriptor == 1 for place in places.values())
+    screen = Screen(options.quiet or prints_report)
     files = options.files or [None]
     inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
     checks: list[dict[str, Any]] = []
     with (
-        standard_output_free(screen.quiet) as output,
-        Stop() as stop,
+        blender_aside(prints_report, options.quiet) as output,
+        Stop(options.timeout) as stop,
         report_files.Partials(places.values()) as partials,
     ):
+        progress = Progress(options.quiet, len(files), stop)
         for file, source in zip(files, inputs, strict=True):
             if stop.asked:
                 source["error"] = messages.NOT_REACHED
                 continue
             before = len(checks)
-            for check in _checks_of_file(options, file, source, screen, stop):
+            progress.begin_file(source["file"])
+            for check in _checks_of_file(options, file, source, progress, stop):
                 checks.append(check)
                 _add(partials, [check], source)
                 if not screen.quiet:
@@ -78,19 +83,23 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source)
-        stopped = stop.asked  # a signal after this changes nothing
+        stopped = stop.noted  # a signal after this changes nothing
         document = scene_report.document(checks, stopped, inputs)
         written = [_write(kind, place, document, partials, screen, output) for kind, place in places.items()]
     unwritten = not all(written)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         complain_of(f"standard output: {screen.failure.strerror}")
-    if stopped:
+    if stop.timed_out:
+        complain_of(messages.timed_out(options.timeout))
+    elif stopped:
         complain_of(messages.STOPPED_UNCHECKED)
     elif any(source["error"] is not None for source in inputs):
         return WRONG
     if unwritten:
         return WRONG
+    if stop.timed_out:
+        return FINDINGS if _any_fails(options, checks) else UNCHECKED
     return STOPPED if stopped else _exit_code(options, checks)
 
 
@@ -140,11 +149,8 @@ def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: 
 
 def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int:
     """Return what complete checks end with; what could not be checked goes to the standard error stream."""
-    failing = FAIL_ON[options.fail_on]
-    for check in checks:
-        words = (column(check["findings"], name) for name in ("relation", "status"))
-        if any(relation in failing and status in OPEN for relation, status in zip(*words, strict=True)):
-            return FINDINGS
+    if _any_fails(options, checks):
+        return FINDINGS
     unchecked = [
         entry["reason"]
         for check in checks
@@ -164,8 +170,18 @@ def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int
     return UNCHECKED
 
 
+def _any_fails(options: argparse.Namespace, checks: list[dict[str, Any]]) -> bool:
+    """Return whether there is a clash that is to set the exit code."""
+    failing = FAIL_ON[options.fail_on]
+    for check in checks:
+        words = (column(check["findings"], name) for name in ("relation", "status"))
+        if any(relation in failing and status in OPEN for relation, status in zip(*words, strict=True)):
+            return True
+    return False
+
+
 def _checks_of_file(
-    options: argparse.Namespace, file: str | None, source: dict[str, Any], screen: Screen, stop: Stop
+    options: argparse.Namespace, file: str | None, source: dict[str, Any], progress: Progress, stop: Stop
 ) -> Iterator[dict[str, Any]]:
     """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
     name = "" if file is None else f"{file}: "
@@ -176,7 +192,7 @@ def _checks_of_file(
         elif options.enable_autoexec and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["libraries"] = blend_file.libraries()
-        yield from _checks(options, screen, stop)
+        yield from _checks(options, progress, stop)
     except (UsageError, ReadError, OSError) as error:
         source["error"] = report_files.reason(error)
         complain_of(f"{name}{source['error']}")
@@ -186,7 +202,7 @@ def _checks_of_file(
         complain_of_a_fault()
 
 
-def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator[dict[str, Any]]:
+def _checks(options: argparse.Namespace, progress: Progress, stop: Stop) -> Iterator[dict[str, Any]]:
     """Check the open file, frame by frame, until the user stops it."""
     scene = bpy.context.scene
     if options.scene is not None:
@@ -209,11 +225,11 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             scene_visibility.go_to(scene, layer, options.visibility, frame)
             geometries.next_frame()
             given = read_input(context, rules, scene_results.reviewed(scene), geometries)
-            shows = Progress(screen.quiet, k, len(wanted), stop)
+            progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:
-                outcome = scene_pairs.check(given, shows, options.verify, known)
+                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes)
             finally:
-                shows.end()
+                progress.end_frame()
             check = scene_report.check_record(scene, given, outcome, clash_renewal.statuses(scene))
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)

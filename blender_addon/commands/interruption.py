@@ -1,28 +1,48 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Signals that ask the command line to stop."""
+"""Signals and a time limit that ask the command line to stop."""
 
 from __future__ import annotations
 
-import os
+import math
 import signal
-from contextlib import suppress
+import time
+from collections.abc import Callable
 from types import FrameType
 
 from ..data import messages
+from .streams import complain, complain_in_signal
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Those of them that the system has; all ask for the same."""
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+"""Those of them that the system has; all ask for the same. SIGBREAK is Ctrl-Break of Windows, and the end of its
+console or session."""
 
 
 class Stop:
     """A signal within it is noted, so that what is done can be reported; Ctrl-C after that ends at once.
 
     Only Ctrl-C does: whoever ends a group of processes, and a terminal that is closed, signal the same process twice.
+    seconds: a time limit, which counts from now and asks for the same.
     """
 
-    def __init__(self) -> None:
-        self.asked = False
+    def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.timed_out = False
+        self._signaled = False
+        self._seconds, self._clock = seconds, clock
+        self._end = math.inf if seconds is None else clock() + seconds
         self._before: dict[int, signal._HANDLER] = {}
+
+    @property
+    def asked(self) -> bool:
+        """Whether to stop now. For those who will: the time limit is noted when it is seen here."""
+        if not self.noted and self._clock() >= self._end:
+            self.timed_out = True
+            complain(f"contact_lens: {messages.time_is_up(self._seconds)}")
+        return self.noted
+
+    @property
+    def noted(self) -> bool:
+        """Whether it was asked for until now."""
+        return self._signaled or self.timed_out
 
     def __enter__(self) -> Stop:
         for name in NAMES:
@@ -38,12 +58,10 @@ class Stop:
             signal.signal(number, signal.default_int_handler if before is None else before)
 
     def _ask(self, number: int, _: FrameType | None) -> None:
-        if self.asked:
+        if self.noted:
             if number == signal.SIGINT:
                 raise KeyboardInterrupt
             return
-        self.asked = True
+        self._signaled = True
         name = "" if number == signal.SIGINT else signal.Signals(number).name
-        with suppress(OSError):  # the terminal may be what was closed
-            # Not by print: it may be what was interrupted, and does not go on within itself.
-            os.write(2, f"\ncontact_lens: {messages.stopping(name)}\n".encode())
+        complain_in_signal(f"contact_lens: {messages.stopping(name)}")

@@ -7,7 +7,7 @@ import traceback
 
 from ..data import messages
 from ..data.names import visible
-from .terminal import complain
+from .streams import complain
 
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
 

@@ -930,6 +930,7 @@ ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"
 STOPPED_UNCHECKED = "stopped: not everything was checked"
+
 UNEXPECTED = "unexpected error: please report it with the lines above"
 FOLDER = "is a folder"
 NO_FILE = "there is no such file"
@@ -955,6 +956,31 @@ def not_all_checked(reasons: Sequence[str]) -> str:
 def stopping(signal_name: str) -> str:
     """Return what is shown when a signal asks to stop; empty name: Ctrl-C."""
     return f"stopping{f': {signal_name}' if signal_name else '; press Ctrl-C again to end at once'}"
+
+
+def timed_out(seconds: float) -> str:
+    return f"stopped after {duration(seconds)}: not everything was checked (--timeout)"
+
+
+def time_is_up(seconds: float) -> str:
+    return f"stopping: {duration(seconds)} have passed (--timeout); press Ctrl-C to end at once"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that --timeout takes it in: 90 s, 10 min, 1.5 h."""
+    for length, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= length:
+            return f"{seconds / length:.4g} {unit}"
+    return f"{seconds:.4g} s"
+
+
+def duration_expected(text: str) -> str:
+    return f"expected a time above 0 such as 90, 10m or 1.5h, not {text!r}"
+
+
+def so_far(fraction: float, seconds: float, file: str, frame: float, found: int) -> str:
+    """Return how far a run is."""
+    return f"{percent(fraction)} after {seconds / 60.0:.0f} min: {file}, frame {frame:g}, {clashes(found)} so far"
 
 
 def frames_expected(text: str) -> str:

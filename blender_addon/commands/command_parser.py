@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the options of all commands have in common."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import __version__
+from ..data import messages
+from .outcome import UsageError
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that raises UsageError, and has --version."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+        self.add_argument("--version", action=_Version, nargs=0, help="print the versions in use and exit")
+
+    def error(self, message: str) -> Any:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+class _Version(argparse.Action):
+    """argparse's own would wrap the lines."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        print("\n".join(versions()))
+        parser.exit()
+
+
+def versions() -> Sequence[str]:
+    """Return the versions of everything that a result depends on, one a line."""
+    return (
+        f"Contact Lens {__version__}",
+        f"Blender {bpy.app.version_string}",
+        f"numpy {np.__version__}",
+        f"Python {platform.python_version()}",
+    )
+
+
+def duration(text: str) -> float:
+    """Return the seconds of a time such as '90', '90s', '10m' or '1.5h'. Raises argparse.ArgumentTypeError."""
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in SECONDS else (text, "s")
+    try:
+        seconds = float(number) * SECONDS[unit]
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds <= LONGEST:
+        raise argparse.ArgumentTypeError(messages.duration_expected(text))
+    return seconds
+
+
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+LONGEST = 366 * SECONDS["d"]

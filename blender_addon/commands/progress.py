@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a run of the command line is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from ..data import messages
+from .interruption import Stop
+from .streams import complain
+
+PAUSE = 60.0
+"""Seconds from one line to the next where there is no terminal."""
+
+
+class Progress:
+    """On standard error: on a terminal a line that renews itself, elsewhere, as in the log of a farm, a line a minute.
+
+    It is the progress function of every check of the run, which the run's `stop` ends.
+    """
+
+    def __init__(self, quiet: bool, files: int, stop: Stop, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stop, self._clock = stop, clock
+        self._shown = not quiet and sys.stderr is not None
+        self._renews = self._shown and sys.stderr.isatty()
+        self._start = self._last = clock()
+        self._percent = -1
+        self._files, self._file, self._name = files, -1, ""
+        self._frame, self._frames, self._number = 0, 1, 0.0
+        self._clashes = 0
+
+    def begin_file(self, name: str) -> None:
+        self._file, self._name = self._file + 1, name
+        self._frame, self._frames = 0, 1
+
+    def begin_frame(self, index: int, count: int, number: float) -> None:
+        """Begin the check of a frame: the how many of how many, and its number."""
+        self._frame, self._frames, self._number = index, count, number
+
+    def add_clashes(self, number: int) -> None:
+        """Count clashes as found."""
+        self._clashes += number
+
+    def __call__(self, fraction: float) -> bool:
+        """Show the fraction of the check that is done. Returns whether to continue."""
+        done = (self._file + (self._frame + fraction) / self._frames) / self._files
+        if self._renews:
+            self._renew(int(100.0 * done))
+        elif self._shown and (now := self._clock()) >= self._last + PAUSE:
+            self._last = now
+            complain(
+                f"contact_lens: {messages.so_far(done, now - self._start, self._name, self._number, self._clashes)}"
+            )
+        return fraction >= 1.0 or not self._stop.asked  # nothing is left to stop then
+
+    def end_frame(self) -> None:
+        if self._renews:
+            self._show("\r" + " " * 20 + "\r")
+            self._percent = -1
+
+    def _renew(self, percent: int) -> None:
+        if percent != self._percent:
+            self._percent = percent
+            self._show(f"\r{messages.in_progress('Checking', percent / 100.0)}")
+
+    def _show(self, text: str) -> None:
+        try:
+            print(text, end="", file=sys.stderr, flush=True)
+        except OSError:  # the terminal has been closed
+            self._shown = self._renews = False

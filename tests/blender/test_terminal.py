@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the command line shows besides results: versions, progress, time limits, and how quiet it can be."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import platform
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from .processes import in_process, installed, modules_of
+from .reports import load_report, run
+from .scenes import cube, part, save_scene
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+NOISE = """import os, sys
+print("a script says so")
+print("a script warns", file=sys.stderr)
+os.write(1, b"a library says so\\n")
+os.write(2, b"a library warns\\n")
+"""
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    """Two cubes, one in the other, and another one apart; checked one by one."""
+    for name, x in (("A", 0.0), ("B", 1.5), ("C", 10.0), ("D", 11.5)):
+        cube(name, (x, 0.0, 0.0)).contact_lens_shape = "MESH"
+    return save_scene(tmp_path / "room.blend")
+
+
+@pytest.fixture
+def noisy_file(tmp_path: Path) -> Path:
+    """A file with a missing library and a script that prints: Blender warns of one, if it runs the other."""
+    cube("Cube", (0.0, 0.0, 0.0))
+    library = save_scene(tmp_path / "lib.blend")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
+        linked.objects = ["Cube"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Cube"])
+    cube("Mine", (0.0, 0.0, 0.0))
+    text = bpy.data.texts.new("noise.py")
+    text.write(NOISE)
+    text.use_module = True
+    save_scene(tmp_path / "noisy.blend")
+    library.unlink()
+    (tmp_path / "profile").mkdir()
+    return tmp_path / "noisy.blend"
+
+
+# --- versions -------------------------------------------------------------------------------------------------------
+
+
+def test_every_command_knows_its_versions(addon: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ([], *([command] for command in part("blender_addon.command_line").COMMANDS)):
+        assert run(*name, "--version") == 0
+        told = capsys.readouterr()
+        assert told.err == ""
+        assert told.out.splitlines() == [
+            f"Contact Lens {addon.__version__}",
+            f"Blender {bpy.app.version_string}",
+            f"numpy {np.__version__}",
+            f"Python {platform.python_version()}",
+        ]
+
+
+# --- quiet ----------------------------------------------------------------------------------------------------------
+
+
+def quiet_errors(command: list[str], folder: Path, **environment: str) -> list[str]:
+    """What a quiet check shows on standard error, when it shows nothing on standard output."""
+    words = [*command, "noisy.blend", "--enable-autoexec", "--quiet"]
+    code, out, err = in_process(words, folder, **environment)
+    assert (code, out) == (3, ""), err
+    assert in_process([*words, "--json", "out.json"], folder, **environment) == (3, "", err)
+    report = in_process([*words, "--json", "-"], folder, **environment)
+    assert report == (3, (folder / "out.json").read_text(encoding="utf-8"), err)
+    return err.splitlines()
+
+
+MISSING = "contact_lens: not everything could be checked: 'Cube' is missing from the library '//lib.blend', "
+
+
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
+def test_a_quiet_check_in_a_module_of_python(addon: ModuleType, noisy_file: Path, tmp_path: Path) -> None:
+    command, modules = [sys.executable, "-m", "contact_lens"], str(modules_of(addon, tmp_path))
+    _, out, err = in_process([*command, "noisy.blend", "--enable-autoexec"], tmp_path, PYTHONPATH=modules)
+    for words in ("a script says so", "a library says so", "a script warns", "a library warns", "lib.blend'"):
+        assert words in out + err, "else this proves nothing"
+    [error] = quiet_errors(command, tmp_path, PYTHONPATH=modules)
+    assert error.startswith(MISSING)
+
+
+def test_a_quiet_check_in_a_command_of_blender(packed: Path, noisy_file: Path, tmp_path: Path) -> None:
+    binary = installed(packed, tmp_path)
+    [error] = quiet_errors([binary, "-q", "-b", "--command", "contact_lens", "check"], tmp_path)
+    assert error.startswith(MISSING)
+
+
+def test_errors_are_shown_while_blender_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
+    streams = part("blender_addon.commands.streams")
+    with streams.blender_aside(report=False, quiet=True) as output:
+        exec(NOISE)
+        streams.complain("contact_lens: what is wrong")
+        streams.complain_in_signal("contact_lens: stopping")
+        os.write(output, b"a report\n")
+    print("after it")
+    os.write(2, b"and errors\n")
+    told = capfd.readouterr()
+    assert told.out == "a report\nafter it\n"
+    assert told.err == "contact_lens: what is wrong\n\ncontact_lens: stopping\nand errors\n"
+
+
+def test_a_report_has_the_standard_output_to_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    streams = part("blender_addon.commands.streams")
+    with streams.blender_aside(report=True, quiet=False) as output:
+        exec(NOISE)
+        os.write(output, b"a report\n")
+    told = capfd.readouterr()
+    assert told.out == "a report\n"
+    assert sorted(told.err.splitlines()) == [
+        "a library says so",
+        "a library warns",
+        "a script says so",
+        "a script warns",
+    ]
+
+
+def test_any_terminal_can_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in part("blender_addon.command_line").COMMANDS:
+        assert run(name, "--help") == 0
+        assert capsys.readouterr().out.isascii(), f"{name}: code page 437 has few letters"
+
+
+# --- progress -------------------------------------------------------------------------------------------------------
+
+
+def progress_of(clock: Clock, quiet: bool = False, files: int = 2) -> Any:
+    stop = part("blender_addon.commands.interruption").Stop()
+    return part("blender_addon.commands.progress").Progress(quiet, files, stop, clock)
+
+
+def work(progress: Any, clock: Clock) -> None:
+    """Two files of two frames, each of which takes 50 s and has two clashes."""
+    for file in ("a.blend", "b.blend"):
+        progress.begin_file(file)
+        for k in range(2):
+            progress.begin_frame(k, 2, 10 * (k + 1))
+            for step in range(5):
+                assert progress(step / 5)
+                clock.now += 10.0
+                progress.add_clashes(step % 2)
+            progress.end_frame()
+
+
+def test_a_log_has_a_line_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    work(progress_of(clock), clock)
+    assert capsys.readouterr().err.splitlines() == [
+        "contact_lens: 30 % after 1 min: a.blend, frame 20, 2 clashes so far",
+        "contact_lens: 60 % after 2 min: b.blend, frame 10, 5 clashes so far",
+        "contact_lens: 90 % after 3 min: b.blend, frame 20, 7 clashes so far",
+    ]
+
+
+def test_a_terminal_has_one_line_that_renews_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, clock = Terminal(), Clock()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    work(progress_of(clock), clock)
+    assert "\n" not in terminal.getvalue()
+    shown = [line.strip() for line in terminal.getvalue().split("\r")]
+    assert [line for line in shown if line] == [f"Checking: {percent} %" for percent in range(0, 100, 5)]
+
+
+def test_a_quiet_run_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    for terminal in (Terminal(), io.StringIO()):
+        clock = Clock()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        work(progress_of(clock, quiet=True), clock)
+        assert terminal.getvalue() == ""
+
+
+def test_a_check_counts_its_clashes_while_it_runs(scene_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    progress = part("blender_addon.commands.progress").Progress
+    monkeypatch.setattr(progress, "add_clashes", lambda _, number: counted.append(number))
+    assert run(scene_file, "--quiet") == 1
+    assert counted == [1, 1]
+
+
+# --- time limits ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow_pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """Each pair takes a minute."""
+    clock, scene = Clock(), part("blender_addon.check.scene")
+    check_pair, stop = scene.check_pair, part("blender_addon.commands.interruption").Stop
+
+    def slowly(*arguments: Any) -> Any:
+        found = check_pair(*arguments)
+        clock.now += 60.0
+        return found
+
+    monkeypatch.setattr(scene, "check_pair", slowly)
+    monkeypatch.setattr(part("blender_addon.commands.check"), "Stop", functools.partial(stop, clock=clock))
+    return clock
+
+
+def test_a_time_limit_reports_what_was_done(
+    scene_file: Path, tmp_path: Path, slow_pairs: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.json"
+    before = signal.getsignal(signal.SIGINT)
+    assert run(scene_file, scene_file, "--timeout", "1m", "--json", path, "--quiet") == 1, "a clash was found"
+    data = load_report(path)
+    assert data["partial"]
+    assert [(check["partial"], len(check["findings"])) for check in data["checks"]] == [(True, 1)]
+    assert [entry["error"] for entry in data["inputs"]] == [None, "the run was stopped before it was reached"]
+    assert capsys.readouterr().err.splitlines() == [
+        "contact_lens: stopping: 1 min have passed (--timeout); press Ctrl-C to end at once",
+        "contact_lens: stopped after 1 min: not everything was checked (--timeout)",
+    ]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert run(scene_file, "--timeout", "60", "--quiet", "--fail-on", "never", "--allow-skipped") == 3
+    assert run(scene_file, "--timeout", "10m", "--quiet") == 1
+    assert "--timeout" not in capsys.readouterr().err.split("(--timeout)\n")[-1]
+
+
+def test_what_ends_in_time_is_complete(scene_file: Path, tmp_path: Path, slow_pairs: Clock) -> None:
+    """The last pair takes the time that is left, and nothing is left to stop."""
+    assert run(scene_file, "--timeout", "2m", "--json", tmp_path / "out.json", "--quiet") == 1
+    data = load_report(tmp_path / "out.json")
+    assert (data["partial"], len(data["checks"][0]["findings"])) == (False, 2)
+
+
+def test_ctrl_c_after_the_time_limit_ends_at_once() -> None:
+    clock = Clock()
+    with part("blender_addon.commands.interruption").Stop(5.0, clock) as stop:
+        assert not stop.asked
+        clock.now += 5.0
+        assert not stop.noted
+        assert stop.asked
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("90", 90.0), ("90s", 90.0), ("10m", 600.0), ("1.5h", 5400.0), ("1d", 86400.0)]
+)
+def test_times(written: str, seconds: float) -> None:
+    assert part("blender_addon.commands.command_parser").duration(written) == seconds
+
+
+@pytest.mark.parametrize("written", ["0", "-5", "m", "", "nan", "inf", "1e99", "10 minutes", "1h30m"])
+def test_what_is_no_time_is_refused_by_name(
+    written: str, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(scene_file, f"--timeout={written}", "--json", tmp_path / "out.json") == 2
+    expected = f"argument --timeout: expected a time above 0 such as 90, 10m or 1.5h, not {written!r}"
+    assert expected in capsys.readouterr().err
+    assert not list(tmp_path.glob("out.*"))
