@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from ..check import results as scene_results
 from ..check.clashes import LEAST_RANKS
@@ -35,6 +36,13 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "what was done. Options that are not given are as set in the Scene Check panel of the file.",
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
+    add_what_to_check(made)
+    add_reports(made)
+    return made
+
+
+def add_what_to_check(made: argparse.ArgumentParser) -> None:
+    """Add the options that decide what is checked, and how."""
     what = made.add_argument_group("what to check")
     what.add_argument(
         "--enable-autoexec",
@@ -93,6 +101,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
         action="store_true",
         help="compute each clash again with a certificate and verify it independently of the solver",
     )
+
+
+def add_reports(made: argparse.ArgumentParser) -> None:
+    """Add the options that decide what is reported, and what the exit code is."""
     out = made.add_argument_group("reports")
     out.add_argument("--json", metavar="PATH", help="write a JSON report; - for standard output")
     out.add_argument("--csv", metavar="PATH", help="write a CSV table; - for standard output")
@@ -133,7 +145,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "if clashes were found, else 3. It takes effect between pairs and within slow ones: a file that is opened, a "
         "frame that Blender evaluates and a picture are finished first",
     )
-    return made
 
 
 def _length(text: str) -> WrittenLength:
@@ -167,3 +178,19 @@ def frames(text: str) -> list[int]:
             raise argparse.ArgumentTypeError(messages.frames_too_many(MOST_FRAMES))
         found.extend(range(begin, end + 1, step))
     return list(dict.fromkeys(found))
+
+
+def frames_text(numbers: Sequence[int]) -> str:
+    """Return frames as a list such as '1-100' or '1,5,9-19:2', in their order."""
+    spans: list[str] = []
+    left = list(numbers)
+    while left:
+        step = left[1] - left[0] if len(left) > 1 else 0
+        count = 1
+        while step > 0 and count < len(left) and left[count] - left[count - 1] == step:
+            count += 1
+        if count < 3 and step != 1:
+            count = 1
+        spans.append(f"{left[0]}" if count == 1 else f"{left[0]}-{left[count - 1]}{f':{step}' if step > 1 else ''}")
+        del left[:count]
+    return ",".join(spans)

@@ -1009,3 +1009,22 @@ def length_expected(text: str) -> str:
 
 def length_negative(text: str) -> str:
     return f"expected a length of 0 or more, not {text!r}"
+
+
+def count_expected(text: str) -> str:
+    return f"expected a number of 1 or more, not {text!r}"
+
+
+# --- job descriptions -----------------------------------------------------------------------------------------------
+
+FARM_FRAMES = "--frames: name the frames to check, as in 1-250"
+FARM_FLAMENCO = "copy it to the folder scripts beside flamenco-manager, then submit a job from Blender"
+FARM_GITHUB = "copy it to .github/workflows/ of the repository that contains the files"
+
+
+def farm_run(command: str) -> str:
+    return f"run it: {command}"
+
+
+def both_quotes(text: str) -> str:
+    return f"an option with both kinds of quotes cannot be part of a job description: {text}"

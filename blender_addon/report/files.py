@@ -115,7 +115,7 @@ def write(place: Place, text: str | Iterable[str], standard_output: int = 1) -> 
                 stream.writelines(parts)
         elif place.replaced:
             _refuse_file(place.path, place.file)  # time has passed
-            _replace(place.file, parts)
+            replace_file(place.file, parts)
         else:
             with open(place.file, "wb") as stream:
                 stream.writelines(parts)
@@ -124,7 +124,8 @@ def write(place: Place, text: str | Iterable[str], standard_output: int = 1) -> 
         raise ReportFileError(f"{name}: {error.strerror or error}") from error
 
 
-def _replace(file: str, parts: Iterable[bytes]) -> None:
+def replace_file(file: str, parts: Iterable[bytes]) -> None:
+    """Write a file beside its place, then put it there in one step. Raises OSError."""
     folder = os.path.dirname(file)
     beside = os.path.join(folder, f".contact_lens-{secrets.token_hex(8)}")
     try:

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arguments of a command as they were given, option by option: to run it again with others."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Sequence
+
+
+def divided(
+    parser: argparse.ArgumentParser, arguments: Sequence[str], chosen: Collection[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return arguments that the parser accepts in three lists: positional ones, options whose `dest` is chosen, others.
+
+    Each option is with its values, in its order. The parser must not take abbreviations.
+    """
+    positional: list[str] = []
+    taken: list[str] = []
+    others: list[str] = []
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        action = parser._option_string_actions.get(word.partition("=")[0])  # argparse has no other list of them
+        if word == "--":
+            return positional + left, taken, others
+        if action is None:
+            positional.append(word)
+            continue
+        values = 0 if "=" in word else 1 if action.nargs is None else int(action.nargs)
+        (taken if action.dest in chosen else others).extend([word, *left[:values]])
+        del left[:values]
+    return positional, taken, others

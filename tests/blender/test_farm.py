@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Job descriptions for many machines: what `farm` writes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import bpy
+import pytest
+
+from .farms import as_submitted, compiled, moving_cube, tool, written
+from .reports import run
+from .scenes import part
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+WRITTEN = {"contact_lens_check.js", "check.yaml", "gnu_parallel.sh", "github_actions.yml"}
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    return moving_cube(tmp_path)
+
+
+# --- what is written ------------------------------------------------------------------------------------------------
+
+
+def test_each_description_has_the_files_frames_and_options(
+    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--chunk-size", 5, "--shards", 2, "--clearance=2mm", "--collections", "Props", "Outer Walls", "--exact"]
+    texts = written(tmp_path / "jobs", scene_file, "--frames", "1-12", *options)
+    assert texts.keys() == WRITTEN
+    said = capsys.readouterr().out
+    assert all(str(tmp_path / "jobs" / name) in said for name in WRITTEN), "it names what it wrote"
+    assert f"openjd run {tmp_path / 'jobs' / 'check.yaml'} -p 'File={scene_file}'" in said, "and what to do next"
+    check = ["--clearance=2mm", "--collections", "Props", "Outer Walls", "--exact"]
+
+    shell = texts["gnu_parallel.sh"]
+    values = {name: shlex.split(value) for name, value in re.findall(r"^(\w+)=\((.*)\)$", shell, re.MULTILINE)}
+    assert values["program"] == part("blender_addon.commands.farm").program()
+    assert values["run"] == [str(scene_file), "--frames=1-12", *check]
+    assert values["chunks"] == ["1-5", "6-10", "11-12"]
+    assert "\nshards=2\n" in shell
+
+    workflow = " ".join(texts["github_actions.yml"].split())
+    assert 'chunk: ["1-5", "6-10", "11-12"]' in workflow
+    assert f"check {shlex.join([scene_file.name, '--frames=1-12', *check])} --only-frames=" in workflow
+    assert "--shard ${{ matrix.shard }}/2 " in workflow
+
+    job_type = texts["contact_lens_check.js"]
+    assert 'default: "--clearance=2mm --collections Props \\"Outer Walls\\" --exact",' in job_type
+
+    template = texts["check.yaml"]
+    assert "default: 5\n" in template
+    assert "default: 2\n" in template
+    items = [line.strip().removeprefix("- ").strip('"') for line in template.splitlines()]
+    place = items.index("--frames={{Param.Frames}}")
+    assert items[place + 1 : place + 1 + len(check)] == check
+
+
+def test_no_line_of_a_description_is_left_as_it_is_in_the_package(scene_file: Path, tmp_path: Path) -> None:
+    """Else a template was edited, and `farm` does not find the line any more."""
+    farm = part("blender_addon.commands.farm")
+    made = farm.parser("farm")
+    arguments = [str(tmp_path), str(scene_file), "--frames", "3-9", "--chunk-size", "4", "--shards", "3", "--exact"]
+    job = farm._job(made, made.parse_args(arguments), arguments)
+    for template in farm.WRITTEN:
+        lines = template.lines(job)
+        assert lines
+        for line in lines:
+            assert f"\n{line}\n" in template.text, f"{template.path} has no line {line!r}"
+            assert f"\n{line}\n" not in template.filled(job)
+
+
+def test_the_open_file_and_its_frames_are_the_default(scene_file: Path, tmp_path: Path) -> None:
+    shell = written(tmp_path / "jobs")["gnu_parallel.sh"]
+    assert f"run=('{scene_file}' --frames=1-12)" in shell
+
+
+def test_only_descriptions_are_written_over(
+    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "jobs"
+    written(folder, scene_file, "--frames", "1-12")
+    again = written(folder, scene_file, "--frames", "1-6")
+    assert "--frames=1-6)" in again["gnu_parallel.sh"]
+    (folder / "check.yaml").write_text("name: mine\n", encoding="utf-8")
+    assert run("farm", folder, scene_file, "--frames", "1-3") == 2
+    assert f"{folder / 'check.yaml'}: the file there is not a job description" in capsys.readouterr().err
+    assert (folder / "gnu_parallel.sh").read_text(encoding="utf-8") == again["gnu_parallel.sh"], "nothing is written"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.blend", "--frames", "1"], "none.blend: there is no such file"),
+        (["SCENE"], "--frames: name the frames to check"),
+        (["SCENE", "--frames", "1", "--shards", "0"], "--shards: expected a number of 1 or more, not '0'"),
+        (["SCENE", "--frames", "1", "--json", "x"], "unrecognized arguments: --json x"),
+        (["SCENE", "--frames", "1", "--object", "\"A\" 'b'"], "both kinds of quotes"),
+    ],
+)
+def test_what_cannot_be_described_is_refused(
+    scene_file: Path, tmp_path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("farm", tmp_path / "jobs", *(scene_file if word == "SCENE" else word for word in arguments)) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "jobs").exists()
+
+
+@pytest.mark.parametrize(
+    ("frames", "text"),
+    [
+        ([5], "5"),
+        ([1, 2], "1-2"),
+        ([1, 3], "1,3"),
+        ([1, 2, 3, 4, 9], "1-4,9"),
+        ([1, 5, 9, 13, 14, 15], "1-13:4,14-15"),
+        ([-5, -4, -3, 7, 3], "-5--3,7,3"),
+    ],
+)
+def test_frames_as_text(frames: list[int], text: str) -> None:
+    options = part("blender_addon.commands.check_options")
+    assert options.frames_text(frames) == text
+    assert options.frames(text) == frames
+
+
+def test_arguments_are_divided_as_they_were_given() -> None:
+    made = part("blender_addon.commands.check_options").parser("check")
+    given = ["a.blend", "--collections", "A", "--json", "b.blend", "--json=out.json", "--verify", "--clearance", "2mm"]
+    given += ["--no-exact", "--html", "out.html", "--", "--c.blend"]
+    divided = part("blender_addon.commands.given_options").divided
+    assert divided(made, given, ("json", "html")) == (
+        ["a.blend", "b.blend", "--c.blend"],
+        ["--json=out.json", "--html", "out.html"],
+        ["--collections", "A", "--json", "--verify", "--clearance", "2mm", "--no-exact"],
+    )
+
+
+# --- what Flamenco makes of it ------------------------------------------------------------------------------------
+
+
+def test_the_settings_of_the_flamenco_job_are_of_the_scene(scene_file: Path, tmp_path: Path) -> None:
+    tool("node", "apt-get install nodejs")
+    written(tmp_path / "jobs", scene_file, "--frames", "1", "--collections", "A", "the B")
+    values = as_submitted(tmp_path / "jobs" / "contact_lens_check.js")
+    assert values["frames"] == "1-12"
+    assert values["scene"] == bpy.context.scene.name
+    assert values["report"] == str(scene_file.with_suffix(""))
+
+    values.update(frames="3..6, 9,20", chunk_size=3, shards=2, report="/shared/room", blendfile="/shared/room.blend")
+    values.update(options='--object "Wall\'s end" --clearance 2mm')
+    *checks, merge = compiled(tmp_path / "jobs" / "contact_lens_check.js", values)
+    assert merge["dependencies"] == [task["name"] for task in checks]
+    assert {task["type"] for task in (*checks, merge)} == {"blender"}
+    commands = [command for task in (*checks, merge) for command in task["commands"]]
+    assert {(command["name"], command["parameters"]["exe"]) for command in commands} == {("exec", "{blender}")}
+    *parts, last = (command["parameters"]["args"] for command in commands)
+    places = {args[args.index("--json") + 1] for args in parts}
+    assert len(places) == 4, "each part is a file of its own"
+    covers = [[f"--only-frames={chunk}", "--shard", f"{shard}/2"] for chunk in ("3-5", "6,9,20") for shard in (1, 2)]
+    assert [args[-5:-2] for args in parts] == covers
+    (folder,) = {os.path.dirname(place) for place in places}
+    assert last[:5] == ["-b", "--command", "contact_lens", "merge", folder]
+    run_of = ["--scene=Scene", "--frames=3-6,9,20", "--object", "Wall's end", "--clearance", "2mm"]
+    assert parts[0][:11] == ["-b", "--command", "contact_lens", "check", "/shared/room.blend", *run_of]
