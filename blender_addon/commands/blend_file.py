@@ -22,10 +22,10 @@ def digest(file: str) -> str:
     """Return the SHA-256 of a file's bytes. Raises UsageError."""
     try:
         return _sha256(file)
-    except (FileNotFoundError, IsADirectoryError):
-        raise UsageError(why_missing(file)) from None
     except OSError as error:
-        raise UsageError(error.strerror or str(error)) from error
+        # Of a folder Windows says that permission is denied.
+        problem = error.strerror or str(error) if Path(file).is_file() else why_missing(file)
+        raise UsageError(problem) from error
 
 
 def _sha256(file: str) -> str:

@@ -903,6 +903,18 @@ def is_folder(path: str) -> str:
     return f"{path} is a folder: name a file"
 
 
+def is_device(path: str, device: str) -> str:
+    return f"{path}: {device} is the name of a device on Windows: name another file"
+
+
+def name_with_colon(path: str) -> str:
+    return f"{path}: a file name cannot contain a colon on Windows: name another file"
+
+
+def in_use(path: str) -> str:
+    return f"{path} cannot be written: it is read-only, or open in another program: close it there"
+
+
 def no_folder(path: str, folder: str) -> str:
     return f"{path}: there is no folder {folder}"
 

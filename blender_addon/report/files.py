@@ -13,13 +13,14 @@ import re
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
 from ..data import messages
-from . import csv_report, html_report, json_report, pair
+from . import csv_report, html_report, json_report, pair, windows_paths
 
 BEGINNINGS = tuple(
     text.encode()
@@ -38,6 +39,11 @@ BLOCK = 1_000_000
 """Characters that are written to partial reports at a time."""
 MOST_LINKS = 40
 """How many symbolic links are followed, one to the next."""
+ON_WINDOWS = os.name == "nt"
+SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
+PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds between attempts to replace a file on Windows, where virus scanners and indexers keep new files open for a
+moment."""
 
 
 class ReportFileError(Exception):
@@ -74,15 +80,33 @@ def place_of(path: str) -> Place:
             return Place(path, None, descriptor, replaced=False)
         if not path:
             raise ReportFileError(messages.NO_PATH)
-        if path.endswith(os.sep) or os.path.isdir(path):
+        if path.endswith(SEPARATORS) or os.path.isdir(path):
             raise ReportFileError(messages.is_folder(path))
-        file = os.path.realpath(path)
+        if ON_WINDOWS and (device := windows_paths.device_of(path)):
+            if device == windows_paths.NULL:
+                return Place(path, windows_paths.NULL, None, replaced=False)
+            raise ReportFileError(messages.is_device(path, device))
+        if ON_WINDOWS and windows_paths.stream_of(path) is not None:
+            raise ReportFileError(messages.name_with_colon(path))
+        file = _openable(os.path.realpath(path))
         if not os.path.isdir(os.path.dirname(file)):
             raise ReportFileError(messages.no_folder(path, os.path.dirname(file)))
         _refuse_file(path, file)
         return Place(path, file, None, replaced=not os.path.exists(file) or os.path.isfile(file))
     except OSError as error:
-        raise ReportFileError(f"{path}: {error.strerror or error}") from error
+        raise ReportFileError(_why_not(path, error)) from error
+
+
+def _openable(path: str) -> str:
+    """Return an absolute path as it can be opened, however long it is."""
+    return windows_paths.extended(path) if ON_WINDOWS else path
+
+
+def _why_not(path: str, error: OSError) -> str:
+    """Return why nothing can be written to a path."""
+    if ON_WINDOWS and isinstance(error, PermissionError):  # which is all that Windows says of either
+        return messages.in_use(path)
+    return f"{path}: {error.strerror or error}"
 
 
 def share_a_file(places: Iterable[Place]) -> bool:
@@ -120,8 +144,7 @@ def write(place: Place, text: str | Iterable[str], standard_output: int = 1) -> 
             with open(place.file, "wb") as stream:
                 stream.writelines(parts)
     except OSError as error:
-        name = "standard output" if place.path == "-" else place.path
-        raise ReportFileError(f"{name}: {error.strerror or error}") from error
+        raise ReportFileError(_why_not("standard output" if place.path == "-" else place.path, error)) from error
 
 
 def replace_file(file: str, parts: Iterable[bytes]) -> None:
@@ -135,7 +158,7 @@ def replace_file(file: str, parts: Iterable[bytes]) -> None:
             stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(beside, file)
+        _take_place(beside, file)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(beside)
@@ -147,6 +170,18 @@ def replace_file(file: str, parts: Iterable[bytes]) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+def _take_place(beside: str, file: str) -> None:
+    """Rename a file to another, which is replaced."""
+    for pause in PAUSES if ON_WINDOWS else ():
+        try:
+            os.replace(beside, file)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    os.replace(beside, file)
 
 
 def _descriptor(path: str) -> int | None:
@@ -168,7 +203,7 @@ def _refuse_descriptor(path: str, descriptor: int) -> None:
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode) or state.st_size <= os.lseek(descriptor, 0, os.SEEK_CUR):
         return
-    if os.name == "nt":  # a file that is open like this can only be one to append to
+    if ON_WINDOWS:  # a file that is open like this can only be one to append to
         return
     import fcntl
 
@@ -193,7 +228,8 @@ def _refuse_content(path: str, head: bytes, kind: str = "report", beginnings: tu
 
 def partial_path(place: Place) -> str:
     """Return where the report of a place grows: beside the path as it was named."""
-    return f"{place.path}.partial"
+    path = f"{place.path}.partial"
+    return windows_paths.extended(os.path.abspath(path)) if ON_WINDOWS else path
 
 
 class Partials:
@@ -212,6 +248,8 @@ class Partials:
         try:
             for place in self._places:
                 self._files[place] = _open(partial_path(place))
+            if len({_identity(file) for file in self._files.values()}) < len(self._files):
+                raise ReportFileError(messages.SHARED_REPORT_FILE)  # OUT.json and out.json, where they are the same
             for file in self._files.values():  # only now: a run that is refused leaves what an earlier one has done
                 file.truncate(0)
         except BaseException:
@@ -265,6 +303,12 @@ class Partials:
     def hint(self, place: Place) -> str:
         """Return where what was done can be read, as the end of a sentence."""
         return messages.partial_report_at(partial_path(place)) if place in self._files else ""
+
+
+def _identity(file: io.FileIO) -> tuple[object, ...]:
+    """Return what tells an open file from others; file systems that have no such number tell all apart."""
+    state = os.fstat(file.fileno())
+    return (state.st_dev, state.st_ino) if state.st_ino else (id(file),)
 
 
 def _blocks(parts: Iterable[str]) -> Iterator[bytes]:
