@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -98,3 +99,14 @@ def candidates(
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # objects may be on both sides
     _, places = np.unique(np.sort(pairs, axis=1) @ [len(extent), 1], return_index=True)
     return pairs[np.sort(places)]
+
+
+def digest_of(objects: Sequence[SceneObject], shards: Sequence[IntArray]) -> str:
+    """Return a digest of the objects by name, and of the pairs (n, 2) of them in each shard.
+
+    Machines whose coordinates differ in the last digits may find other pairs, or cut them elsewhere.
+    """
+    digest = hashlib.sha256("\0".join(obj.name for obj in objects).encode("utf-8", "surrogatepass"))
+    for pairs in shards:
+        digest.update(b"\0%d\0" % len(pairs) + np.ascontiguousarray(pairs, dtype="<i8").tobytes())
+    return digest.hexdigest()

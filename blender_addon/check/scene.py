@@ -15,15 +15,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...core.broad_phase.pair_order import split_pairs
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation
 from ...core.types import IntArray
 from ..data import messages
 from ..data.collision_kinds import PRIMITIVES
-from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Skipped
+from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
-from .candidates import bounds_of, candidates
+from .candidates import bounds_of, candidates, digest_of
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds
 from .frame_cache import FrameCache
@@ -60,6 +61,8 @@ class Outcome:
     skipped: list[Skipped] = field(default_factory=list)
     candidates: int = 0
     """How many pairs the broad phase left, the ignored ones not counted."""
+    shards_digest: str | None = None
+    """Of all candidate pairs, and of how they are cut into shards; None where they are not."""
     partial: bool = False
     """Whether the check was cancelled."""
     approved: Clashes = field(default_factory=Clashes.none)
@@ -74,19 +77,21 @@ def check(
     verify: bool = False,
     known: FrameCache | None = None,
     found: Callable[[int], None] | None = None,
+    shard: Shard | None = None,
 ) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
     partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
-    the scene have found, which saves time. found: called with the number of clashes whenever there are more.
+    the scene have found, which saves time. found: called with the number of clashes whenever there are more. shard:
+    check these candidate pairs only.
     """
     outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
         run = _Check(given, outcome, known or FrameCache(follows=False), found)
         try:
-            pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS))
+            pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS), shard)
             outcome.candidates = len(pairs)
             run.check_pairs(pairs, subrange(progress, BOUNDS, 0.9 if verify else 1.0))
             run.keep_found()
@@ -127,13 +132,18 @@ class _Check:
         self._found: list[Clashes] = []
         self._cleared: list[IntArray] = []
 
-    def find_pairs(self, progress: Progress | None) -> IntArray:
-        """Return the pairs (n, 2) that may collide and that no rule ignores. Raises Cancelled."""
+    def find_pairs(self, progress: Progress | None, shard: Shard | None) -> IntArray:
+        """Return the pairs (n, 2) that may collide, all or those of a shard, and that no rule ignores. Raises
+        Cancelled."""
         objects = self._objects
         low, high, problems = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
         pairs = candidates(self._given, low, high, set(problems), subrange(progress, 0.5 * PAIRS, PAIRS))
+        if shard is not None:
+            shards = [pairs[rows] for rows in split_pairs(low, high, pairs, shard.count)]
+            self._outcome.shards_digest = digest_of(objects, shards)
+            pairs = shards[shard.number - 1]
         ignored = self._given.ignored_rows(pairs)
         for name, rows in ignored.items():
             self._ignore(name, pairs[rows])

@@ -7,6 +7,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from ..check import scene as scene_pairs
 from ..check.frame_cache import FrameCache
 from ..data import messages
 from ..data.lazy_rows import column
-from ..data.records import Rules
+from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..read import visibility as scene_visibility
 from ..read.frame_geometries import FrameGeometries
 from ..read.scene import read_input
+from ..read.scene_objects import CheckInput
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
@@ -34,6 +36,7 @@ from . import blend_file
 from .check_options import FAIL_ON, parser
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .part import make_folder, part_of
 from .progress import Progress
 from .streams import Screen, blender_aside
 from .terminal import closing_lines, lines
@@ -46,19 +49,24 @@ OPEN = frozenset(map(str.lower, scene_results.OPEN_STATUSES))
 def run(arguments: Sequence[str], prog: str) -> int:
     """Run the check that the arguments ask for. Returns the exit code. Raises UsageError and ReportFileError."""
     options = parser(prog).parse_args(list(arguments))
+    if not options.files and not bpy.data.filepath:
+        raise UsageError(messages.NO_FILE_OPEN)
+    part = part_of(options)
+    if part is not None:
+        make_folder(options.json)
     places = _places(options)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError(messages.IGNORE_NONE)
     if options.pictures < 0:
         raise UsageError(messages.PICTURES_NEGATIVE)
-    if not options.files and not bpy.data.filepath:
-        raise UsageError(messages.NO_FILE_OPEN)
-    missing = [file for file in options.files if not Path(file).is_file()]
-    if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
+    files = options.files or [None]
+    if part is not None:
+        files = [files[place] for place in part["covers"]["files"]]
+    missing = [file for file in files if file is not None and not Path(file).is_file()]
+    if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
-    files = options.files or [None]
     inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
     checks: list[dict[str, Any]] = []
     with (
@@ -73,18 +81,18 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 continue
             before = len(checks)
             progress.begin_file(source["file"])
-            for check in _checks_of_file(options, file, source, progress, stop):
+            for check in _checks_of_file(options, part, file, source, progress, stop):
                 checks.append(check)
-                _add(partials, [check], source)
+                _add(partials, [check], source, part)
                 if not screen.quiet:
                     for line in lines(check, file):
                         screen.say(line)
             for line in closing_lines(checks[before:]):
                 screen.say(line)
             if source["error"] is not None:
-                _add(partials, [], source)
+                _add(partials, [], source, part)
         stopped = stop.noted  # a signal after this changes nothing
-        document = scene_report.document(checks, stopped, inputs)
+        document = scene_report.document(checks, stopped, inputs, part)
         written = [_write(kind, place, document, partials, screen, output) for kind, place in places.items()]
     unwritten = not all(written)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
@@ -99,8 +107,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if unwritten:
         return WRONG
     if stop.timed_out:
-        return FINDINGS if _any_fails(options, checks) else UNCHECKED
-    return STOPPED if stopped else _exit_code(options, checks)
+        return FINDINGS if part is None and _any_fails(options, checks) else UNCHECKED
+    if stopped:
+        return STOPPED
+    return _exit_code(options, checks) if part is None else CLEAN
 
 
 def _write(
@@ -140,10 +150,15 @@ def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
     return places
 
 
-def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
+def _add(
+    partials: report_files.Partials,
+    checks: list[dict[str, Any]],
+    source: dict[str, Any],
+    part: dict[str, Any] | None,
+) -> None:
     """Add what is done to the partial reports, as a document that is a part of one."""
     if partials.grow:
-        for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source]))):
+        for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source], part))):
             complain_of(problem)
 
 
@@ -181,7 +196,12 @@ def _any_fails(options: argparse.Namespace, checks: list[dict[str, Any]]) -> boo
 
 
 def _checks_of_file(
-    options: argparse.Namespace, file: str | None, source: dict[str, Any], progress: Progress, stop: Stop
+    options: argparse.Namespace,
+    part: dict[str, Any] | None,
+    file: str | None,
+    source: dict[str, Any],
+    progress: Progress,
+    stop: Stop,
 ) -> Iterator[dict[str, Any]]:
     """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
     name = "" if file is None else f"{file}: "
@@ -192,7 +212,7 @@ def _checks_of_file(
         elif options.enable_autoexec and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["libraries"] = blend_file.libraries()
-        yield from _checks(options, progress, stop)
+        yield from _checks(options, part, progress, stop)
     except (UsageError, ReadError, OSError) as error:
         source["error"] = report_files.reason(error)
         complain_of(f"{name}{source['error']}")
@@ -202,8 +222,10 @@ def _checks_of_file(
         complain_of_a_fault()
 
 
-def _checks(options: argparse.Namespace, progress: Progress, stop: Stop) -> Iterator[dict[str, Any]]:
-    """Check the open file, frame by frame, until the user stops it."""
+def _checks(
+    options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop
+) -> Iterator[dict[str, Any]]:
+    """Check the open file, or a part of it, frame by frame, until the user stops it."""
     scene = bpy.context.scene
     if options.scene is not None:
         named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
@@ -213,21 +235,31 @@ def _checks(options: argparse.Namespace, progress: Progress, stop: Stop) -> Iter
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
         layer = bpy.context.view_layer
-    known = FrameCache(follows=len(options.frames or ()) > 1)
+    frames, shard = options.frames, None
+    if part is not None:
+        frames, shard = part["covers"]["frames"], Shard(part["covers"]["shard"], part["run"]["shards"])
+    before = {frame: earlier for earlier, frame in pairwise(options.frames or ())}
+    known = FrameCache(follows=len(frames or ()) > 1)
     with bpy.context.temp_override(scene=scene, view_layer=layer), FrameGeometries(scene, layer) as geometries:
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
-        wanted = options.frames or [None]
+        wanted = frames or [None]
         last: scene_motion.Sample | None = None
+
+        def read(frame: int | None) -> CheckInput:
+            scene_visibility.go_to(scene, layer, options.visibility, frame)
+            geometries.next_frame()
+            return read_input(context, rules, scene_results.reviewed(scene), geometries)
+
         for k, frame in enumerate(wanted):
             if stop.asked:
                 return
-            scene_visibility.go_to(scene, layer, options.visibility, frame)
-            geometries.next_frame()
-            given = read_input(context, rules, scene_results.reviewed(scene), geometries)
+            if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
+                last = scene_motion.Sample(before[frame], read(before[frame]).objects)
+            given = read(frame)
             progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:
-                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes)
+                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard)
             finally:
                 progress.end_frame()
             check = scene_report.check_record(scene, given, outcome, clash_renewal.statuses(scene))
@@ -235,6 +267,8 @@ def _checks(options: argparse.Namespace, progress: Progress, stop: Stop) -> Iter
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
             check = scene_report.reported(check)
+            if part is not None:
+                part["candidates"].append(outcome.shards_digest)
             if options.html and options.pictures and not stop.asked:
                 pairs = report_pictures.pairs_of(check["findings"], given.objects)
                 report_pictures.take_pictures(context, check, pairs, options.pictures)

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from ..check import results as scene_results
 from ..check.clashes import LEAST_RANKS
 from ..data import messages
-from ..data.records import ALL, RENDER, VIEWPORT
+from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from .command_parser import CommandParser, duration
 
 MOST_FRAMES = 1_000_000
+MOST_SHARDS = 100_000
 LAST_FRAME = 1_048_574
 """Blender goes to no later frame, nor to one before its negative."""
 
@@ -37,6 +38,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     add_what_to_check(made)
+    add_parts(made)
     add_reports(made)
     return made
 
@@ -103,6 +105,23 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     )
 
 
+def add_parts(made: argparse.ArgumentParser) -> None:
+    """Add the options that make a part of a run."""
+    parts = made.add_argument_group(
+        "a part of the run",
+        "For many machines: each repeats the whole command and adds one or more of these, and --json. merge makes one "
+        "report of all parts. The exit code is 0 whatever clashes there are: only that of merge judges.",
+    )
+    parts.add_argument("--only-files", nargs="+", metavar="FILE", help="check only these of the files")
+    parts.add_argument("--only-frames", type=frames, metavar="LIST", help="check only these of the --frames")
+    parts.add_argument(
+        "--shard",
+        type=_shard,
+        metavar="K/N",
+        help="check only the K-th of N parts of the pairs whose bounding boxes are close; each part is near in space",
+    )
+
+
 def add_reports(made: argparse.ArgumentParser) -> None:
     """Add the options that decide what is reported, and what the exit code is."""
     out = made.add_argument_group("reports")
@@ -152,6 +171,13 @@ def _length(text: str) -> WrittenLength:
         return written_length(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _shard(text: str) -> Shard:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS):
+        raise argparse.ArgumentTypeError(messages.shard_expected(text, MOST_SHARDS))
+    return Shard(int(number), int(count))
 
 
 def frames(text: str) -> list[int]:

@@ -932,6 +932,23 @@ def partial_report_at(path: str) -> str:
     return f"; what was done is in {path}"
 
 
+# --- parts of a run, and merging them -------------------------------------------------------------------------------
+
+ONLY_FRAMES_ALONE = "--only-frames needs --frames, the frames of the whole run"
+PART_IS_JSON = "a part of a run is written with --json only: merge writes the other reports"
+PART_NEEDS_JSON = "a part of a run needs --json, which merge reads"
+
+
+def shard_expected(text: str, most: int) -> str:
+    return f"expected K/N, two whole numbers with 1 <= K <= N <= {most:,}, as in 2/3, not {text!r}"
+
+
+def not_of_run(option: str, names: Sequence[str], whole: str) -> str:
+    """Return that a part is to cover what is not in the whole run."""
+    missing = f"{', '.join(names[:5])}{and_more(len(names) - 5)}"
+    return f"{option}: {missing} not among {whole}: repeat the command of the whole run"
+
+
 # --- the command line -----------------------------------------------------------------------------------------------
 
 COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens check [OPTIONS]"

@@ -125,6 +125,16 @@ class Reviewed:
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Shard:
+    """A part of the candidate pairs of a scene: those along a stretch of a curve that fills space."""
+
+    number: int
+    """From 1."""
+    count: int
+    """How many there are. Each candidate pair is in exactly one."""
+
+
 class Skipped(NamedTuple):
     """An object, instance or pair that a check leaves out."""
 

@@ -29,7 +29,7 @@ from . import csv_report, html_report, json_report
 from .order import ordered
 from .scene_units import in_scene_units, unit_format
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Document = dict[str, Any]
 
@@ -114,13 +114,16 @@ def reported(check: dict[str, Any]) -> dict[str, Any]:
 
 
 def document(
-    checks: list[dict[str, Any]], stopped: bool = False, inputs: list[dict[str, Any]] | None = None
+    checks: list[dict[str, Any]],
+    stopped: bool = False,
+    inputs: list[dict[str, Any]] | None = None,
+    part: dict[str, Any] | None = None,
 ) -> Document:
     """Return checks, one for each file and frame, as one document; stopped: whether there should be more.
 
     checks: as `reported`. inputs: all files that were asked for, as `input_of` has them, with an `error` where one
-    could not be checked; those of the checks if not given. What is written is a function of the document, and of
-    pictures.
+    could not be checked; those of the checks if not given. part: of which run it is a part; None of a whole one. What
+    is written is a function of the document, and of pictures.
     """
     return {
         "schema": json_report.SCHEMA,
@@ -131,6 +134,7 @@ def document(
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
         "between_frames": _between_frames(checks),
+        "part": part,
         "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }

@@ -53,7 +53,7 @@ def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> No
     paths, options = outputs(tmp_path)
     assert run(scene_file, "--clearance", 0.002, "--quiet", *options) == 1
     data, rows, page = (load_report(path) for path in paths.values())
-    assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 2)
+    assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 3)
     (check,) = data["checks"]
     assert check["settings"]["clearance"] == 0.002
     assert [row["relation"] for row in check["findings"]] == ["penetrating", "within_clearance"]

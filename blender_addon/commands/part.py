@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A part of a run: a report of some of its files, frames and pairs, which says of what whole it is a part."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..data import messages
+from ..data.records import Shard
+from ..report.scene import WRITERS
+from .outcome import UsageError
+
+SETTINGS = (
+    "enable_autoexec",
+    "scene",
+    "visible",
+    "selected",
+    "collections",
+    "object",
+    "visibility",
+    "instances",
+    "touching",
+    "least_contact",
+    "exact",
+    "verify",
+)
+"""The options, but for clearance and ignored pairs, of which all parts of a run have the same."""
+
+
+def part_of(options: argparse.Namespace) -> dict[str, Any] | None:
+    """Return what a report says of its part in a run; None where it is that of the whole run. Raises UsageError.
+
+    `run` is the whole, and is the same in all of its parts; `covers` is what the part has of it; `candidates` are the
+    `shards_digest` of its checks.
+    """
+    if options.only_files is None and options.only_frames is None and options.shard is None:
+        return None
+    if any(getattr(options, kind) is not None for kind in WRITERS if kind != "json"):
+        raise UsageError(messages.PART_IS_JSON)
+    if options.json is None:
+        raise UsageError(messages.PART_NEEDS_JSON)
+    names = options.files or [bpy.data.filepath]
+    shard = options.shard or Shard(1, 1)
+    return {
+        "run": {
+            "files": [Path(name).name for name in names],
+            "frames": options.frames,
+            "shards": shard.count,
+            "options": _settings(options),
+        },
+        "covers": {"files": _places(options, names), "frames": _frames(options), "shard": shard.number},
+        "candidates": [],
+    }
+
+
+def make_folder(path: str) -> None:
+    """Make the folder of a part: a farm has no command for that which all systems know. Raises OSError."""
+    if path != "-" and (folder := os.path.dirname(path)):
+        os.makedirs(folder, exist_ok=True)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that decide what is found."""
+    clearance = None if options.clearance is None else f"{options.clearance.number!r}{options.clearance.symbol}"
+    ignore = None if options.ignore is None else sorted(set(options.ignore))
+    return {**{name: getattr(options, name) for name in SETTINGS}, "clearance": clearance, "ignore": ignore}
+
+
+def _places(options: argparse.Namespace, names: list[str]) -> list[int]:
+    """Return which files of the run, by their places in it, are covered. Raises UsageError."""
+    if options.only_files is None:
+        return list(range(len(names)))
+    wanted = {os.path.realpath(name): name for name in options.only_files}
+    found = [os.path.realpath(name) for name in names]
+    if missing := [name for path, name in wanted.items() if path not in found]:
+        raise UsageError(messages.not_of_run("--only-files", missing, "the files"))
+    return [place for place, path in enumerate(found) if path in wanted]
+
+
+def _frames(options: argparse.Namespace) -> list[int] | None:
+    """Return which frames of the run are covered, in its order. Raises UsageError."""
+    frames: list[int] | None = options.frames
+    if options.only_frames is None:
+        return frames
+    if frames is None:
+        raise UsageError(messages.ONLY_FRAMES_ALONE)
+    wanted = set(options.only_frames)
+    if missing := sorted(wanted.difference(frames)):
+        raise UsageError(messages.not_of_run("--only-frames", list(map(str, missing)), "--frames"))
+    return [frame for frame in frames if frame in wanted]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts of a run: some of its files, frames and pairs, for many machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from .reports import load_report, run
+from .scenes import animate, cube, save_scene
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture
+def row_file(tmp_path: Path) -> Path:
+    """A row of cubes, each half inside the next; the first moves away from frame 1 to 3."""
+    cubes = [cube(f"Cube {k}", (1.5 * k, 0.0, 0.0)) for k in range(9)]
+    animate(cubes[0], "location", f1=(0.0, 0.0, 0.0), f3=(-4.0, 0.0, 0.0))
+    return save_scene(tmp_path / "row.blend")
+
+
+def part_report(path: Path, *arguments: object) -> Any:
+    assert run(*arguments, "--json", path, "--quiet") == 0, "only a merge judges"
+    return load_report(path)
+
+
+def pairs_in(document: Any) -> list[tuple[str, str]]:
+    return sorted((row["a"]["name"], row["b"]["name"]) for check in document["checks"] for row in check["findings"])
+
+
+@pytest.mark.parametrize("count", [1, 3, 20])
+def test_each_candidate_pair_is_in_exactly_one_shard(row_file: Path, tmp_path: Path, count: int) -> None:
+    whole = tmp_path / "whole.json"
+    assert run(row_file, "--json", whole, "--quiet") == 1
+    parts = [part_report(tmp_path / f"{k}.json", row_file, "--shard", f"{k}/{count}") for k in range(1, count + 1)]
+    expected = load_report(whole)
+    assert sorted(pair for part in parts for pair in pairs_in(part)) == pairs_in(expected)
+    for number in ("candidate_pairs", "checked_pairs"):
+        assert sum(part["checks"][0][number] for part in parts) == expected["checks"][0][number], number
+    assert {part["checks"][0]["objects"] for part in parts} == {9}
+    assert len({tuple(part["part"]["candidates"]) for part in parts}) == 1, "all have cut the same pairs alike"
+    assert expected["part"] is None
+
+
+def test_a_part_names_the_run_and_what_it_has_of_it(row_file: Path, tmp_path: Path) -> None:
+    cube("Alone")
+    other = save_scene(tmp_path / "other.blend")
+    command = [row_file, other, "--frames", "1-10:3,2", "--clearance", "2mm", "--ignore", "joined", "--exact"]
+    only = ["--only-files", other, "--only-frames", "2,7,1", "--shard", "2/3"]
+    document = part_report(tmp_path / "new" / "folder" / "part.json", *command, *only)
+    assert document["part"]["run"] | {"options": None} == {
+        "files": ["row.blend", "other.blend"],
+        "frames": [1, 4, 7, 10, 2],
+        "shards": 3,
+        "options": None,
+    }
+    assert document["part"]["covers"] == {"files": [1], "frames": [1, 7, 2], "shard": 2}
+    given = {name: value for name, value in document["part"]["run"]["options"].items() if value}
+    assert given == {"visibility": "viewport", "clearance": "2.0mm", "ignore": ["joined"], "exact": True}
+    assert [entry["file"] for entry in document["inputs"]] == ["other.blend"]
+    assert [check["frame"] for check in document["checks"]] == [1, 7, 2]
+
+
+def test_a_part_knows_how_far_objects_moved_since_a_frame_of_another(row_file: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.json"
+    assert run(row_file, "--frames", "1-4", "--json", whole, "--quiet") == 1
+    motions = {check["frame"]: check["motion"] for check in load_report(whole)["checks"]}
+    assert motions[2]["distance"] > 0.0
+    for frames in ("2", "3-4", "2,4"):
+        part = part_report(tmp_path / "part.json", row_file, "--frames", "1-4", "--only-frames", frames)
+        for check in part["checks"]:
+            assert check["motion"] == motions[check["frame"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--shard", "5/4"], "1 <= K <= N"),
+        (["--shard", "0/4"], "1 <= K <= N"),
+        (["--shard", "a/4"], "1 <= K <= N"),
+        (["--only-frames", "1"], "--only-frames needs --frames"),
+        (["--frames", "1-3", "--only-frames", "3-5"], "4, 5 not among --frames"),
+        (["--only-files", "none.blend"], "none.blend not among the files"),
+        (["--shard", "1/2", "--html", "out.html"], "merge writes the other reports"),
+    ],
+)
+def test_what_is_no_part_of_the_run_is_refused(
+    row_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    path = tmp_path / "new" / "part.json"
+    assert run(row_file, "--json", path, *arguments) == 2
+    assert words in capfd.readouterr().err
+    assert not path.parent.exists()
+    assert not Path("out.html").exists()
+
+
+def test_a_part_needs_a_report_that_can_be_merged(row_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(row_file, "--shard", "1/2") == 2
+    assert "needs --json" in capfd.readouterr().err
+
+
+def test_a_part_that_covers_a_missing_file_fails(row_file: Path, tmp_path: Path) -> None:
+    other, path = tmp_path / "other.blend", tmp_path / "part.json"
+    assert run(row_file, other, "--json", path, "--quiet", "--only-files", other) == 2
+    assert not path.exists()
+    assert run(row_file, other, "--json", path, "--quiet", "--only-files", row_file) == 0
+
+
+def test_the_open_file_has_parts_too(row_file: Path, tmp_path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(row_file))
+    document = part_report(tmp_path / "part.json", "--shard", "1/2")
+    assert document["part"]["run"]["files"] == ["row.blend"]
