@@ -56,6 +56,8 @@ DOWNLOAD_PAUSES = (3.0, 15.0)
 """Seconds to wait before the second and the third try of a download."""
 PIP_RETRIES = "2"
 """How often pip retries within each of these tries, whatever PIP_RETRIES or pip's own settings say."""
+RENAME_PAUSES = (0.5, 2.0, 8.0) if os.name == "nt" else ()
+"""Seconds to wait before a folder that cannot be renamed is renamed again."""
 ABANDONED_S = 86400.0
 """Age in seconds at which a half-made environment was left behind by a process that was killed."""
 STAMP = "contact_lens.json"
@@ -97,13 +99,18 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a temporary folder. On Windows what a virus scanner has open cannot be removed: it stays then."""
+    return tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True)
+
+
 # --- processes ------------------------------------------------------------------------------------------------------
 
 
 def run(command: Sequence[str | Path], variables: dict[str, str]) -> int:
     """Run `command` in the repository with our output streams and an empty Blender profile. Return its exit code."""
     words = [str(word) for word in command]
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
+    with temporary_folder() as profile:
         isolated = {**os.environ, "BLENDER_USER_RESOURCES": profile, "PYTHONNOUSERSITE": "1"}
         return subprocess.run(words, cwd=ROOT, env={**isolated, **variables}, check=False).returncode
 
@@ -113,10 +120,12 @@ def output_of(
 ) -> tuple[int, str]:
     """Run `command` quietly in `folder`. Return its exit code and its output; 127 when there is no such program."""
     words = [str(word) for word in command]
-    variables = {**os.environ, **(variables or {})}
+    # Not in the encoding of the machine, in which a path may not be possible.
+    variables = {**os.environ, "PYTHONIOENCODING": "utf-8:backslashreplace", **(variables or {})}
     into = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    text = {"encoding": "utf-8", "errors": "replace"}
     try:
-        done = subprocess.run(words, cwd=folder, env=variables, check=False, text=True, errors="replace", **into)
+        done = subprocess.run(words, cwd=folder, env=variables, check=False, **text, **into)
     except OSError as error:
         return 127, str(error)
     return done.returncode, done.stdout
@@ -287,13 +296,25 @@ def fits(folder: Path, wanted: dict[str, Any]) -> bool:
 def swap_in(made: Path, folder: Path, replaced: Path) -> None:
     """Rename `made` to `folder`, and what was there to `replaced`; leave everything as it was when that fails."""
     if folder.exists():
-        folder.rename(replaced)
+        rename(folder, replaced)
     try:
-        made.rename(folder)
+        rename(made, folder)
     except OSError:
         if replaced.exists():
-            replaced.rename(folder)
+            rename(replaced, folder)
         raise
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename a folder; on Windows virus scanners have new files open for a moment, which prevents that."""
+    for pause in RENAME_PAUSES:
+        try:
+            source.rename(target)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    source.rename(target)
 
 
 def extra(name: str) -> list[str]:
@@ -364,14 +385,14 @@ def write_zip(target: Path) -> Path:
 @contextmanager
 def built_zip() -> Iterator[Path]:
     """Yield the zip in a temporary folder: only a validated one goes to `dist`."""
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+    with temporary_folder() as folder:
         yield write_zip(Path(folder) / f"contact_lens-{version()}.zip")
 
 
 def extension_tool(python: Path) -> list[str | Path]:
     """Return the command that is Blender's own extension builder and validator."""
     program = "import bpy; print('\\nSCRIPTS=' + bpy.utils.system_resource('SCRIPTS'))"
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
+    with temporary_folder() as profile:
         code, output = output_of([python, "-c", program], {"BLENDER_USER_RESOURCES": profile})
     found = re.search(r"^SCRIPTS=(.+)$", output, re.MULTILINE)
     if code != 0 or not found:
@@ -392,7 +413,7 @@ def build_distributions(python: Path, target: Path) -> list[Path]:
 
     setuptools leaves files where it builds, so it gets a copy. `python` has build and setuptools.
     """
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+    with temporary_folder() as folder:
         ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")
         source = shutil.copytree(ROOT, Path(folder) / "source", ignore=ignored)
         made = Path(folder) / "made"
@@ -588,7 +609,7 @@ def check_types(python: Path) -> tuple[int, str]:
 
     mypy wants a package in a folder of the package's name, and the checkout may be called anything: it reads a copy.
     """
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+    with temporary_folder() as folder:
         for path in packed_paths():
             target = Path(folder) / "contact_lens" / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -720,4 +741,6 @@ if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - to say so in one sentence instead of a traceback
         print(f"build.py needs CPython 3.11 or newer; this is Python {platform.python_version()}.", file=sys.stderr)
         sys.exit(MissingError.exit_code)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a path may have letters that the console has not
     sys.exit(main(sys.argv[1:]))
