@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ OF_REPORTS = {"contact-lens-scene-report": "scene-report", "contact-lens-report"
 """The files of the schemas that documents name."""
 IS_AVAILABLE = importlib.util.find_spec("jsonschema_rs") is not None
 """An installed Blender has no validator; its reports are those of the module."""
+
+UNLISTED = "unlisted"
+"""A field and a word that no schema has."""
 
 
 @cache
@@ -48,3 +53,40 @@ def validated(data: Any, name: str = "") -> Any:
 def read_json(text: str | bytes) -> Any:
     """The report in a JSON text."""
     return validated(json.loads(text))
+
+
+def mutants(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what was done to a document, and the document with it: of each kind of record a field more and each field
+    less, and each value of another type."""
+    seen = set()
+    for where in _places(data):
+        what = (tuple("*" if isinstance(step, int) else step for step in where), type(_at(data, where)))
+        if what in seen:
+            continue
+        seen.add(what)
+        words = "/".join(map(str, what[0]))
+        if isinstance(_at(data, where), dict):
+            changed = copy.deepcopy(data)
+            _at(changed, where)[UNLISTED] = 0
+            yield f"more in {words}", changed
+        if where:
+            changed = copy.deepcopy(data)
+            _at(changed, where[:-1])[where[-1]] = {UNLISTED: 0}
+            yield f"another {words}", changed
+            if isinstance(where[-1], str):
+                changed = copy.deepcopy(data)
+                del _at(changed, where[:-1])[where[-1]]
+                yield f"no {words}", changed
+
+
+def _places(data: Any, where: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    yield where
+    entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for step, value in entries:
+        yield from _places(value, (*where, step))
+
+
+def _at(data: Any, where: tuple[str | int, ...]) -> Any:
+    for step in where:
+        data = data[step]
+    return data
