@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The JSON Schemas of docs/schemas: every report that a test reads is validated."""
+"""The schemas of docs/schemas: every report that a test reads is validated."""
 
 from __future__ import annotations
 
 import copy
 import importlib.util
 import json
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "schemas"
 OF_REPORTS = {"contact-lens-scene-report": "scene-report", "contact-lens-report": "pair-report"}
 """The files of the schemas that documents name."""
-IS_AVAILABLE = importlib.util.find_spec("jsonschema_rs") is not None
-"""An installed Blender has no validator; its reports are those of the module."""
+IS_AVAILABLE = all(map(importlib.util.find_spec, ("jsonschema_rs", "xmlschema")))
+"""An installed Blender has no validators; its reports are those of the module."""
 
 UNLISTED = "unlisted"
 """A field and a word that no schema has."""
@@ -53,6 +56,31 @@ def validated(data: Any, name: str = "") -> Any:
 def read_json(text: str | bytes) -> Any:
     """The report in a JSON text."""
     return validated(json.loads(text))
+
+
+@cache
+def _junit_schema() -> Any:
+    import xmlschema
+
+    return xmlschema.XMLSchema(str(FOLDER / "junit.xsd"))
+
+
+def junit_faults(root: Element) -> list[str]:
+    """How JUnit XML is not as its schema says."""
+    return [f"{error.path}: {error.reason}" for error in _junit_schema().iter_errors(root)]
+
+
+def read_junit(text: str) -> Element:
+    """The test suites of JUnit XML: each counts its cases, and has none twice."""
+    root = ElementTree.fromstring(text)
+    assert not IS_AVAILABLE or not junit_faults(root)
+    for suite in root:
+        cases = suite.findall("testcase")
+        outcomes = Counter(child.tag for case in cases for child in case)
+        counted = [len(cases), *(outcomes[outcome] for outcome in ("failure", "error", "skipped"))]
+        assert [int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")] == counted
+        assert len({case.get("name") for case in cases}) == len(cases)
+    return root
 
 
 def mutants(data: Any) -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,6 @@ from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.frame_cache import FrameCache
 from ..data import messages
-from ..data.lazy_rows import column
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..read import visibility as scene_visibility
@@ -31,9 +30,10 @@ from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
+from ..report.criteria import Criteria, unchecked
 from ..report.files import ReportFileError
 from . import blend_file
-from .check_options import FAIL_ON, parser
+from .check_options import parser
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
@@ -43,7 +43,6 @@ from .terminal import closing_lines, lines
 
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
-OPEN = frozenset(map(str.lower, scene_results.OPEN_STATUSES))
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
@@ -55,6 +54,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if part is not None:
         make_folder(options.json)
     places = _places(options)
+    criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError(messages.IGNORE_NONE)
     if options.pictures < 0:
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 _add(partials, [], source, part)
         stopped = stop.noted  # a signal after this changes nothing
         document = scene_report.document(checks, stopped, inputs, part)
-        written = [_write(kind, place, document, partials, screen, output) for kind, place in places.items()]
+        written = [_write(kind, place, document, criteria, partials, screen, output) for kind, place in places.items()]
     unwritten = not all(written)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
@@ -107,16 +107,17 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if unwritten:
         return WRONG
     if stop.timed_out:
-        return FINDINGS if part is None and _any_fails(options, checks) else UNCHECKED
+        return FINDINGS if part is None and _any_fails(criteria, checks) else UNCHECKED
     if stopped:
         return STOPPED
-    return _exit_code(options, checks) if part is None else CLEAN
+    return _exit_code(criteria, checks) if part is None else CLEAN
 
 
 def _write(
     kind: str,
     place: report_files.Place,
     document: scene_report.Document,
+    criteria: Criteria,
     partials: report_files.Partials,
     screen: Screen,
     output: int,
@@ -124,7 +125,7 @@ def _write(
     """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
     if document["checks"]:
         try:
-            report_files.write(place, scene_report.WRITERS[kind](document), output)
+            report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
         except ReportFileError as error:
             complain_of(f"{error}{partials.hint(place)}")
             return False
@@ -162,37 +163,20 @@ def _add(
             complain_of(problem)
 
 
-def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int:
+def _exit_code(criteria: Criteria, checks: list[dict[str, Any]]) -> int:
     """Return what complete checks end with; what could not be checked goes to the standard error stream."""
-    if _any_fails(options, checks):
+    if _any_fails(criteria, checks):
         return FINDINGS
-    unchecked = [
-        entry["reason"]
-        for check in checks
-        for entry in check["skipped"]
-        if entry["unchecked"] and not (options.allow_empty if entry["kind"] == "empty" else options.allow_skipped)
-    ]
-    if not options.allow_skipped:
-        unchecked += [
-            messages.not_verified(row["a"]["name"], row["b"]["name"])
-            for check in checks
-            for k, verified in enumerate(column(check["findings"], "verified"))
-            if verified is False and (row := check["findings"][k])
-        ]
-    if not unchecked:
+    left = [entry["reason"] for check in checks for entry in unchecked(check) if not criteria.allows(entry)]
+    if not left:
         return CLEAN
-    complain_of(messages.not_all_checked(unchecked))
+    complain_of(messages.not_all_checked(left))
     return UNCHECKED
 
 
-def _any_fails(options: argparse.Namespace, checks: list[dict[str, Any]]) -> bool:
-    """Return whether there is a clash that is to set the exit code."""
-    failing = FAIL_ON[options.fail_on]
-    for check in checks:
-        words = (column(check["findings"], name) for name in ("relation", "status"))
-        if any(relation in failing and status in OPEN for relation, status in zip(*words, strict=True)):
-            return True
-    return False
+def _any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
+    """Return whether a clash counts."""
+    return any(any(criteria.failing(check)) for check in checks)
 
 
 def _checks_of_file(

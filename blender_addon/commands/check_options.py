@@ -6,24 +6,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..check import results as scene_results
 from ..check.clashes import LEAST_RANKS
 from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
+from ..report.criteria import FAIL_ON
 from .command_parser import CommandParser, duration
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000
 LAST_FRAME = 1_048_574
 """Blender goes to no later frame, nor to one before its negative."""
-
-FAIL_ON = {
-    "any": frozenset(scene_results.RELATIONS),
-    "touching": frozenset(scene_results.RELATIONS) - {"within_clearance"},
-    "penetrating": frozenset(scene_results.RELATIONS) - {"within_clearance", "touching"},
-    "never": frozenset(),
-}
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -128,6 +121,11 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     out.add_argument("--json", metavar="PATH", help="write a JSON report; - for standard output")
     out.add_argument("--csv", metavar="PATH", help="write a CSV table; - for standard output")
     out.add_argument("--html", metavar="PATH", help="write an HTML page with pictures; - for standard output")
+    out.add_argument(
+        "--junit",
+        metavar="PATH",
+        help="write JUnit XML for CI servers: clashes that count by --fail-on are failures; - for standard output",
+    )
     out.add_argument(
         "--pictures",
         type=int,

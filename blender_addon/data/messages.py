@@ -617,6 +617,25 @@ def found_at(frame: float) -> str:
     return f"found at frame {frame}"
 
 
+# --- test cases of JUnit XML ----------------------------------------------------------------------------------------
+
+CHECK_ENDED = "The check ran to the end"
+WHOLE_FILE = "The file is checked to the end"
+WHOLE_RUN = "The run was not stopped"
+
+
+def check_name(file: str | None, scene: str, frame: float) -> str:
+    return f"{(file or UNSAVED_FILE).removesuffix('.blend')}, {scene}, frame {frame}"
+
+
+def pair_name(name_a: str, name_b: str) -> str:
+    return f"{name_a} and {name_b}"
+
+
+def is_checked(name: str) -> str:
+    return f"{name} is checked"
+
+
 # --- a check in the panel and in reports ----------------------------------------------------------------------------
 
 STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."

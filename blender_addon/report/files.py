@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..data import messages
-from . import csv_report, html_report, json_report, pair, windows_paths
+from . import csv_report, html_report, json_report, junit_report, pair, windows_paths
 
 BEGINNINGS = tuple(
     text.encode()
@@ -31,6 +31,7 @@ BEGINNINGS = tuple(
         csv_report.BEGINNING,
         html_report.BEGINNING,
         html_report.BEGINNING_0_1,
+        junit_report.BEGINNING,
     )
 )
 """What a file has to begin with to be replaced by a report."""

@@ -25,7 +25,8 @@ from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput
-from . import csv_report, html_report, json_report
+from . import csv_report, html_report, json_report, junit_report
+from .criteria import Criteria
 from .order import ordered
 from .scene_units import in_scene_units, unit_format
 
@@ -33,11 +34,13 @@ SCHEMA_VERSION = 3
 
 Document = dict[str, Any]
 
-WRITERS: dict[str, Callable[[Document], Iterable[str]]] = {
-    "json": json_report.json_parts,
-    "csv": csv_report.csv_parts,
-    "html": lambda document: (html_report.to_html(document),),
+WRITERS: dict[str, Callable[[Document, Criteria], Iterable[str]]] = {
+    "json": lambda document, _: json_report.json_parts(document),
+    "csv": lambda document, _: csv_report.csv_parts(document),
+    "html": lambda document, _: (html_report.to_html(document),),
+    "junit": junit_report.junit_parts,
 }
+"""How a document is written; the criteria say what counts."""
 
 
 def input_of(path: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from ..read.scene import read_input
 from ..report import files as report_files
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
+from ..report.criteria import Criteria
 from ..report.order import ordered
 from ..report.scene_units import in_scene_units
 from . import background, follow_clashes, handlers, open_clash, operators
@@ -367,6 +368,13 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
 # --- reports --------------------------------------------------------------------------------------------------------
 
 
+FORMATS = (
+    ("HTML", "HTML", "Web page with a sortable table and pictures"),
+    ("CSV", "CSV", "Table for a spreadsheet"),
+    ("JSON", "JSON", "Data for programs, with all digits"),
+)
+
+
 class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operator):
     """Save the clashes as a web page, a table or a JSON file"""
 
@@ -378,11 +386,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
     kind: EnumProperty(  # type: ignore[valid-type]
         name="Format",
         description="Format of the report",
-        items=(
-            ("HTML", "HTML", "Web page with a sortable table and pictures"),
-            ("CSV", "CSV", "Table for a spreadsheet"),
-            ("JSON", "JSON", "Data for programs, with all digits"),
-        ),
+        items=FORMATS,
     )
     pictures: IntProperty(  # type: ignore[valid-type]
         name="Pictures", description="Maximum number of pictures on the page", min=0, default=20
@@ -398,14 +402,14 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
 
     def save(self, context: bpy.types.Context, path: Path) -> int:
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
-        if not self.properties.is_property_set("kind") and ending in scene_report.WRITERS:
+        if not self.properties.is_property_set("kind") and ending.upper() in (word for word, *_ in FORMATS):
             kind = ending
         check = in_scene_units(scene_report.checks_of(context.scene)[0])
         path.parent.mkdir(parents=True, exist_ok=True)
         place = report_files.place_of(str(path))  # before pictures are taken
         if kind == "html" and self.pictures:
             self._take_pictures(context, check)
-        report_files.write(place, scene_report.WRITERS[kind](scene_report.document([ordered(check)])))
+        report_files.write(place, scene_report.WRITERS[kind](scene_report.document([ordered(check)]), Criteria()))
         return len(check["findings"])
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:

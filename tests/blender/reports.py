@@ -11,10 +11,13 @@ from typing import Any
 
 import bpy
 
-from ..schemas import read_json
+from ..schemas import read_json, read_junit
 from .scenes import part
 
-KINDS = ("json", "csv", "html")
+KINDS = {"json": "json", "csv": "csv", "html": "html", "junit": "xml"}
+"""The endings of files, by the options that write them."""
+SAVED = ("json", "csv", "html")
+"""What the sidebar saves."""
 
 
 class Cells(HTMLParser):
@@ -58,8 +61,11 @@ def table_of(text: str) -> list[dict[str, str]]:
 
 
 def load_report(path: Path) -> Any:
-    """The document of a JSON file, validated, the rows of a CSV file as dictionaries, or the cells of a page."""
-    load = {".json": read_json, ".csv": table_of, ".html": Cells}[path.suffix]
+    """What is in a file: a JSON document, rows of a CSV table as dictionaries, cells of a page, or suites of JUnit XML.
+
+    JSON and XML are validated.
+    """
+    load = {".json": read_json, ".csv": table_of, ".html": Cells, ".xml": read_junit}[path.suffix]
     return load(path.read_text(encoding="utf-8"))  # type: ignore[operator]
 
 
@@ -72,7 +78,7 @@ def save_report(path: Path, **options: Any) -> Any:
 
 def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
     """A path for each kind of report, and the options that ask for them without pictures."""
-    paths = {kind: folder / f"out.{kind}" for kind in KINDS}
+    paths = {kind: folder / f"out.{ending}" for kind, ending in KINDS.items()}
     return paths, ["--pictures", 0, *(word for kind, path in paths.items() for word in (f"--{kind}", path))]
 
 

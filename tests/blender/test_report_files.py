@@ -167,9 +167,10 @@ def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> Non
     assert run(save_scene(tmp_path / "scene.blend"), "--frames", "1-2", *options) == 1
     document = load_report(paths["json"])
     assert len(document["checks"][1]["findings"]) == 2
+    criteria = part("blender_addon.report.criteria").Criteria()
     for kind, path in paths.items():
         writer = part("blender_addon.report.scene").WRITERS[kind]
-        assert "".join(writer(document)).encode() == path.read_bytes(), kind
+        assert "".join(writer(document, criteria)).encode() == path.read_bytes(), kind
     (row, *_) = document["checks"][0]["findings"]
     check = document["checks"][0] | {"findings": [row | {"lower_bound": float("-inf"), "normal": [0.0, 0.0, math.nan]}]}
     (turned,) = scene_units.in_scene_units(check)["findings"]
@@ -311,7 +312,7 @@ def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
-    del options[-2:]  # a page is larger than that
+    del options[-4:]  # a page is larger than that
     assert run(file, "--frames", "1-3", *options) == 1
     before = paths["json"].read_bytes()
     capsys.readouterr()
@@ -333,7 +334,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(
 ) -> None:
     file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
 
-    def too_large(document: dict[str, Any]) -> str:
+    def too_large(document: dict[str, Any], criteria: object) -> str:
         raise MemoryError
 
     monkeypatch.setitem(part("blender_addon.report.scene").WRITERS, "json", too_large)

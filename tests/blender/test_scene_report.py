@@ -28,7 +28,7 @@ import contact_lens
 from ..schemas import read_json
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
-from .reports import KINDS, load_report, outputs, run, run_json, save_report
+from .reports import SAVED, load_report, outputs, run, run_json, save_report
 from .scenes import animate, cube, mesh_object, open_scene, pane, part, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -52,7 +52,7 @@ def scene_file(tmp_path: Path) -> Path:
 def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> None:
     paths, options = outputs(tmp_path)
     assert run(scene_file, "--clearance", 0.002, "--quiet", *options) == 1
-    data, rows, page = (load_report(path) for path in paths.values())
+    data, rows, page, junit = (load_report(path) for path in paths.values())
     assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 3)
     (check,) = data["checks"]
     assert check["settings"]["clearance"] == 0.002
@@ -64,6 +64,11 @@ def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> No
     assert page.rows[0] == ["Objects", "Relation", "Depth or Gap", "Area", "Status"]
     assert [row[1:3] for row in page.rows[1:]] == [["Penetrating", "Depth 0.5 m"], ["Within Clearance", "Gap 0.0015 m"]]
     assert page.links == [], "the page needs nothing but itself"
+    (suite,) = junit
+    assert (suite.get("failures"), suite.get("errors")) == ("2", "0")
+    assert [case.get("name") for case in suite.iter("testcase")][1:] == [
+        f"{row['a']['name']} and {row['b']['name']}" for row in check["findings"]
+    ]
 
 
 def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, tmp_path: Path) -> None:
@@ -134,7 +139,7 @@ def test_each_finding_is_marked_with_its_frame(
     assert frames == {NASTY: 1, "F": 10}
     assert "Checked at frame" not in shown()
     assert "Found at frame 1" in shown()
-    data, table, page = (save_report(tmp_path / f"out.{kind}") for kind in KINDS)
+    data, table, page = (save_report(tmp_path / f"out.{kind}") for kind in SAVED)
     (told,) = data["checks"]
     assert (told["frame"], [row["frame"] for row in told["findings"]]) == (10, [10, 1])
     assert [line["frame"] for line in table] == ["10", "1"]
@@ -284,7 +289,7 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
     paths, options = outputs(tmp_path)
     run(save_scene(tmp_path / "scene.blend"), *options)
-    data, table, page = (load_report(path) for path in paths.values())
+    data, table, page, _ = (load_report(path) for path in paths.values())
     with_depth, without = data["checks"][0]["findings"]
     assert with_depth["depth"] == pytest.approx(0.5)
     of_depth = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a report counts: the exit code and JUnit XML agree on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..check.results import OPEN_STATUSES, RELATIONS
+from ..data import messages
+from ..data.lazy_rows import column
+
+FAIL_ON = {
+    "any": frozenset(RELATIONS),
+    "touching": frozenset(RELATIONS) - {"within_clearance"},
+    "penetrating": frozenset(RELATIONS) - {"within_clearance", "touching"},
+    "never": frozenset(),
+}
+"""The relations of clashes that count."""
+OPEN = frozenset(map(str.lower, OPEN_STATUSES))
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Which clashes count, and which of what could not be checked does."""
+
+    fail_on: str = "any"
+    """A word of `FAIL_ON`."""
+    allow_skipped: bool = False
+    """Whether objects and pairs that could not be checked do not count."""
+    allow_empty: bool = False
+    """The same of a check of nothing."""
+
+    def failing(self, check: dict[str, Any]) -> list[bool]:
+        """Return of each finding of a check whether it counts."""
+        relations = FAIL_ON[self.fail_on]
+        words = (column(check["findings"], name) for name in ("relation", "status"))
+        return [relation in relations and status in OPEN for relation, status in zip(*words, strict=True)]
+
+    def allows(self, entry: dict[str, Any]) -> bool:
+        """Return whether an object or pair that could not be checked does not count; entry: as `unchecked` has it."""
+        return self.allow_empty if entry.get("kind") == "empty" else self.allow_skipped
+
+
+def unchecked(check: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what could not be checked: entries of what was skipped, and of clashes that fail their verification."""
+    yield from (entry for entry in check["skipped"] if entry["unchecked"])
+    for k, verified in enumerate(column(check["findings"], "verified")):
+        if verified is False:
+            names = [check["findings"][k][side]["name"] for side in "ab"]
+            yield {"name": messages.pair_name(*names), "reason": messages.not_verified(*names), "kind": "verification"}

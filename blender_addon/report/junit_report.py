@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A document of scene checks as JUnit XML, which CI servers read: a test suite a check, a test case a clash.
+
+A clash that counts is a failure, what could not be checked an error, or skipped where that is allowed. Each check has a
+test case of its own, so that a clean one is seen to have passed. There is no standard: the elements and attributes are
+those that Jenkins, GitLab and the reporters of GitHub all read. Times are 0, as reports do not have any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from ..data import messages
+from ..data.distance import Distance
+from ..data.names import visible
+from ..data.units import UnitFormat
+from .criteria import Criteria, unchecked
+from .scene_units import unit_format
+
+BEGINNING = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="Contact Lens'
+"""How a report begins."""
+NOT_IN_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
+"""What XML does not allow, beside control characters and surrogates, which `visible` replaces."""
+
+
+class Case(NamedTuple):
+    """A test case."""
+
+    name: str
+    outcome: str = ""
+    """"failure", "error" or "skipped"; empty when it passed."""
+    kind: str = ""
+    """The type of the outcome."""
+    message: str = ""
+    """The outcome in a line."""
+    lines: tuple[str, ...] = ()
+    """What else is to say, line by line."""
+
+
+def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
+    """Yield a document as JUnit XML, suite by suite; criteria: which clashes count."""
+    yield f'{BEGINNING} {_text(document["contact_lens"])}">\n'
+    blender = document["blender"]
+    if document["partial"]:
+        case = Case(messages.WHOLE_RUN, "error", "partial", messages.STOPPED_EARLY)
+        yield from _suite(messages.WHOLE_RUN, [case], {"blender": blender})
+    for entry in document["inputs"]:
+        if entry["error"] is not None:
+            case = Case(messages.WHOLE_FILE, "error", "file", entry["error"])
+            facts = {"path": entry["path"], "sha256": entry["sha256"], "blender": blender}
+            yield from _suite(entry["path"], [case], facts)
+    digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    files = Counter(entry["file"] for entry in document["inputs"])
+    for check in document["checks"]:
+        path = check.get("path")
+        file = path if path and files[check["file"]] > 1 else check["file"]
+        name = messages.check_name(file, check["scene"], check["frame"])
+        facts = {"path": path, "sha256": digests.get(path), "blender": blender}
+        yield from _suite(name, list(_cases(check, criteria)), facts)
+    yield "</testsuites>\n"
+
+
+def _cases(check: dict[str, Any], criteria: Criteria) -> Iterator[Case]:
+    """Yield the test cases of a check."""
+    units = unit_format(check)
+    if check["partial"]:
+        yield Case(messages.CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY)
+    else:
+        yield Case(messages.CHECK_ENDED)
+    for entry in unchecked(check):
+        outcome = "skipped" if criteria.allows(entry) else "error"
+        yield Case(messages.is_checked(entry["name"]), outcome, entry.get("kind", "unchecked"), entry["reason"])
+    for row, fails in zip(check["findings"], criteria.failing(check), strict=True):
+        name = messages.pair_name(row["a"]["name"], row["b"]["name"])
+        if fails:
+            yield Case(name, "failure", row["relation"], _message(row, units), tuple(_lines(row, units)))
+        else:
+            yield Case(name)
+
+
+def _message(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return the relation of a clash with its depth or gap."""
+    distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]
+    if distance.signed_distance is None:
+        return f"{relation}, no depth: {messages.NO_DEPTH}"
+    number = distance.text(units)
+    return f"{relation}, {distance.name.lower()} {number}" if number else relation
+
+
+def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
+    """Yield what a report says of a clash, line by line."""
+    yield from (f"{side.upper()}: {row[side]['name']}" for side in "ab")
+    yield f"Center: {units.vector(row['center'])}"
+    if row["mtv"] is not None and (row["depth"] or 0.0) > 0.0:
+        yield f"Move B By: {units.vector(row['mtv'])}"
+    if row["area"] > 0.0:
+        yield f"Area: {units.area(row['area'])}"
+    yield f"Status: {messages.capitalized(row['status'])}"
+    yield f"Id: {row['id']}"
+    yield from map(messages.capitalized, row["notes"])
+
+
+def _suite(name: str, cases: list[Case], properties: dict[str, str | None]) -> Iterator[str]:
+    """Yield a test suite. Cases of one name are numbered: of those, readers keep one."""
+    outcomes = Counter(case.outcome for case in cases)
+    counts = {"tests": len(cases), "failures": outcomes["failure"], "errors": outcomes["error"]}
+    yield f"  <testsuite{_attributes(name=name, **counts, skipped=outcomes['skipped'], time=0)}>\n    <properties>\n"
+    for key, value in properties.items():
+        if value is not None:
+            yield f"      <property{_attributes(name=key, value=value)}/>\n"
+    yield "    </properties>\n"
+    for case_name, case in zip(_unlike(case.name for case in cases), cases, strict=True):
+        head = f"    <testcase{_attributes(classname=name, name=case_name, time=0)}"
+        if not case.outcome:
+            yield f"{head}/>\n"
+            continue
+        text = escape("\n".join(_text(line) for line in (case.message, *case.lines)))
+        yield f"{head}>\n      <{case.outcome}{_attributes(type=case.kind, message=case.message)}>"
+        yield f"{text}</{case.outcome}>\n    </testcase>\n"
+    yield "  </testsuite>\n"
+
+
+def _unlike(names: Iterable[str]) -> Iterator[str]:
+    """Yield names, those that were there before with a number."""
+    found: Counter[str] = Counter()
+    for name in names:
+        found[name] += 1
+        yield name if found[name] == 1 else f"{name} ({found[name]})"
+
+
+def _attributes(**values: Any) -> str:
+    return "".join(f" {name}={quoteattr(_text(str(value)))}" for name, value in values.items())
+
+
+def _text(text: str) -> str:
+    """Return text of a file in characters that XML allows, what cannot be seen as an escape."""
+    return visible(text).translate(NOT_IN_XML)
