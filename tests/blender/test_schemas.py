@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bpy
 import pytest
 
 from ..schemas import FOLDER, IS_AVAILABLE, UNLISTED, faults, mutants, schema_of
-from .reports import pair_report, run_json
+from .reports import SAVED, pair_report, run_json, save_report
 from .scenes import animate, collection_of, cube, inspect, instance_of, mesh_object, pane, save_scene, sheet
 
 pytestmark = [
@@ -21,6 +23,8 @@ pytestmark = [
 
 OPTIONAL = re.compile("(path|motion|left_out|differences|least_contact|exact|visibility|kind|approved_at)$")
 """Fields that checks stored by earlier versions, and so saved lists, do not have."""
+VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
+OF_SIDES_0_1_0 = ("name", "object", "instancer", "instance", "checked_as", "convex")
 COUNTED = re.compile("no .*(relations|ignored_pairs)/[^/]*$")
 """Fields of records in which each is a count above 0."""
 
@@ -38,6 +42,13 @@ def scene_report(folder: Path) -> Any:
     cube("Hidden", (60.0, 0.0, 0.0)).hide_set(True)
     file = save_scene(folder / "scene.blend")
     return run_json(file, folder / "none.blend", "--frames", "1-2", "--clearance", 0.01)[1]
+
+
+def part_report(folder: Path) -> Any:
+    """A report of a part of a run."""
+    cube("A")
+    cube("B", (1.5, 0.0, 0.0))
+    return run_json(save_scene(folder / "scene.blend"), "--frames", "1-2", "--only-frames", "2")[1]
 
 
 def hulls(folder: Path) -> Any:
@@ -68,6 +79,7 @@ def panes(folder: Path) -> Any:
     ("make", "name"),
     [
         (scene_report, "scene-report"),
+        (part_report, "scene-report"),
         (hulls, "pair-report"),
         (meshes, "pair-report"),
         (compounds, "pair-report"),
@@ -122,6 +134,38 @@ def test_a_line_of_a_partial_report_has_one_check(tmp_path: Path) -> None:
     assert not faults(line, "partial-line")
     for more in ({"partial": False}, {"inputs": report["inputs"]}, {"checks": report["checks"]}, {UNLISTED: 0}):
         assert faults({**line, **more}, "partial-line"), more
+
+
+def test_a_list_that_0_1_0_has_stored_is_written_in_this_version(tmp_path: Path) -> None:
+    cube("A")
+    cube("B", (1.5, 0.0, 0.0))
+    bpy.ops.contact_lens.check_scene()
+    check = bpy.context.scene.contact_lens_check
+    (finding,) = check.findings
+    row, record = finding.row(), json.loads(check.summary)
+    for name in ("id", "center", "resolution", "frame", "approved_at", "apart", "out_of_date", "status"):
+        row.pop(name, None)
+    for side in "ab":
+        row[side] = {name: row[side][name] for name in OF_SIDES_0_1_0}
+    finding.data = json.dumps({**row, "of_pieces": False, "scale_length": 1.0})
+    for name in ("path", "motion", "left_out", "differences", "out_of_date"):
+        record.pop(name, None)
+    for name in ("least_contact", "exact", "visibility"):
+        del record["settings"][name]
+    check.summary = json.dumps(record)
+    report = save_report(tmp_path / "out.json")
+    (written,) = report["checks"][0]["findings"]
+    assert (report["schema_version"], written["of_pieces"]) == (VERSION, False)
+    assert written["depth"] == pytest.approx(0.5)
+    for kind in SAVED:
+        save_report(tmp_path / f"again.{kind}")
+
+
+def test_a_report_names_the_version_that_the_document_describes(tmp_path: Path) -> None:
+    text = (FOLDER.parent / "report.md").read_text(encoding="utf-8")
+    assert f"## JSON, schema `contact-lens-scene-report`, version {VERSION}\n" in text
+    table = text.partition("## Versions of the schema")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\d+) \|", table, re.M) == [str(version + 1) for version in range(VERSION)]
 
 
 def names(schema: Any) -> set[str]:
