@@ -9,6 +9,7 @@
   python3 build.py test --all   the slow tests and all other Blender versions too
   python3 build.py check        formatting, lint, types and metadata
   python3 build.py docs         the API reference and the documents, in build/docs
+  python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
   python3 build.py bench        the benchmarks
 
 Blender comes as its Python module `bpy` into one virtual environment per version (about 1.2 GB each, once), shared by
@@ -45,6 +46,7 @@ DIST = ROOT / "dist"
 DEMO_OUTPUT = ROOT / "build" / "demo"
 DOCS_OUTPUT = ROOT / "build" / "docs"
 
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
 PACKED_FOLDERS = ("blender_addon", "core", "farm")
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -457,6 +459,42 @@ def command_demo(options: argparse.Namespace) -> None:
         raise MissingError("") if code == 2 else FailedError("The demo failed.")
 
 
+# --- listing ---------------------------------------------------------------------------------------------------------
+
+
+def command_listing(options: argparse.Namespace) -> None:
+    """Make what the page of the extension shows, then check what is to be filled in before it is published."""
+    blender = find_blender(options.blender_binary)
+    browsers = (shutil.which(name) for name in BROWSERS)
+    browser = next(filter(None, browsers), None)
+    if browser is None or not shutil.which("xvfb-run") or not shutil.which("convert"):
+        raise MissingError("The listing needs xvfb-run, ImageMagick and Chromium: apt install xvfb imagemagick chromium.")
+    python = blender_environment(default_blender())
+    target = DIST / "listing"
+    shutil.rmtree(target, ignore_errors=True)
+    with built_zip() as packed:
+        made = ["--zip", packed, "--output", target, "--blender", blender, "--browser", browser]
+        if run([python, ROOT / "docs" / "listing" / "make_listing.py", *made], this_checkout()) != 0:
+            raise FailedError("The listing failed.")
+    for path in sorted(target.iterdir()):
+        say(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
+    for missing in unpublishable():
+        say(f"Before publishing: {missing}")
+
+
+def unpublishable() -> list[str]:
+    """Return what the owner of the extension has to fill in before it can be published, a sentence each."""
+    manifest, project = toml("blender_manifest.toml"), toml("pyproject.toml")["project"]
+    missing = []
+    if not str(manifest.get("website", "")).startswith("https://"):
+        missing.append("set `website` in blender_manifest.toml to the page of the project, which names its issue tracker.")
+    if "@" not in manifest["maintainer"]:
+        missing.append("set `maintainer` in blender_manifest.toml to a name and an address: `Name <name@domain>`.")
+    if not {"Homepage", "Issues"} <= set(project.get("urls", {})):
+        missing.append("set `Homepage` and `Issues` in [project.urls] of pyproject.toml.")
+    return missing
+
+
 # --- test -----------------------------------------------------------------------------------------------------------
 
 FAST = ("-m", "not slow")
@@ -706,6 +744,9 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--blender", action="append", choices=sorted(BLENDERS), help=text)
     text = "inside this installed Blender (--gui and --all: default $BLENDER, or `blender` on PATH)"
     test.add_argument("--blender-binary", metavar="PATH", help=text)
+    listing = add("listing", command_listing, "make icon, pictures and demo file of the extension's page in dist/listing")
+    text = "a Blender with a window (default: $BLENDER, or `blender` on PATH)"
+    listing.add_argument("--blender-binary", metavar="PATH", help=text)
     add("check", command_check, "check formatting, lint, types and metadata")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")

@@ -3,8 +3,8 @@
 
 blender --enable-event-simulate -P tests/gui/drive.py -- SCENARIO ZIP FOLDER
 
-A scenario is a file in tests/gui/scenarios with `def steps(window)`, a generator that does a little and yields the
-seconds to wait until Blender has reacted. It puts what the test wants to know into `window.numbers`. FOLDER gets its
+A scenario is a file, or the name of one in tests/gui/scenarios, with `def steps(window)`, a generator that does a little
+and yields the seconds to wait until Blender has reacted. It puts what the test wants to know into `window.numbers`. FOLDER gets its
 screenshots and result.json.
 """
 
@@ -432,8 +432,8 @@ class Window:
 
 
 def load(scenario: str) -> ModuleType:
-    path = Path(__file__).parent / "scenarios" / f"{scenario}.py"
-    spec = importlib.util.spec_from_file_location(f"scenario_{scenario}", path)
+    path = Path(scenario) if scenario.endswith(".py") else Path(__file__).parent / "scenarios" / f"{scenario}.py"
+    spec = importlib.util.spec_from_file_location(f"scenario_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no scenario")
     module = importlib.util.module_from_spec(spec)
