@@ -468,7 +468,9 @@ def command_listing(options: argparse.Namespace) -> None:
     browsers = (shutil.which(name) for name in BROWSERS)
     browser = next(filter(None, browsers), None)
     if browser is None or not shutil.which("xvfb-run") or not shutil.which("convert"):
-        raise MissingError("The listing needs xvfb-run, ImageMagick and Chromium: apt install xvfb imagemagick chromium.")
+        raise MissingError(
+            "The listing needs xvfb-run, ImageMagick and Chromium: apt install xvfb imagemagick chromium."
+        )
     python = blender_environment(default_blender())
     target = DIST / "listing"
     shutil.rmtree(target, ignore_errors=True)
@@ -487,7 +489,9 @@ def unpublishable() -> list[str]:
     manifest, project = toml("blender_manifest.toml"), toml("pyproject.toml")["project"]
     missing = []
     if not str(manifest.get("website", "")).startswith("https://"):
-        missing.append("set `website` in blender_manifest.toml to the page of the project, which names its issue tracker.")
+        missing.append(
+            "set `website` in blender_manifest.toml to the page of the project, which names its issue tracker."
+        )
     if "@" not in manifest["maintainer"]:
         missing.append("set `maintainer` in blender_manifest.toml to a name and an address: `Name <name@domain>`.")
     if not {"Homepage", "Issues"} <= set(project.get("urls", {})):
@@ -500,6 +504,10 @@ def unpublishable() -> list[str]:
 FAST = ("-m", "not slow")
 SLOW = ("-m", "slow")
 PARALLEL = ("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal")
+
+
+TWO_WINDOWS = ("-n", "2", "--dist", "loadfile")
+"""A window waits more than it computes: two at a time, each on a display of its own."""
 
 
 class TestRun(NamedTuple):
@@ -548,7 +556,8 @@ def background_tests(binary: str, words: Sequence[str]) -> TestRun:
 def window_tests(binary: str, words: Sequence[str]) -> TestRun:
     """Return the tests that click in a real Blender window."""
     blender, _ = blender_python(binary)
-    command = [core_environment(), "-m", "pytest", *pytest_arguments(words, "tests/gui")]
+    own_displays = TWO_WINDOWS if shutil.which("xvfb-run") else ()
+    command = [core_environment(), "-m", "pytest", *pytest_arguments(words, "tests/gui", *own_displays)]
     return TestRun(f"Blender {blender} installed, in a window", command, {"BLENDER": binary})
 
 
@@ -744,7 +753,9 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("--blender", action="append", choices=sorted(BLENDERS), help=text)
     text = "inside this installed Blender (--gui and --all: default $BLENDER, or `blender` on PATH)"
     test.add_argument("--blender-binary", metavar="PATH", help=text)
-    listing = add("listing", command_listing, "make icon, pictures and demo file of the extension's page in dist/listing")
+    listing = add(
+        "listing", command_listing, "make icon, pictures and demo file of the extension's page in dist/listing"
+    )
     text = "a Blender with a window (default: $BLENDER, or `blender` on PATH)"
     listing.add_argument("--blender-binary", metavar="PATH", help=text)
     add("check", command_check, "check formatting, lint, types and metadata")

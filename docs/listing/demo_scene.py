@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write the scene of the listing: a small machine in which three pairs collide, one of them in an animation.
 
-    python docs/listing/demo_scene.py FILE.blend      (a Python with bpy)
+python docs/listing/demo_scene.py FILE.blend      (a Python with bpy)
 """
 
 from __future__ import annotations

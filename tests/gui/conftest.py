@@ -63,7 +63,9 @@ def play(blender: str, packed: Path, profile: Path) -> Callable[[str], Played]:
         command += ["--window-geometry", "0", "0", str(WIDTH), str(HEIGHT), "--enable-event-simulate"]
         command += ["--python-exit-code", "1", "-P", str(DRIVER), "--", scenario, str(packed), str(folder)]
         if shutil.which("xvfb-run"):
-            command = ["xvfb-run", "-a", "-s", f"-screen 0 {WIDTH}x{HEIGHT}x24 +extension GLX", *command]
+            first = 99 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+            screen = f"-screen 0 {WIDTH}x{HEIGHT}x24 +extension GLX"
+            command = ["xvfb-run", "-a", "-n", str(first), "-s", screen, *command]  # two at once never try the same one
         elif not os.environ.get("DISPLAY"):
             pytest.fail("There is neither xvfb-run nor a display for a window (on Debian: apt install xvfb xauth).")
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(profile), "LIBGL_ALWAYS_SOFTWARE": "1"}

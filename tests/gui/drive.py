@@ -3,9 +3,9 @@
 
 blender --enable-event-simulate -P tests/gui/drive.py -- SCENARIO ZIP FOLDER
 
-A scenario is a file, or the name of one in tests/gui/scenarios, with `def steps(window)`, a generator that does a little
-and yields the seconds to wait until Blender has reacted. It puts what the test wants to know into `window.numbers`. FOLDER gets its
-screenshots and result.json.
+A scenario is a file, or the name of one in tests/gui/scenarios, with `def steps(window)`, a generator that does a
+little and yields the seconds to wait until Blender has reacted. It puts what the test wants to know into
+`window.numbers`. FOLDER gets its screenshots and result.json.
 """
 
 from __future__ import annotations
