@@ -65,7 +65,8 @@ class Contacts(ReadOnlyArrays):
     """The contacts of many pairs. One row per pair; world frame, unit of the coordinates, float64, read-only.
 
     Row k has the fields of `contact(shapes[i], shapes[j])` with i, j = pairs[k], with the same promises. Where several
-    normals are equally good it may be another of them.
+    normals are equally good it may be another of them. It is the same, to the last digit, whatever other pairs and
+    shapes are asked for with it.
     """
 
     pairs: IntArray
@@ -197,7 +198,8 @@ def contacts(
         regions: False: without contact regions, which is faster.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
         start: the last result, with its shapes (see certificates). Pairs of shapes that are the same objects, in the
-            same poses, are taken over; of others with the same indices the normals are tried first.
+            same poses, are taken over; where distances are not needed, others that moved little, or that the last
+            normal separates, are SEPARATED without a search.
         progress: called with the fraction done, 0 to 1; False cancels.
 
     Raise ValueError, naming the argument, when one is not a shape or has another dimension, a pair has no such shape,

@@ -21,7 +21,7 @@ from .hull_table import HullTable
 from .poses import affine_rows
 from .shape_tables import ShapeTables
 from .sizes import Sizes
-from .vectors import chunks
+from .vectors import chunks, einsum
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
@@ -99,7 +99,7 @@ class Bodies:
         for part in chunks(len(numbers)):
             chosen, shapes = self._rows.take(numbers[part]), self.index.take(numbers[part])
             affine = affine_rows(self._poses, chosen)
-            stretch = np.sqrt(np.einsum("rcm,rcm->m", affine[:, :3], affine[:, :3]))
+            stretch = np.sqrt(einsum("rcm,rcm->m", affine[:, :3], affine[:, :3]))
             reach = np.abs(affine[:, 3]).max(axis=0) + stretch * self.tables.sizes.magnitudes.take(shapes)
             least = stretch * self.tables.sizes.extents.take(shapes)
             if not ((reach < 1.0 / _EXTREME) & (least > _EXTREME)).all():

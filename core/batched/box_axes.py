@@ -26,7 +26,7 @@ from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .box_contacts import BoxAxes, inverse, measure_axes
 from .boxes import SINGLE_ROUNDING, OrientedBoxes
-from .vectors import CHUNK, SingleArray, chunks, dot
+from .vectors import CHUNK, SingleArray, chunks, dot, einsum
 
 _TIE = 8.0
 """Times the rounding of an overlap in single precision: by how much the second axis must be worse than the
@@ -87,13 +87,13 @@ class _Workspace:
         for numbers, axes, half in ((i, axes_a, half_a), (j, axes_b, half_b)):
             table[:9].take(numbers, axis=1, out=axes.reshape(9, -1), mode="clip")
             table[9:12].take(numbers, axis=1, out=half, mode="clip")
-        np.einsum("icn,jcn->ijn", axes_a, axes_b, out=self.cosines)
-        np.einsum("kcn,cn->kn", axes_a, offset, out=self.offset_a)
-        np.einsum("kcn,cn->kn", axes_b, offset, out=self.offset_b[3:])
+        einsum("icn,jcn->ijn", axes_a, axes_b, out=self.cosines)
+        einsum("kcn,cn->kn", axes_a, offset, out=self.offset_a)
+        einsum("kcn,cn->kn", axes_b, offset, out=self.offset_b[3:])
         size = np.abs(self.cosines, out=self.memory)
         of_a, of_b = self.overlap[:3], self.overlap[3:6]
-        np.einsum("ijn,jn->in", size, half_b, out=of_a)
-        np.einsum("ijn,in->jn", size, half_a, out=of_b)
+        einsum("ijn,jn->in", size, half_b, out=of_a)
+        einsum("ijn,in->jn", size, half_a, out=of_b)
         of_a += half_a
         of_b += half_b
         of_a -= np.abs(self.offset_a, out=self.offset_b[:3])
@@ -182,7 +182,7 @@ class SingleChunks:
         single = offset.astype(np.float32)
         reach: SingleArray = boxes.single[12].take(i, mode="clip")
         reach += boxes.single[12].take(j, mode="clip")
-        return single, np.einsum("cn,cn->n", single, single), reach
+        return single, einsum("cn,cn->n", single, single), reach
 
     def faces(self, i: IntArray, j: IntArray, offset: SingleArray, reach: SingleArray) -> _Workspace:
         """Return boxes i and j with the overlaps of their faces; `offset` (3, n) between centres, at most `reach`."""

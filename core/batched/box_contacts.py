@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..tolerance import BATCH_MISS
 from ..types import BoolArray, FloatArray, IntArray
 from .boxes import OrientedBoxes
-from .vectors import dot
+from .vectors import dot, einsum
 
 AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
 AXIS_OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
@@ -105,16 +105,16 @@ def _measure_faces(boxes: OrientedBoxes, p: IntArray, q: IntArray, face: NDArray
     frames = boxes.frames[:15].take(q, axis=1, mode="clip")
     axes, half = frames[3:12].reshape(3, 3, -1), frames[12:15]
     center = boxes.frames[:3].take(p, axis=1, mode="clip")
-    along = _dot(across[:3], frames[:3] - center)
+    along = dot(across[:3], frames[:3] - center)
     along += 0.0  # turns -0.0 into 0.0
     np.multiply(across[:3], np.copysign(1.0, along), out=out)
-    toward = _dot(axes, out)
+    toward = dot(axes, out)
     rise = np.abs(toward)
     rise *= half
     distance = np.abs(along, out=along)
     distance -= across[3] + rise[0] + rise[1] + rise[2]
     np.copysign(half, toward, out=toward)
-    np.subtract(frames[:3], np.einsum("kn,kcn->cn", toward, axes), out=vertex)
+    np.subtract(frames[:3], einsum("kn,kcn->cn", toward, axes), out=vertex)
     # The point of the face that is nearest to the vertex.
     offset = vertex - center
     miss = dot(out, offset)
@@ -142,7 +142,7 @@ def _measure_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray
     b, b1, b2 = boxes.sides(AXIS_OF_B.take(axis), j, 0, 1, 2)
     centers = [boxes.frames[:3].take(numbers, axis=1, mode="clip") for numbers in (i, j)]
     # Perpendicular to both but for rounding, however nearly parallel they are.
-    dot_1, dot_2 = _dot(a1[:3], b[:3]), _dot(a2[:3], b[:3])
+    dot_1, dot_2 = dot(a1[:3], b[:3]), dot(a2[:3], b[:3])
     square = dot_1 * dot_1
     square += dot_2 * dot_2
     sine = np.sqrt(square)
@@ -150,7 +150,7 @@ def _measure_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray
     dot_2 /= sine
     np.multiply(a2[:3], dot_1, out=normal)
     normal -= a1[:3] * dot_2
-    along = _dot(normal, centers[1] - centers[0])
+    along = dot(normal, centers[1] - centers[0])
     along += 0.0  # turns -0.0 into 0.0
     sign = np.copysign(1.0, along)
     normal *= sign
@@ -160,7 +160,7 @@ def _measure_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray
     distance = np.abs(along, out=along)
     for point, center, sides in (
         (on_a, centers[0], ((a1, dot_2), (a2, dot_1))),
-        (on_b, centers[1], ((b1, -_dot(b1[:3], normal)), (b2, -_dot(b2[:3], normal)))),
+        (on_b, centers[1], ((b1, -dot(b1[:3], normal)), (b2, -dot(b2[:3], normal)))),
     ):
         point[:] = center
         for side, toward in sides:
@@ -191,16 +191,6 @@ def inverse(order: IntArray) -> IntArray:
     return place
 
 
-def _dot(vectors: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the dot products (..., n) of vectors (..., 3, n) and others (3, n), each added in the same order: `einsum`
-    takes another one when there is a single pair."""
-    terms = vectors * others
-    result: FloatArray = terms[..., 0, :]
-    result += terms[..., 1, :]
-    result += terms[..., 2, :]
-    return result
-
-
 def boxes_inside(boxes: OrientedBoxes, i: IntArray, j: IntArray, slack: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return (n,) whether boxes i (n,) are inside boxes j (n,) and (n,) j inside i.
 
@@ -209,9 +199,10 @@ def boxes_inside(boxes: OrientedBoxes, i: IntArray, j: IntArray, slack: FloatArr
     result = []
     a, b = boxes.frames.take(i, axis=1), boxes.frames.take(j, axis=1)
     offset = b[:3] - a[:3]
-    cosines = np.abs(np.einsum("icn,jcn->ijn", a[3:12].reshape(3, 3, -1), b[3:12].reshape(3, 3, -1)))
+    cosines = np.abs(einsum("icn,jcn->ijn", a[3:12].reshape(3, 3, -1), b[3:12].reshape(3, 3, -1)))
     for inner, outer, across in ((a, b, cosines), (b, a, cosines.transpose(1, 0, 2))):
-        reach = np.einsum("in,ijn->jn", inner[12:15], across)
-        reach += np.abs(np.einsum("jcn,cn->jn", outer[3:12].reshape(3, 3, -1), offset))
-        result.append((reach <= outer[12:15] + slack).all(axis=0))
+        reach = einsum("in,ijn->jn", inner[12:15], across)
+        reach += np.abs(einsum("jcn,cn->jn", outer[3:12].reshape(3, 3, -1), offset))
+        inside: BoolArray = np.logical_and.reduce(reach <= outer[12:15] + slack, axis=0)
+        result.append(inside)
     return result[0], result[1]

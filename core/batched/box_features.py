@@ -21,6 +21,7 @@ from ..shapes.box import Box
 from ..shapes.feature import Feature, FeatureKind
 from ..types import BoolArray, FloatArray, IntArray
 from .boxes import OrientedBoxes
+from .vectors import add_rows, einsum
 
 
 def _name_features() -> tuple[Feature, ...]:
@@ -90,18 +91,18 @@ class SupportFeatures:
         """
         frames = boxes.frames[:15].take(numbers, axis=1, mode="clip")
         half, axes = frames[12:15], frames[3:12].reshape(3, 3, -1)
-        arms = np.einsum("bcn,kcn->kbn", basis, axes)
+        arms = einsum("bcn,kcn->kbn", basis, axes)
         arms *= half[:, None]
-        center = np.einsum("bcn,cn->bn", basis, frames[:3] - origin)
+        center = einsum("bcn,cn->bn", basis, frames[:3] - origin)
         rise = np.abs(arms[:, 2])
         span = 2.0 * rise
         free = span <= band
-        uneven = np.where(free, span, 0.0).sum(axis=0)
-        support = rise.sum(axis=0)
+        uneven = add_rows(np.where(free, span, 0.0))
+        support = add_rows(rise)
         np.add(center[2], support if top else -support, out=support)
         ends = np.copysign(1.0 if top else -1.0, arms[:, 2] if top else -arms[:, 2])
         ends *= ~free
-        center += np.einsum("kn,kbn->bn", ends, arms)
+        center += einsum("kn,kbn->bn", ends, arms)
         count = np.add.reduce(free, axis=0, dtype=np.intp)
         which = _FIRST_AND_LAST_AXIS.take(np.array([1, 2, 4]) @ free, axis=1, mode="clip")
         chosen, columns = np.zeros((2, 3, len(numbers))), np.arange(len(numbers))

@@ -26,7 +26,7 @@ from ..types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
 from .boxes import OrientedBoxes
 from .pair_regions import RegionMeasures
-from .vectors import chunks, cross, dot, length
+from .vectors import add_rows, chunks, cross, dot, einsum, length
 
 _KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
 _CLOSED = 2.0
@@ -324,13 +324,13 @@ def _clip(
     A segment along a side that is within the tolerance of it is inside.
     """
     turn = np.abs(sides[0, 0] * sides[1, 1] - sides[0, 1] * sides[1, 0])
-    scale = 1.0 / np.sqrt(np.einsum("kcn,kcn->kn", sides, sides))
+    scale = 1.0 / np.sqrt(einsum("kcn,kcn->kn", sides, sides))
     width = (turn * scale)[:, None]
     across = np.empty_like(sides)
     np.multiply(sides[:, 1], scale, out=across[:, 0])
     np.multiply(sides[:, 0], -scale, out=across[:, 1])
-    start = np.einsum("csn,kcn->ksn", centers - face[:, None], across)
-    step = np.einsum("csn,kcn->ksn", arms, across)
+    start = einsum("csn,kcn->ksn", centers - face[:, None], across)
+    step = einsum("csn,kcn->ksn", arms, across)
     last = np.abs(step)
     along = last <= tolerance
     if along.any():
@@ -458,10 +458,10 @@ def _polygons(
     moment = starts[0] * ends[1]
     moment -= starts[1] * ends[0]
     moment *= kept
-    twice, perimeter = np.add.reduce(moment, axis=0), np.einsum("kn,kn->n", lengths, kept.astype(np.float64))
+    twice, perimeter = add_rows(moment), einsum("kn,kn->n", lengths, kept.astype(np.float64))
     found = twice > _SLIVER * perimeter * perimeter
-    center = np.einsum("ckn,kn->cn", starts, moment)
-    center += np.einsum("ckn,kn->cn", ends, moment)
+    center = einsum("ckn,kn->cn", starts, moment)
+    center += einsum("ckn,kn->cn", ends, moment)
     x, y = center / (3.0 * np.where(found, twice, 1.0))
 
     places = np.flatnonzero(np.ascontiguousarray(kept.T))

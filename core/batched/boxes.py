@@ -15,7 +15,7 @@ from ..tolerance import BATCH_CORNERS, BOX_ORTHOGONAL, EPS, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .poses import affine_rows
 from .sizes import corners_of
-from .vectors import CHUNK, SingleArray, chunks
+from .vectors import CHUNK, SingleArray, chunks, einsum
 
 SINGLE_ROUNDING = 64.0
 """Times SINGLE_EPS and the sum of the bounding radii of two boxes, or the distance of their centres if that is more:
@@ -145,23 +145,23 @@ def _transform(frames: FloatArray, affine: FloatArray, upright: bool) -> BoolArr
     read where they are `upright`; return (m,) whether each is a solid box still."""
     linear, offsets = affine[:, :3], affine[:, 3]
     center, axes, half = frames[:3], frames[3:12].reshape(3, 3, -1), frames[12:15]
-    turned = np.einsum("rcm,cm->rm", linear, center)
+    turned = einsum("rcm,cm->rm", linear, center)
     np.add(turned, offsets, out=center)
     far = np.maximum(np.abs(turned, out=turned), np.abs(offsets)).max(axis=0)
     skew = _skew(linear)
-    axes[:] = linear.transpose(1, 0, 2) if upright else np.einsum("rcm,kcm->krm", linear, axes)
+    axes[:] = linear.transpose(1, 0, 2) + 0.0 if upright else einsum("rcm,kcm->krm", linear, axes)
     uneven = np.flatnonzero(~(skew <= BOX_ORTHOGONAL * EPS))
     if len(uneven):
         others = axes.take(uneven, axis=2)
         largest = np.abs(others).max(axis=1)
         others /= largest[:, None]  # squares neither overflow nor vanish
-        lengths = np.sqrt(np.einsum("kcm,kcm->km", others, others))
+        lengths = np.sqrt(einsum("kcm,kcm->km", others, others))
         others /= lengths[:, None]
         half[:, uneven] *= lengths * largest
         skew[uneven] = _skew(others)
-        cosines = np.einsum("kcm,lcm->klm", others, others)
+        cosines = einsum("kcm,lcm->klm", others, others)
         # The nearest axes that are perpendicular, but for the square of the largest cosine.
-        axes[:, :, uneven] = 1.5 * others - 0.5 * np.einsum("klm,lcm->kcm", cosines, others)
+        axes[:, :, uneven] = 1.5 * others - 0.5 * einsum("klm,lcm->kcm", cosines, others)
     _complete(frames, far, 3.0 * skew)
     reach = np.abs(center).max(axis=0) + frames[18]
     solid = 2.0 * frames[19] > BOX_SOLID * EPS * reach
@@ -175,7 +175,7 @@ def _complete(frames: FloatArray, far: FloatArray | float, skew: FloatArray | fl
     by how much corners may be farther off, relative to the radius."""
     half = frames[12:15]
     frames[15:17] = half[:2]
-    np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])
+    np.sqrt(einsum("kn,kn->n", half, half), out=frames[18])
     frames[19] = half.min(axis=0)
     frames[17] = np.maximum(np.abs(frames[:3]).max(axis=0), far)
     frames[17] += frames[18]
@@ -186,6 +186,6 @@ def _complete(frames: FloatArray, far: FloatArray | float, skew: FloatArray | fl
 def _skew(axes: FloatArray) -> FloatArray:
     """Return by how much (m,) matrices (3, 3, m) are no rotations or reflections: the largest difference of their
     products with their own transpose from 1."""
-    products = np.einsum("krm,lrm->klm", axes, axes)
+    products = einsum("krm,lrm->klm", axes, axes)
     products[np.arange(3), np.arange(3)] -= 1.0
     return np.abs(products, out=products).max(axis=(0, 1))

@@ -13,6 +13,7 @@ import numpy as np
 from ..tolerance import BATCH_CORNERS, EPS
 from ..types import FloatArray
 from .sizes import Sizes
+from .vectors import einsum
 
 
 def motion_bounds(
@@ -31,12 +32,12 @@ def motion_bounds(
         reach += _norm(rows[:, :dim]) * (np.sqrt(dim) * np.abs(middle).max(axis=0, initial=0.0) + radii)
         reach += np.abs(rows[:, dim]).max(axis=0)
     change = np.ascontiguousarray((now - before)[:, :dim].transpose(1, 2, 0))
-    step = np.einsum("rcn,cn->rn", change[:, :dim], middle) + change[:, dim]
+    step = einsum("rcn,cn->rn", change[:, :dim], middle) + change[:, dim]
     # No vector is stretched by more than the square root of this norm of the matrix times its transpose.
-    square = np.einsum("rcn,rdn->cdn", change[:, :dim], change[:, :dim])
+    square = einsum("rcn,rdn->cdn", change[:, :dim], change[:, :dim])
     return step, np.sqrt(_norm(square)) * radii + BATCH_CORNERS * EPS * reach
 
 
 def _norm(matrices: FloatArray) -> FloatArray:
     """Return the roots (n,) of the sums of squares of matrices (rows, columns, n)."""
-    return np.sqrt(np.einsum("rcn,rcn->n", matrices, matrices))
+    return np.sqrt(einsum("rcn,rcn->n", matrices, matrices))

@@ -29,7 +29,7 @@ from .box_regions import BoxRegions, box_regions
 from .depth import hull_depths
 from .distance import hull_distances
 from .hull_features import PointRegions, feature_widths, touch_in_points
-from .hull_intersection import intersect_hulls, intervals_pay, rays, slab_widths, sphere_slabs, widest_slabs
+from .hull_intersection import intersect_hulls, intervals_pay, rays, slab_widths, sphere_slabs
 from .hull_pairs import HullContacts
 from .hull_table import HullTable
 from .pair_regions import Regions
@@ -40,12 +40,10 @@ from .vectors import CHUNK, chunks, dot, length
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
 
-_FEW = 64
-"""Pairs up to which one by one is as fast."""
-_FEW_TESTS = 300
-"""Pairs of polytopes up to which one by one is as fast where distances are not needed."""
-_FEW_KNOWN = 12
-"""The same where the tables are there, or each shape would have to be transformed by itself."""
+_FEW_TESTS = 64, 300
+"""Pairs up to which testing one by one is as fast, and pairs of polytopes."""
+_FEW_TESTS_IN_POSES = 12
+"""The same where each shape would have to be transformed by itself."""
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
@@ -70,7 +68,6 @@ class PairContacts:
         self.i, self.j = np.ascontiguousarray(pairs.T)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         count, self.dim = len(pairs), bodies.dim
-        self._few, self._few_tests = _batch_limits(bodies)
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
@@ -91,7 +88,7 @@ class PairContacts:
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""
-        if self.dim < 3 or len(rows) < self._few:
+        if self.dim < 3 or not len(rows):
             return rows
         self._solve_boxes(rows, progress)
         left = self._left(rows)
@@ -133,7 +130,7 @@ class PairContacts:
     def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes."""
         chosen, i, j = _pairs_among(self.bodies.is_box, self.i, self.j, rows)
-        if len(chosen) < self._few:
+        if not len(chosen):
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         for part in chunks(len(chosen), progress, 2 * CHUNK):
@@ -262,28 +259,25 @@ class PairContacts:
 
     def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of polytopes."""
-        if len(rows) < self._few:
-            return
         chosen, i, j = _pairs_among(self.bodies.is_polytope, self.i, self.j, rows)
-        if len(chosen) < self._few:
+        if not len(chosen):
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         table, places = self.bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.1))
         i, j = places.take(i), places.take(j)
-        if not self.distances and len(chosen) >= self._few_tests:
+        if not self.distances:
             state = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.3))
             left = np.flatnonzero(~self._done.take(chosen))
             chosen, i, j, state = chosen[left], i[left], j[left], state[left]
         else:
-            state = intersect_hulls(table, i, j, subrange(progress, 0.1, 0.3))
+            state = intersect_hulls(table, i, j, False, subrange(progress, 0.1, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
-        if len(distant) >= _FEW_KNOWN:
-            rows = chosen[distant]
-            pairs, start = (table, i[distant], j[distant]), self.start[rows].T
-            found = hull_distances(*pairs, start, self.bands(rows)[0], subrange(progress, 0.3, between))
+        if len(distant):
+            rows, pairs = chosen[distant], (table, i[distant], j[distant])
+            found = hull_distances(*pairs, self.bands(rows)[0], subrange(progress, 0.3, between))
             self._store_hulls(rows, *pairs, found, None)
-        if len(meet) >= _FEW_KNOWN:
+        if len(meet):
             middle = 0.5 * (between + 1.0) if self.with_regions else 1.0
             pairs = table, i[meet], j[meet]
             found = hull_depths(*pairs, subrange(progress, between, middle))
@@ -300,9 +294,8 @@ class PairContacts:
         gap[known] = slab_widths(table, i[known], j[known], normal[:, known])
         state = np.where(gap > limit, np.int8(APART), np.int8(OPEN))
         left = np.flatnonzero(state == OPEN)
-        slabs = widest_slabs if intervals_pay(table, i) else sphere_slabs
         # Slabs and rays first: portals find a slab of any width, which is enough where no more is needed.
-        for search, begin, end in ((slabs, 0.0, 0.2), (rays, 0.2, 0.3), (search_portals, 0.3, 1.0)):
+        for search, begin, end in ((sphere_slabs, 0.0, 0.2), (rays, 0.2, 0.3), (search_portals, 0.3, 1.0)):
             found = search(table, i[left], j[left], subrange(progress, begin, end))
             state[left] = found.state
             apart = found.state == APART
@@ -365,7 +358,7 @@ def intersecting_pairs(
     `normals` (3, p) are of slabs that may be empty, zero where none is known. Raise Cancelled.
     """
     result, left = np.zeros(len(pairs), dtype=bool), np.arange(len(pairs))
-    few, few_tests = _batch_limits(bodies)
+    few, few_tests = (_FEW_TESTS_IN_POSES,) * 2 if bodies.in_poses else _FEW_TESTS
     if bodies.dim < 3 or len(pairs) < few:
         return result, left
     known = np.zeros(len(pairs), dtype=bool)
@@ -392,16 +385,12 @@ def intersecting_pairs(
             first = np.flatnonzero(across.any(axis=0))
             state[first[slab_widths(table, i[first], j[first], across[:, first]) > 0.0]] = APART
         rest = np.flatnonzero(state == OPEN)
-        state[rest] = intersect_hulls(table, i[rest], j[rest], subrange(progress, 0.5, 1.0))
+        known_enough = intervals_pay(table, i[rest])
+        state[rest] = intersect_hulls(table, i[rest], j[rest], known_enough, subrange(progress, 0.5, 1.0))
         result[chosen] = state == MEET
         known[chosen] = state != OPEN
         left = np.flatnonzero(~known)
     return result, left
-
-
-def _batch_limits(bodies: Bodies) -> tuple[int, int]:
-    """Return the least number of pairs for a batch, and of polytopes where distances are not needed."""
-    return (_FEW, _FEW_TESTS) if not bodies.in_poses else (_FEW_KNOWN, _FEW_KNOWN)
 
 
 def _put(array: FloatArray, rows: IntArray, vectors: FloatArray) -> None:

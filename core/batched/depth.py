@@ -28,7 +28,7 @@ from ..types import FloatArray, IntArray, read_only
 from .first_hulls import VERTICES, first_hulls
 from .hull_pairs import NO_VERTEX, HullContacts, HullPairs, witness_points
 from .hull_table import HullTable
-from .vectors import CHUNK, chunks, cross, directions_around, dot, length
+from .vectors import CHUNK, add_rows, chunks, cross, directions_around, dot, einsum, length
 
 _ROOM = 16, 48
 """Vertices of a polytope, one to spare: first for all pairs, so that the arrays stay in the cache; then for those that
@@ -120,10 +120,10 @@ class _Polytopes(HullPairs):
         # A point that is there twice is moved into the hull, where it is no vertex.
         twice = np.array([(ids[:k] == ids[k]).any(axis=0) for k in range(VERTICES)])
         again = np.flatnonzero(twice.any(axis=0))
-        inside = np.einsum("kl,clm->ckm", _SHRINK_WEIGHTS, points.take(again, axis=2))
+        inside = einsum("kl,clm->ckm", _SHRINK_WEIGHTS, points.take(again, axis=2))
         points[:, :, again] = np.where(twice.take(again, axis=1), inside, points.take(again, axis=2))
         if shrink:
-            points += _SHRINK * (np.einsum("kl,clm->ckm", _SHRINK_WEIGHTS, points) - points)
+            points += _SHRINK * (einsum("kl,clm->ckm", _SHRINK_WEIGHTS, points) - points)
             ids[:] = NO_VERTEX
         self.points[rows, :, :VERTICES] = points.transpose(2, 0, 1)
         self.ids[rows, :VERTICES] = ids.T
@@ -133,7 +133,7 @@ class _Polytopes(HullPairs):
         self.put(rows.take(hull), _rank(hull, count), *facets.T)
 
     def grow(self, progress: Progress | None) -> None:
-        """Let the polytopes grow until few are left. Raise Cancelled."""
+        """Let the polytopes grow until all have ended. Raise Cancelled."""
         total = len(self.pair)
         while True:
             growing, left = int(np.count_nonzero(self.growing)), self.growing | self.full
@@ -142,9 +142,9 @@ class _Polytopes(HullPairs):
             if active < _COMPACT * len(left):
                 self.store()
                 self.keep(np.flatnonzero(left))
-            if active <= self.few:
+            if not active:
                 return self.store()
-            if growing <= self.few:
+            if not growing:
                 if self.room == _ROOM[-1]:
                     return self.store()
                 self.store()
@@ -199,7 +199,7 @@ class _Polytopes(HullPairs):
             points[place] = coordinate
             place += self.room
         self.ids[rows, self.vertex_count] = new[3]
-        above = np.einsum("cm,mcf->mf", new[:3], self.normals[:, :, :used])
+        above = einsum("cm,mcf->mf", new[:3], self.normals[:, :, :used])
         above += self.heights[:, :used]  # minus infinity where there is no face
         visible = above > (EPA_FILTER * EPS * self.size)[:, None]
         visible[rows, nearest] = True
@@ -314,8 +314,8 @@ def _measure(polytopes: _Polytopes, i: IntArray, j: IntArray, columns: IntArray,
         chosen = chosen.take(np.flatnonzero(np.diff(owner.take(chosen), prepend=-1)))
         pair, ids = owner.take(chosen), ids.take(chosen, axis=1)
         weights = np.maximum(weights.take(chosen, axis=1), 0.0)
-        weights /= weights.sum(axis=0)
-        nearest = np.einsum("ckm,km->cm", points.take(chosen, axis=2), weights)
+        weights /= add_rows(weights)
+        nearest = einsum("ckm,km->cm", points.take(chosen, axis=2), weights)
         columns = columns.take(pair)
         i, j = i.take(columns), j.take(columns)
         depth, inner, rounding = (of.take(pair) for of in (polytopes.depth, polytopes.inner, polytopes.all_lengths[3]))

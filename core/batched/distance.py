@@ -3,8 +3,7 @@
 
 The simplex of a pair has three vertices, some of them equal, and the newest support point.
 
-1. Start with support points in three directions around the given one, and in that one; where each polytope is in
-   several pairs, with vertices farthest along fixed directions.
+1. Start with support points in the direction from mean to mean, and in three around it.
 2. Find the point v of the simplex nearest to the origin. The newest vertex is always part of the answer, so only the
    three edges and three triangles that it belongs to are candidates.
 3. Keep the vertices with weight, and add the support point in direction -v.
@@ -22,18 +21,15 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ..types import FloatArray, IntArray
-from .fixed_axes import directions_beside
 from .hull_features import are_parallel, support_features
-from .hull_pairs import HullContacts, HullPairs, farthest_pay, vertices_of, witness_points
+from .hull_pairs import HullContacts, HullPairs, vertices_of, witness_points
 from .hull_table import HullTable
-from .vectors import chunks, cross, directions_around, dot, length
+from .vectors import chunks, cross, directions_around, dot, einsum, length
 
 _STEPS = 40
 """Support points after which a pair is left; most take two to four."""
 _SLOPE = 1.8
 """Slope to the start direction of the first three, times the root of the number of vertices: about their spacing."""
-_BESIDE = directions_beside(3, 0.4)
-"""(4, n) three fixed directions around each one, and itself: where farthest vertices are looked up."""
 _SLIVER = 64.0
 """Times EPS and the squares of two edges: the square of twice a triangle's area up to which it is taken for its edges.
 Sixteen times what three rounded products may be wrong by."""
@@ -45,22 +41,19 @@ def hull_distances(
     table: HullTable,
     i: IntArray,
     j: IntArray,
-    start: FloatArray,
     width: FloatArray,
     progress: Progress | None = None,
 ) -> HullContacts:
     """Return distances, normals and witness points of polytopes i (n,) and j (n,).
 
-    `start` (3, n) are directions from A to B to search first, of any length, zero where none is known. Vertices within
-    `width` (n,) of the slab belong to the support features. Raise Cancelled.
+    Vertices within `width` (n,) of the slab belong to the support features. Raise Cancelled.
     """
     total = len(i)
     result = HullContacts.unknown(total)
     order = table.order(i, j)
-    fixed = not start.any() and farthest_pay(table, i, j)
     for part in chunks(total, progress):
         columns = order[part]
-        search = _DistanceSearch(table, i.take(columns), j.take(columns), start.take(columns, axis=1), fixed)
+        search = _DistanceSearch(table, i.take(columns), j.take(columns))
         search.run(subrange(progress, part.start / total, part.stop / total))
         if search.ended:
             pair, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.ended, strict=True))
@@ -73,9 +66,9 @@ def hull_distances(
 class _DistanceSearch(HullPairs):
     """GJK of some pairs."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, start: FloatArray, fixed: bool) -> None:
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray) -> None:
         super().__init__(table, i, j)
-        self.points = self.points_beside(i, j, _BESIDE) if fixed else self._first_points(i, j, start)
+        self.points = self._first_points(i, j)
         """(4, 4, m) coordinates and id of the vertices of the simplices; the newest is the last."""
         self.weights = np.zeros((4, len(i)))
         """(4, m) barycentric weights of the first three vertices in v; and of the vertex that was the newest before,
@@ -85,9 +78,9 @@ class _DistanceSearch(HullPairs):
         self.ended: list[tuple[IntArray, FloatArray, FloatArray]] = []
         """Pairs (k,) that have ended, their points and weights."""
 
-    def _first_points(self, i: IntArray, j: IntArray, start: FloatArray) -> FloatArray:
-        """Return support points around the start directions, and in them."""
-        directions = np.where(start.any(axis=0), start, -self.interior)
+    def _first_points(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return support points around the direction from mean to mean, and in it."""
+        directions = -self.interior
         sizes = np.array([block.shape[2] for block in self.table.blocks])
         numbers = np.stack([sizes[self.table.block.take(of)] for of in (i, j)])
         slope = _SLOPE / np.sqrt(numbers.mean(axis=0))
@@ -95,10 +88,10 @@ class _DistanceSearch(HullPairs):
         return self.supports(np.concatenate([around, directions[:, None]], axis=1))
 
     def run(self, progress: Progress | None) -> None:
-        """Search until few pairs are left. Raise Cancelled."""
+        """Search until no pair is left. Raise Cancelled."""
         total = len(self.pair)
         for _ in range(_STEPS):
-            if len(self.pair) <= self.few:
+            if not len(self.pair):
                 return
             self.step()
             report_progress(progress, total - len(self.pair), total)
@@ -106,7 +99,7 @@ class _DistanceSearch(HullPairs):
     def step(self) -> None:
         """Reduce the simplex to the part nearest to the origin, and add a support point or end."""
         weights = _nearest_weights(self.points[:3])
-        v = np.einsum("csm,sm->cm", self.points[:3], weights)
+        v = einsum("csm,sm->cm", self.points[:3], weights)
         square = dot(v, v)
         nearer = square < self.square
         kept = np.flatnonzero(nearer & (square > (GJK_TOUCH * EPS * self.size) ** 2))
@@ -148,8 +141,8 @@ def _nearest_weights(points: FloatArray) -> FloatArray:
     edges = np.empty_like(points)  # the first one follows the last
     np.subtract(newest[:, None], points[:, :3], out=edges[:, :3])
     edges[:, 3] = edges[:, 0]
-    toward, square = np.einsum("csm,cm->sm", edges, newest), np.einsum("csm,csm->sm", edges, edges)
-    between = np.einsum("csm,csm->sm", edges[:, :3], edges[:, 1:])
+    toward, square = einsum("csm,cm->sm", edges, newest), einsum("csm,csm->sm", edges, edges)
+    between = einsum("csm,csm->sm", edges[:, :3], edges[:, 1:])
     next_toward, next_square, toward, square = toward[1:], square[1:], toward[:3], square[:3]
     # Along the edges; `gain` is by how much the squared distance is less than that of the newest vertex.
     second = toward / np.maximum(square, _TINY)
@@ -201,7 +194,7 @@ def _measure(
         empty = (weight <= 0.0) & first
         weight += former * empty
         first &= ~empty
-    v = np.einsum("csm,sm->cm", points, weights)
+    v = einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that v has lost where the gap is small.
     normal = cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
     degenerate = (weights <= 0.0).any(axis=0) | ~normal.any(axis=0)

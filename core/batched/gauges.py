@@ -49,8 +49,7 @@ def gauges_at_nodes(
     `radii` (n,) are those of inscribed spheres. Raise Cancelled.
     """
     gauges = np.zeros((len(count), len(_NODES)), dtype=np.float32)
-    # Half of the nodes at a time: larger products are shared among threads, which wait for each other.
-    nodes = np.ascontiguousarray(_NODES[_USED].reshape(2, -1, 3).transpose(0, 2, 1), dtype=np.float32)
+    nodes = np.ascontiguousarray(_NODES[_USED].T, dtype=np.float32)
     single = planes.astype(np.float32)
     # Polytopes with about as many facets at a time: those with fewer have their last one again.
     sizes = np.where(count > 16, -8 * (-count // 8), count)
@@ -63,13 +62,14 @@ def gauges_at_nodes(
             # The first planes of all polytopes, then the second ones, and so on: (facet, polytope, 3).
             number = np.minimum(np.arange(size)[:, None], count[which] - 1)
             chosen = np.ascontiguousarray(single.take(first[which] + number, axis=1).transpose(1, 2, 0))
-            largest = np.matmul(chosen[0], nodes)
+            # No matrix product: how that rounds may depend on the number of polytopes.
+            largest = np.einsum("pc,ck->pk", chosen[0], nodes)
             products = np.empty_like(largest)
             for plane in chosen[1:]:
-                np.matmul(plane, nodes, out=products)
+                np.einsum("pc,ck->pk", plane, nodes, out=products)
                 np.maximum(largest, products, out=largest)
             largest += (_ROUNDING * SINGLE_EPS / radii[which, None]).astype(np.float32)
-            gauges[which[:, None], _USED] = largest.transpose(1, 0, 2).reshape(len(which), -1)
+            gauges[which[:, None], _USED] = largest
     report_progress(progress, 1.0)
     return read_only(gauges)
 

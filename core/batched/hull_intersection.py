@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..progress import Progress, subrange
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from .fixed_axes import FIXED_AXES
 from .hull_pairs import HullPairs
 from .hull_table import HullTable
 from .portals import APART, MEET, OPEN, HullStates, search_portals
@@ -33,9 +32,12 @@ _TINY = 1e-290
 """Not relative: less than any gauge but 0, with a finite inverse."""
 
 
-def intersect_hulls(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> NDArray[np.int8]:
-    """Return (n,) APART, MEET or OPEN of polytopes i (n,) and j (n,). Raise Cancelled."""
-    if intervals_pay(table, i):
+def intersect_hulls(
+    table: HullTable, i: IntArray, j: IntArray, with_intervals: bool, progress: Progress | None = None
+) -> NDArray[np.int8]:
+    """Return (n,) APART, MEET or OPEN of polytopes i (n,) and j (n,), the first by intervals too where that is asked
+    for. Raise Cancelled."""
+    if with_intervals:
         apart = are_separated(table, i, j, subrange(progress, 0.0, 0.2))
     else:
         apart = _spheres_are_separated(table, i, j)
@@ -75,22 +77,8 @@ def are_separated(table: HullTable, i: IntArray, j: IntArray, progress: Progress
     return result
 
 
-def widest_slabs(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullStates:
-    """Return the widest empty slabs between i (n,) and j (n,) by bounding spheres and fixed axes, and MEET where the
-    inscribed spheres do. Raise Cancelled."""
-    result = sphere_slabs(table, i, j)
-    for part, offsets, gaps in _interval_gaps(table, i, j, progress):
-        axis, rows = gaps.argmax(axis=1), np.arange(len(gaps))
-        widest = gaps[rows, axis].astype(np.float64)
-        better = np.flatnonzero(widest > result.margin[part])
-        columns, axis = part.start + better, axis.take(better)
-        result.state[columns], result.margin[columns] = APART, widest.take(better)
-        result.normal[:, columns] = np.where(offsets[better, axis] > 0.0, 1.0, -1.0) * FIXED_AXES.take(axis, axis=0).T
-    return result
-
-
 def sphere_slabs(table: HullTable, i: IntArray, j: IntArray, _progress: Progress | None = None) -> HullStates:
-    """Return the same by bounding and inscribed spheres alone."""
+    """Return the empty slabs between i (n,) and j (n,) by bounding spheres, and MEET where the inscribed ones do."""
     result = HullStates.unknown(len(i))
     offset = table.offsets(i, j)
     radii = table.radii.take(i, axis=1)

@@ -16,16 +16,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..types import BoolArray, FloatArray, IntArray
-from .fixed_axes import AXES, nearest_directions, opposite
 from .hull_table import BLOCK, HullTable
+from .vectors import einsum
 
 _ID_BASE = 2**26
 """More than the vertices of a polytope: a pair of vertices is the number a + _ID_BASE b, which a float represents."""
-_FEW = 3
-"""Pairs so few take longer together than one by one: they are left; but not in poses, where each of their polytopes
-would have to be transformed."""
-_PAIRS_FOR_FARTHEST = 4
-"""Pairs per polytope from which looking farthest vertices up takes less time, with making them, than searching."""
 NO_VERTEX = -1.0
 """Id of points that are no difference of two vertices."""
 
@@ -66,22 +61,11 @@ def vertices_of(ids: FloatArray) -> tuple[IntArray, IntArray]:
     return whole & (_ID_BASE - 1), whole // _ID_BASE
 
 
-def farthest_pay(table: HullTable, i: IntArray, j: IntArray) -> bool:
-    """Return whether farthest vertices of a table along fixed axes are worth making for pairs i (n,) and j (n,)."""
-    if table.linear is not None:
-        return False
-    used = np.zeros(len(table), dtype=bool)
-    used[i] = used[j] = True
-    return len(i) >= _PAIRS_FOR_FARTHEST * int(np.count_nonzero(used))
-
-
 class HullPairs:
     """Pairs of polytopes in columns, of which `keep` leaves those that are still searched."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray) -> None:
         self.table = table
-        self.few = 0 if table.linear is not None else _FEW
-        """Number of pairs at which a search ends."""
         radii = table.radii.take(i, axis=1)
         radii += table.radii.take(j, axis=1)
         interior = -table.offsets(i, j)
@@ -123,18 +107,6 @@ class HullPairs:
         points[3] += others[3]
         return points if directions.ndim == 3 else points[:, 0]
 
-    def points_beside(self, i: IntArray, j: IntArray, beside: IntArray) -> FloatArray:
-        """Return points of A - B of all columns, which are polytopes i (m,) and j (m,), with their ids in a fourth row,
-        (4, k, m): of the vertices farthest along those `beside` (k, 2 AXES) the fixed direction nearest to A to B."""
-        directions = beside.take(nearest_directions(-self.interior), axis=1)
-        farthest, width = self.table.farthest.reshape(-1), 2 * AXES
-        a, b = farthest.take(width * i + directions), farthest.take(width * j + opposite(directions))
-        points = np.empty((4, *directions.shape))
-        np.subtract(self.table.vertices(i, a), self.table.vertices(j, b), out=points[:3])
-        points[:3] += self.interior[:, None]
-        points[3] = a + _ID_BASE * b
-        return points
-
     def _farthest(self, directions: FloatArray, side: int, columns: IntArray | None, out: FloatArray) -> None:
         """Write the vertices of A (side 0) farthest along the directions, or of B (side 1) farthest against them, from
         the mean, and their indices."""
@@ -148,7 +120,7 @@ class HullPairs:
             out[:3, :, part] = vertices.take(places + index, mode="clip")
         if self._linear is not None:
             linear = self._linear[side] if columns is None else self._linear[side].take(columns, axis=2)
-            out[:3] = np.einsum("rcm,ckm->rkm", linear, out[:3])
+            out[:3] = einsum("rcm,ckm->rkm", linear, out[:3])
 
     def vertex_heights(
         self, directions: FloatArray, side: int, columns: IntArray | None = None
@@ -158,7 +130,7 @@ class HullPairs:
         by the next ones."""
         if self._linear is not None:
             linear = self._linear[side] if columns is None else self._linear[side].take(columns, axis=2)
-            directions = np.einsum("rcm,rkm->ckm", linear, directions)
+            directions = einsum("rcm,rkm->ckm", linear, directions)
         turned = np.ascontiguousarray(directions.transpose(2, 1, 0))
         blocks, slots = self._places[1 + side], self._places[3 + side]
         if columns is not None:
@@ -187,6 +159,6 @@ def witness_points(
 ) -> tuple[FloatArray, FloatArray]:
     """Return witness points (3, m) on A and B, world frame: the same weights (k, m) that make `point` (3, m) of support
     points with `ids` (k, m), of the vertices of A; and as far from there as `point` says."""
-    local = np.einsum("csm,sm->cm", table.vertices(i, vertices_of(ids)[0]), weights)
+    local = einsum("csm,sm->cm", table.vertices(i, vertices_of(ids)[0]), weights)
     mean_a, mean_b = (table.centers[:3].take(n, axis=1) + table.centers[3:].take(n, axis=1) for n in (i, j))
     return local + mean_a, (local - point - table.offsets(i, j)) + mean_b

@@ -25,7 +25,7 @@ from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, IntArray, read_only
 from .fixed_axes import AXES, FIXED_AXES
 from .gauges import gauge_bounds, gauges_at_nodes
-from .vectors import SingleArray, cross, dot
+from .vectors import SingleArray, cross, dot, einsum
 
 BLOCK = 65_536
 """Numbers gathered or multiplied at a time, so that they are still in the cache when they are read again."""
@@ -97,7 +97,7 @@ class HullTable:
             mean = padded.mean(axis=2)
             padded -= mean[:, :, None]
             centers[3:, members] = mean.T
-            radii[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", padded, padded).max(axis=1))
+            radii[0, members] = np.sqrt(einsum("kcv,kcv->kv", padded, padded).max(axis=1))
             blocks.append(read_only(padded))
         report_progress(progress, 0.3)
         radii[2] = _height_rounding(np.abs(centers[:3]).max(axis=0, initial=0.0), radii[0])
@@ -133,7 +133,7 @@ class HullTable:
         mean = (self.centers[:3] + self.centers[3:]).take(numbers, axis=1)
         centers, radii = np.zeros((6, len(numbers))), self.radii.take(numbers, axis=1)
         rows, offsets = affine[:, :3], affine[:, 3]
-        turned = np.einsum("rcm,cm->rm", rows, mean)
+        turned = einsum("rcm,cm->rm", rows, mean)
         np.add(turned, offsets, out=centers[:3])
         largest, least, inverse = _stretches(rows)
         reach = np.abs(turned)
@@ -145,8 +145,8 @@ class HullTable:
         radii[1] = np.maximum(radii[1] * least - rounding, 0.0)
         radii[2] = rounding
         if self.linear is not None and self.inverse is not None:
-            rows = np.einsum("rkm,kcm->rcm", rows, self.linear.take(numbers, axis=2))
-            inverse = np.einsum("rkm,kcm->rcm", self.inverse.take(numbers, axis=2), inverse)
+            rows = einsum("rkm,kcm->rcm", rows, self.linear.take(numbers, axis=2))
+            inverse = einsum("rkm,kcm->rcm", self.inverse.take(numbers, axis=2), inverse)
         block, slot, count, gauge = (of.take(numbers) for of in (self.block, self.slot, self.count, self.gauge))
         places, gauges = (self.blocks, block, slot, count), (self.gauges, gauge)
         return HullTable(read_only(centers), read_only(radii), *places, *gauges, rows, inverse)
@@ -174,7 +174,7 @@ class HullTable:
             place = 3 * size * slots[columns] + indices[:, columns]
             result[:, :, columns] = block.ravel().take(place + size * np.arange(3)[:, None, None])
         if self.linear is not None:
-            result = np.einsum("rcm,ckm->rkm", self.linear.take(numbers, axis=2), result)
+            result = einsum("rcm,ckm->rkm", self.linear.take(numbers, axis=2), result)
         return result
 
     def _vertex_rows(self, step: int) -> Iterator[tuple[IntArray, FloatArray]]:
@@ -219,15 +219,6 @@ class HullTable:
         return read_only(middle.T.astype(np.float32, order="C")), read_only(np.ascontiguousarray(half.T))
 
     @cached_property
-    def farthest(self) -> IntArray:
-        """(n, 2 AXES) the vertex farthest along each fixed axis, then against it, but for rounding; before poses."""
-        result = np.empty((len(self), 2 * AXES), dtype=np.intp)
-        for chosen, vertices in self._vertex_rows(BLOCK // AXES):
-            heights = np.matmul(FIXED_AXES, vertices)
-            result[chosen, :AXES], result[chosen, AXES:] = heights.argmax(axis=2), heights.argmin(axis=2)
-        return read_only(result)
-
-    @cached_property
     def scratch(self) -> FloatArray:
         """Memory for gathered vertices and their heights: a new array of this size would be cleared each time."""
         largest = max((block.shape[2] for block in self.blocks), default=1)
@@ -236,7 +227,7 @@ class HullTable:
     def gauges_at(self, numbers: IntArray, points: FloatArray) -> FloatArray:
         """Return upper bounds (m,) of the gauges of polytopes `numbers` (m,) at points (3, m) from their means."""
         if self.inverse is not None:
-            points = np.einsum("rcm,cm->rm", self.inverse.take(numbers, axis=2), points)
+            points = einsum("rcm,cm->rm", self.inverse.take(numbers, axis=2), points)
         return gauge_bounds(self.gauges, self.gauge.take(numbers), points)
 
 
@@ -259,7 +250,7 @@ def _gauges(shapes: Sequence[Polytope], means: FloatArray, radii: FloatArray, pr
     normals = np.concatenate([np.empty((0, 3)), *(shape.normals for shape in solid)]).T
     offsets = np.concatenate([np.empty(0), *(shape.offsets for shape in solid)])
     owner, first = np.repeat(np.arange(number), facets), np.cumsum(facets) - facets
-    offsets -= np.einsum("cf,cf->f", normals, means.take(owner, axis=1))
+    offsets -= einsum("cf,cf->f", normals, means.take(owner, axis=1))
     if solid:
         places = np.flatnonzero(facets)
         radii[1, places] = np.minimum.reduceat(offsets, first[places]) - 2.0 * radii[2, places]
@@ -274,20 +265,23 @@ def _stretches(linear: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bounds (m,) of how much matrices (3, 3, m) stretch a vector at most, and at least, and their inverses: 0
     where the least is not known or too small."""
     columns = linear.transpose(1, 0, 2)
-    gram = np.einsum("krm,lrm->klm", columns, columns)
-    even = np.einsum("kkm->m", gram) / 3.0
+    gram = einsum("krm,lrm->klm", columns, columns)
+    even = einsum("kkm->m", gram) / 3.0
     gram[np.arange(3), np.arange(3)] -= even
-    uneven = np.sqrt(np.einsum("klm,klm->m", gram, gram))
+    uneven = np.sqrt(einsum("klm,klm->m", gram, gram))
     rounding = _STRETCH_ROUNDING * EPS
     largest = np.sqrt(even + uneven) * (1.0 + rounding)
-    if (uneven + np.abs(even - 1.0)).max(initial=0.0) <= _RIGID:
+    rigid = uneven + np.abs(even - 1.0) <= _RIGID
+    if rigid.all():
         return largest, np.sqrt(even - uneven) * (1.0 - rounding), columns
     inverse = np.stack([cross(columns[k - 2], columns[k - 1]) for k in range(3)])  # rows of the adjugate
     volume = dot(inverse[0], columns[0])
     known = np.abs(volume) > 0.0
     inverse *= known / np.where(known, volume, 1.0)
-    norm = np.sqrt(np.einsum("krm,krm->m", inverse, inverse))
+    norm = np.sqrt(einsum("krm,krm->m", inverse, inverse))
     least = np.maximum(np.sqrt(np.maximum(even - uneven, 0.0)), known / np.where(known, norm, 1.0)) * (1.0 - rounding)
     least[~(least > _FLATTEST * largest)] = 0.0
     inverse *= least > 0.0
+    least[rigid] = np.sqrt((even - uneven)[rigid]) * (1.0 - rounding)
+    inverse[:, :, rigid] = columns[:, :, rigid]
     return largest, least, inverse

@@ -26,7 +26,7 @@ from ..tolerance import EPS, GJK_INSIDE
 from ..types import BoolArray, FloatArray, IntArray
 from .hull_pairs import HullPairs
 from .hull_table import HullTable
-from .vectors import CHUNK, chunks, cross, directions_around, dot, length
+from .vectors import CHUNK, chunks, cross, directions_around, dot, einsum, length
 
 APART, MEET, OPEN = -1, 1, 0
 """State of a pair; OPEN where nothing could be proved."""
@@ -81,7 +81,7 @@ def enclosing_ball(
     sure = np.flatnonzero((volumes.min(axis=0) > limit) | (volumes.max(axis=0) < -limit))
     # Heights of the origin over the four faces, which rounding reduces by no more than the limit.
     faces = cross(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
-    areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
+    areas = np.sqrt(einsum("cfm,cfm->fm", faces, faces))
     heights = (np.abs(volumes.take(sure, axis=1)) - limit.take(sure)) / areas
     return sure, np.maximum(heights.min(axis=0) - rounding.take(sure), 0.0)
 
@@ -98,7 +98,7 @@ class _PortalSearch(HullPairs):
         """The last portals of all pairs."""
 
     def run(self) -> None:
-        """Search until few pairs are left."""
+        """Search until no pair is left."""
         self.begin()
         self.discover()
         normal = self.normals()
@@ -112,7 +112,7 @@ class _PortalSearch(HullPairs):
                 self.finish(np.flatnonzero(done))
                 self.keep(left)
                 normal, offset = normal.take(left, axis=1), offset.take(left)
-            if len(left) <= self.few:
+            if not len(left):
                 break
             point = self.supports(normal)
             done, height, norm = self.separated(normal, point)
@@ -129,7 +129,7 @@ class _PortalSearch(HullPairs):
         self.keep(np.flatnonzero(self.interior.any(axis=0)))
         directions = directions_around(-self.interior, 3, _SLOPE)
         self.points = self.supports(directions)
-        heights = np.einsum("ckm,ckm->km", directions, self.points[:3])
+        heights = einsum("ckm,ckm->km", directions, self.points[:3])
         lowest, columns = heights.argmin(axis=0), np.arange(heights.shape[1])
         apart, _, _ = self.separated(directions[:, lowest, columns], self.points[:3, lowest, columns])
         self.keep(np.flatnonzero(~apart))
@@ -168,7 +168,7 @@ class _PortalSearch(HullPairs):
         turned = columns.take(clockwise)
         self.points[:, :2, turned] = points[:, :2, clockwise]
         points = points[:3]
-        volumes = np.einsum("ckm,cm->km", cross(points, points.take([1, 2, 0], axis=1)), interior)
+        volumes = einsum("ckm,cm->km", cross(points, points.take([1, 2, 0], axis=1)), interior)
         missed = np.flatnonzero((volumes > 0.0).any(axis=0) | ~volumes.any(axis=0))
         return columns.take(missed), volumes.take(missed, axis=1)
 
@@ -196,7 +196,7 @@ class _PortalSearch(HullPairs):
 
     def refine(self, point: FloatArray) -> None:
         """Replace the vertex of each portal without which the ray still passes it by the new point (4, m)."""
-        one, two, three = np.einsum("cm,ckm->km", cross(point[:3], self.interior), self.points[:3]) >= 0.0
+        one, two, three = einsum("cm,ckm->km", cross(point[:3], self.interior), self.points[:3]) >= 0.0
         slot = np.where(one, np.where(two, 0, 2), three)
         self.points[:, slot, np.arange(len(slot))] = point
 

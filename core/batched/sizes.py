@@ -11,6 +11,7 @@ from ..shapes.polytope import Polytope
 from ..shapes.shape import Shape
 from ..tolerance import EPS, EXTREME_EXPONENT, PROMISE_EXTENT, PROMISE_RELATIVE, PROMISE_ROUNDING, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray
+from .vectors import einsum, length
 
 
 class Sizes:
@@ -23,7 +24,7 @@ class Sizes:
         sides = high - low
         longest = sides.max(axis=0)
         scaled = sides / np.where(longest > 0.0, longest, 1.0)  # squares neither overflow nor vanish
-        self.extents = longest * np.sqrt((scaled * scaled).sum(axis=0))
+        self.extents = longest * length(scaled)
         """(n,) diagonals."""
         self.magnitudes = np.maximum(np.abs(low), np.abs(high)).max(axis=0)
         """(n,) largest coordinates."""
@@ -78,7 +79,7 @@ def radii_about_middles(shapes: Sequence[Shape], sizes: Sizes) -> FloatArray:
         middles = (0.5 * sizes.low + 0.5 * sizes.high)[:, numbers]
         offsets = np.concatenate(polytopes).T - np.repeat(middles, count, axis=1)
         with np.errstate(over="ignore"):
-            squares = np.maximum.reduceat(np.einsum("cv,cv->v", offsets, offsets), np.cumsum(count) - count)
+            squares = np.maximum.reduceat(einsum("cv,cv->v", offsets, offsets), np.cumsum(count) - count)
         radii[numbers] = np.where(sizes.ordinary[numbers], np.sqrt(squares), radii[numbers])
     result: FloatArray = radii * (1.0 + SUPPORT_ROUNDING * EPS)
     return result

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,45 @@ def chunks(count: int, progress: Progress | None = None, size: int = CHUNK) -> I
 
 
 def dot(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the dot products (m,) of vectors (3, m)."""
-    return np.einsum("cm,cm->m", u, v)
+    """Return the dot products (..., m) of vectors (..., 3, m) and others (3, m)."""
+    terms = u * v
+    result: FloatArray = terms[..., 0, :]
+    result += terms[..., 1, :]
+    result += terms[..., 2, :]
+    return result
 
 
 def length(u: FloatArray) -> FloatArray:
     """Return the lengths (...) of vectors (dim, ...)."""
-    return np.sqrt(np.einsum("c...,c...->...", u, u))
+    return np.sqrt(add_rows(u * u))
+
+
+def add_rows(rows: FloatArray) -> FloatArray:
+    """Return the sums (...) of two or more rows (k, ...), added one after the other: `np.add.reduce` takes another
+    order where there is a single pair."""
+    result: FloatArray = rows[0] + rows[1]
+    for row in rows[2:]:
+        result += row
+    return result
+
+
+def einsum(subscripts: str, *operands: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return `np.einsum` of arrays whose last index is that of the pair: the same for a pair alone as among others.
+
+    Where there is only one, numpy adds along another axis, in another order. Operands without that index may take part.
+    """
+    terms, _, result = subscripts.partition("->")
+    names, column = terms.split(","), result[-1]
+    count = next(of.shape[-1] for name, of in zip(names, operands, strict=True) if name[-1] == column)
+    if count != 1:
+        found: NDArray[Any] = np.einsum(subscripts, *operands, out=out)
+        return found
+    twice = [np.repeat(of, 2, axis=-1) if name[-1] == column else of for name, of in zip(names, operands, strict=True)]
+    single: NDArray[Any] = np.einsum(subscripts, *twice)[..., :1]
+    if out is None:
+        return single
+    out[...] = single
+    return out
 
 
 def cross(u: FloatArray, v: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contact_lens.core import Cancelled, Contact, Polytope, Relation, Status, verify
+from contact_lens.core import Cancelled, Contact, Contacts, Polytope, Relation, Status, verify
 from contact_lens.core.shapes.feature import Feature
 
 from .oracles import (
@@ -114,6 +114,28 @@ def fingerprint(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     return value.hex() if isinstance(value, float) else value
+
+
+ROW_ARRAYS = (
+    *("pairs", "signed_distance", "normal", "point_on_a", "point_on_b", "center", "lower_bound", "upper_bound"),
+    *("_relations", "_statuses"),
+)
+"""Arrays of `Contacts`, one row a pair."""
+
+
+def assert_same_rows(found: Contacts, wanted: Contacts, rows: Any = slice(None)) -> None:
+    """Assert that the rows of a result are those `rows` of another, to the last bit, the regions too."""
+    for name in ROW_ARRAYS:
+        own, other = getattr(found, name), getattr(wanted, name)[rows]
+        assert own.tobytes() == other.tobytes(), (
+            name,
+            np.flatnonzero((own != other).reshape(len(own), -1).any(axis=1)),
+        )
+    assert (found.region is None) == (wanted.region is None)
+    if found.region is not None and wanted.region is not None:
+        of_others = np.arange(len(wanted))[rows].tolist()
+        for row, other in enumerate(of_others):
+            assert fingerprint(found.region[row]) == fingerprint(wanted.region[other]), ("region", row)
 
 
 def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None):
