@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from ..schemas import read_json
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -332,6 +334,13 @@ def many_objects(tmp_path: Path) -> Path:
     )
     subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True)
     return path
+
+
+@pytest.mark.slow
+def test_the_report_of_the_demo_is_as_its_schema_says(demo: ModuleType) -> None:
+    assert demo.main(["demo"]) == 0
+    report = read_json((demo.DEMO_OUTPUT / "contact.json").read_text(encoding="utf-8"))
+    assert report["contact"]["relation"] == "penetrating"
 
 
 @pytest.mark.slow
