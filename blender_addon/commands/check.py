@@ -21,23 +21,20 @@ from ..check.frame_cache import FrameCache
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
-from ..read import visibility as scene_visibility
-from ..read.frame_geometries import FrameGeometries
-from ..read.scene import read_input
-from ..read.scene_objects import CheckInput
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
-from ..report.criteria import Criteria, unchecked
-from ..report.files import ReportFileError
+from ..report.criteria import Criteria
 from . import blend_file
 from .check_options import parser
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
 from .progress import Progress
+from .reporting import any_fails, exit_code, places_of, write_reports
+from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
 from .terminal import closing_lines, lines
 
@@ -53,7 +50,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     part = part_of(options)
     if part is not None:
         make_folder(options.json)
-    places = _places(options)
+    places = places_of(options)
     criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError(messages.IGNORE_NONE)
@@ -93,8 +90,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 _add(partials, [], source, part)
         stopped = stop.noted  # a signal after this changes nothing
         document = scene_report.document(checks, stopped, inputs, part)
-        written = [_write(kind, place, document, criteria, partials, screen, output) for kind, place in places.items()]
-    unwritten = not all(written)
+        unwritten = not write_reports(places, document, criteria, partials, screen, output)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         complain_of(f"standard output: {screen.failure.strerror}")
@@ -107,48 +103,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if unwritten:
         return WRONG
     if stop.timed_out:
-        return FINDINGS if part is None and _any_fails(criteria, checks) else UNCHECKED
+        return FINDINGS if part is None and any_fails(criteria, checks) else UNCHECKED
     if stopped:
         return STOPPED
-    return _exit_code(criteria, checks) if part is None else CLEAN
-
-
-def _write(
-    kind: str,
-    place: report_files.Place,
-    document: scene_report.Document,
-    criteria: Criteria,
-    partials: report_files.Partials,
-    screen: Screen,
-    output: int,
-) -> bool:
-    """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
-    if document["checks"]:
-        try:
-            report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
-        except ReportFileError as error:
-            complain_of(f"{error}{partials.hint(place)}")
-            return False
-        except Exception as error:  # a fault, or no memory for this one, costs no other report
-            complain_of(f"{place.path}: {type(error).__name__}: {error}{partials.hint(place)}")
-            complain_of_a_fault()
-            return False
-        if place.descriptor is None:
-            screen.say(messages.saved(place.path))
-    for problem in partials.remove(place):
-        complain_of(problem)
-    return True
-
-
-def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
-    """Return where each kind of report goes. Raises UsageError and ReportFileError."""
-    paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
-    places = {kind: report_files.place_of(path) for kind, path in paths.items()}
-    if sum(place.descriptor == 1 for place in places.values()) > 1:
-        raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
-    if report_files.share_a_file(places.values()):
-        raise UsageError(messages.SHARED_REPORT_FILE)
-    return places
+    return exit_code(criteria, checks) if part is None else CLEAN
 
 
 def _add(
@@ -161,22 +119,6 @@ def _add(
     if partials.grow:
         for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source], part))):
             complain_of(problem)
-
-
-def _exit_code(criteria: Criteria, checks: list[dict[str, Any]]) -> int:
-    """Return what complete checks end with; what could not be checked goes to the standard error stream."""
-    if _any_fails(criteria, checks):
-        return FINDINGS
-    left = [entry["reason"] for check in checks for entry in unchecked(check) if not criteria.allows(entry)]
-    if not left:
-        return CLEAN
-    complain_of(messages.not_all_checked(left))
-    return UNCHECKED
-
-
-def _any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
-    """Return whether a clash counts."""
-    return any(any(criteria.failing(check)) for check in checks)
 
 
 def _checks_of_file(
@@ -210,37 +152,22 @@ def _checks(
     options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop
 ) -> Iterator[dict[str, Any]]:
     """Check the open file, or a part of it, frame by frame, until the user stops it."""
-    scene = bpy.context.scene
-    if options.scene is not None:
-        named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
-        if named is None:
-            raise UsageError(messages.no_scene(options.scene))
-        scene = named
-    layer = scene.view_layers[0]
-    if scene == bpy.context.scene:
-        layer = bpy.context.view_layer
     frames, shard = options.frames, None
     if part is not None:
         frames, shard = part["covers"]["frames"], Shard(part["covers"]["shard"], part["run"]["shards"])
     before = {frame: earlier for earlier, frame in pairwise(options.frames or ())}
     known = FrameCache(follows=len(frames or ()) > 1)
-    with bpy.context.temp_override(scene=scene, view_layer=layer), FrameGeometries(scene, layer) as geometries:
-        context = bpy.context
+    with SceneFrames(options.scene) as frames_of_scene:
+        scene, context = frames_of_scene.scene, bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
-
-        def read(frame: int | None) -> CheckInput:
-            scene_visibility.go_to(scene, layer, options.visibility, frame)
-            geometries.next_frame()
-            return read_input(context, rules, scene_results.reviewed(scene), geometries)
-
         for k, frame in enumerate(wanted):
             if stop.asked:
                 return
             if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
-                last = scene_motion.Sample(before[frame], read(before[frame]).objects)
-            given = read(frame)
+                last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules).objects)
+            given = frames_of_scene.read(frame, rules)
             progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:
                 outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard)

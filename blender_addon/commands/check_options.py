@@ -33,6 +33,14 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add_what_to_check(made)
     add_parts(made)
     add_reports(made)
+    made.add_argument(
+        "--timeout",
+        type=duration,
+        metavar="TIME",
+        help="stop after so many seconds, or as in 10m or 2h, and report what was done, marked as partial: exit code 1 "
+        "if clashes were found, else 3. It takes effect between pairs and within slow ones: a file that is opened, a "
+        "frame that Blender evaluates and a picture are finished first",
+    )
     return made
 
 
@@ -153,14 +161,6 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print errors only, and nothing that Blender or scripts print while the command runs; blender -q keeps "
         "Blender's name and version quiet, which it prints before that",
-    )
-    out.add_argument(
-        "--timeout",
-        type=duration,
-        metavar="TIME",
-        help="stop after so many seconds, or as in 10m or 2h, and report what was done, marked as partial: exit code 1 "
-        "if clashes were found, else 3. It takes effect between pairs and within slow ones: a file that is opened, a "
-        "frame that Blender evaluates and a picture are finished first",
     )
 
 

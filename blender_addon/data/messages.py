@@ -956,6 +956,91 @@ def partial_report_at(path: str) -> str:
 ONLY_FRAMES_ALONE = "--only-frames needs --frames, the frames of the whole run"
 PART_IS_JSON = "a part of a run is written with --json only: merge writes the other reports"
 PART_NEEDS_JSON = "a part of a run needs --json, which merge reads"
+SCRIPTS_FOR_PICTURES = "the parts were checked with --enable-autoexec: give it to merge too"
+
+
+def no_parts_in(folder: str) -> str:
+    return f"{folder}: there is no JSON report in this folder"
+
+
+def not_json(path: str) -> str:
+    return f"{path}: this is not JSON, or was cut off: run this part again"
+
+
+def not_a_scene_report(path: str) -> str:
+    return f"{path}: this is not a scene report of Contact Lens: give the JSON reports of the parts"
+
+
+def of_another_version(path: str, version: str, own: str) -> str:
+    return f"{path}: this was written by Contact Lens {version}, and this is {own}: check and merge with one version"
+
+
+def is_whole(path: str) -> str:
+    return (
+        f"{path}: this is the report of a whole run, not of a part: give the reports of runs with --only-files, "
+        "--only-frames or --shard"
+    )
+
+
+def part_was_stopped(path: str) -> str:
+    return f"{path}: this part was stopped early: run it again"
+
+
+def part_has_an_error(path: str, file: str, error: str) -> str:
+    return f"{path}: {file} could not be checked ({error}): run this part again"
+
+
+def is_damaged(path: str) -> str:
+    return f"{path}: this part is not as Contact Lens writes it: run it again"
+
+
+def part_overwritten(path: str) -> str:
+    return f"{path}: this is a part to be merged: write the report to another file"
+
+
+def versions_differ(first: str, other: str, version: str, another: str) -> str:
+    return f"{first} and {other} were written by different versions, {version} and {another}: check with one version"
+
+
+def of_different_runs(first: str, other: str, names: Sequence[str]) -> str:
+    return f"{first} and {other} are parts of different runs: they differ in {', '.join(names)}"
+
+
+def file_differs(first: str, other: str, file: str) -> str:
+    return f"{first} and {other} have checked different files {file}: check the same one on all machines"
+
+
+def libraries_differ(first: str, other: str, file: str, names: Sequence[str]) -> str:
+    return f"{first} and {other} have checked {file} with different libraries: {', '.join(names)}"
+
+
+def covered_twice(first: str, other: str, what: str) -> str:
+    return f"{first} and {other} are both of {what}: give only one of them"
+
+
+def not_covered(what: Sequence[str]) -> str:
+    """Return which cells of a run are in no part."""
+    missing = f"{'; '.join(what[:5])}{and_more(len(what) - 5)}"
+    return f"no part has {missing}: run what is missing, and merge again"
+
+
+def machines_disagree(first: str, other: str) -> str:
+    return (
+        f"{first} and {other} do not agree on which pairs are close, so one may be in neither: check all shards of a "
+        "file on machines of the same kind"
+    )
+
+
+def checks_differ(first: str, other: str, what: str) -> str:
+    return f"{first} and {other} are of the same check, and differ in {what}: check both again"
+
+
+def changed_since_checked(path: str) -> str:
+    return f"{path} has changed since it was checked"
+
+
+def libraries_changed(path: str) -> str:
+    return f"the libraries of {path} have changed since it was checked"
 
 
 def shard_expected(text: str, most: int) -> str:

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`merge`: make the reports of a whole run of the reports of its parts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..data import messages
+from ..data.lazy_rows import LazyRows
+from ..data.records import Rules
+from ..read.snapshot import ReadError
+from ..report import files as report_files
+from ..report import pictures as report_pictures
+from ..report.criteria import Criteria
+from ..report.merging import MergeError, Part, merged, validated
+from . import blend_file
+from .check_options import add_reports
+from .command_parser import CommandParser
+from .interruption import Stop
+from .outcome import STOPPED, WRONG, UsageError, complain_of
+from .reporting import exit_code, places_of, write_reports
+from .scene_frames import SceneFrames
+from .streams import Screen, blender_aside
+from .terminal import closing_lines, lines
+
+
+def parser(prog: str) -> CommandParser:
+    made = CommandParser(
+        prog=prog,
+        description="Make the reports of a whole run of the JSON reports of its parts, which --only-files, "
+        f"--only-frames and --shard of check make. For example: {prog} parts --html room.html",
+        epilog="Exit code: as that of the whole run; 2 where the parts are not all of one run, or one is missing: "
+        "nothing is written then.",
+    )
+    made.add_argument("parts", nargs="+", metavar="PART", help="JSON reports of parts, or folders of them")
+    made.add_argument(
+        "--enable-autoexec",
+        action="store_true",
+        help="run the scripts of the files that are opened for pictures; only for files you trust",
+    )
+    add_reports(made)
+    return made
+
+
+def run(arguments: Sequence[str], prog: str) -> int:
+    """Merge the parts that the arguments name. Returns the exit code. Raises UsageError and ReportFileError."""
+    options = parser(prog).parse_args(list(arguments))
+    if options.pictures < 0:
+        raise UsageError(messages.PICTURES_NEGATIVE)
+    criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
+    places = places_of(options)
+    written = {os.path.realpath(place.file) for place in places.values() if place.file is not None}
+    paths = list(_paths(options.parts, written))
+    if overwritten := [path for path in paths if os.path.realpath(path) in written]:
+        raise UsageError(messages.part_overwritten(overwritten[0]))
+    prints_report = any(place.descriptor == 1 for place in places.values())
+    screen = Screen(options.quiet or prints_report)
+    with blender_aside(prints_report, options.quiet) as output, Stop() as stop:
+        try:
+            parts = [_read(path) for path in paths]
+            document = merged(parts)
+        except MergeError as error:
+            raise UsageError(str(error)) from error
+        each = len(document["checks"]) // len(document["inputs"])
+        for k, source in enumerate(document["inputs"]):
+            checks = document["checks"][k * each : (k + 1) * each]
+            if options.html is not None and options.pictures and not stop.asked:
+                settings = parts[0].document["part"]["run"]["options"]
+                _take_pictures(source, checks, settings, options.enable_autoexec, options.pictures, stop)
+            if not screen.quiet:
+                for check in checks:
+                    for line in lines(check):
+                        screen.say(line)
+                for line in closing_lines(checks):
+                    screen.say(line)
+        if stop.asked:
+            complain_of(messages.STOPPED)
+            return STOPPED
+        none = report_files.Partials(())
+        is_written = write_reports(places, document, criteria, none, screen, output)
+    return exit_code(criteria, document["checks"]) if is_written else WRONG
+
+
+def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:
+    """Yield the reports that are named, of a folder those in it but for what is to be written. Raises UsageError."""
+    for path in given:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        found = [str(file) for file in sorted(Path(path).glob("*.json")) if os.path.realpath(file) not in without]
+        if not found:
+            raise UsageError(messages.no_parts_in(path))
+        yield from found
+
+
+def _read(path: str) -> Part:
+    """Return a part. Raises MergeError and UsageError."""
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError):
+        raise MergeError(messages.not_json(path)) from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    return validated(path, document)
+
+
+def _take_pictures(
+    source: dict[str, Any],
+    checks: Sequence[dict[str, Any]],
+    settings: dict[str, Any],
+    run_scripts: bool,
+    most: int,
+    stop: Stop,
+) -> None:
+    """Put pictures into the checks of a file, which is opened for them; where that cannot be, the reason why."""
+    shown = [check for check in checks if check["findings"]]
+    if not shown:
+        return
+    try:
+        _open(source, settings, run_scripts)
+        with SceneFrames(settings["scene"]) as frames:
+            for check in shown:
+                if stop.asked:
+                    return
+                unit = check["units"]["blender_units_per_unit"]
+                rules = Rules(**{**check["settings"], "clearance": check["settings"]["clearance"] * unit})
+                frame = None if check["motion"] is None else check["frame"]
+                given = frames.read(frame, rules)
+                findings = check["findings"]
+                check["findings"] = LazyRows(len(findings), findings.__getitem__)
+                pairs = report_pictures.pairs_of(findings, given.objects)
+                report_pictures.take_pictures(bpy.context, check, pairs, most)
+    except (UsageError, ReadError, OSError) as error:
+        for check in shown:
+            check["pictures"] = messages.no_pictures(report_files.reason(error))
+
+
+def _open(source: dict[str, Any], settings: dict[str, Any], run_scripts: bool) -> None:
+    """Open a file as the parts have read it. Raises UsageError when it is not the same now, or is not here."""
+    if settings["enable_autoexec"] and not run_scripts:
+        raise UsageError(messages.SCRIPTS_FOR_PICTURES)
+    if blend_file.digest(source["path"]) != source["sha256"]:
+        raise UsageError(messages.changed_since_checked(source["path"]))
+    blend_file.open_file(source["path"], run_scripts)
+    if blend_file.libraries() != source["libraries"]:
+        raise UsageError(messages.libraries_changed(source["path"]))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a command makes of a document of checks: report files, and its exit code."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..data import messages
+from ..report import files as report_files
+from ..report import scene as scene_report
+from ..report.criteria import Criteria, unchecked
+from ..report.files import ReportFileError
+from .outcome import CLEAN, FINDINGS, UNCHECKED, UsageError, complain_of, complain_of_a_fault
+from .streams import Screen
+
+
+def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:
+    """Return where each kind of report goes. Raises UsageError and ReportFileError."""
+    paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
+    places = {kind: report_files.place_of(path) for kind, path in paths.items()}
+    if sum(place.descriptor == 1 for place in places.values()) > 1:
+        raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
+    if report_files.share_a_file(places.values()):
+        raise UsageError(messages.SHARED_REPORT_FILE)
+    return places
+
+
+def write_reports(
+    places: dict[str, report_files.Place],
+    document: scene_report.Document,
+    criteria: Criteria,
+    partials: report_files.Partials,
+    screen: Screen,
+    output: int,
+) -> bool:
+    """Write the reports of a document to their places; output: the standard output. Returns whether that could be done
+    with all."""
+    written = [_write(kind, place, document, criteria, partials, screen, output) for kind, place in places.items()]
+    return all(written)
+
+
+def _write(
+    kind: str,
+    place: report_files.Place,
+    document: scene_report.Document,
+    criteria: Criteria,
+    partials: report_files.Partials,
+    screen: Screen,
+    output: int,
+) -> bool:
+    """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
+    if document["checks"]:
+        try:
+            report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
+        except ReportFileError as error:
+            complain_of(f"{error}{partials.hint(place)}")
+            return False
+        except Exception as error:  # a fault, or no memory for this one, costs no other report
+            complain_of(f"{place.path}: {type(error).__name__}: {error}{partials.hint(place)}")
+            complain_of_a_fault()
+            return False
+        if place.descriptor is None:
+            screen.say(messages.saved(place.path))
+    for problem in partials.remove(place):
+        complain_of(problem)
+    return True
+
+
+def exit_code(criteria: Criteria, checks: list[dict[str, Any]]) -> int:
+    """Return what complete checks end with; what could not be checked goes to the standard error stream."""
+    if any_fails(criteria, checks):
+        return FINDINGS
+    left = [entry["reason"] for check in checks for entry in unchecked(check) if not criteria.allows(entry)]
+    if not left:
+        return CLEAN
+    complain_of(messages.not_all_checked(left))
+    return UNCHECKED
+
+
+def any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
+    """Return whether a clash counts."""
+    return any(any(criteria.failing(check)) for check in checks)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of a run as the one document that the whole run would have made; docs/report.md describes parts.
+
+1. Each part must be whole, and of the same run: of the same files, frames and options, by the same versions.
+2. Each shard of each file and frame must be in exactly one of them.
+3. The shards of a check are one check: counts are added, clashes and entries of what was skipped are put in order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any, NamedTuple
+
+from ... import __version__
+from ..data import messages
+from . import scene
+from .json_report import SCHEMA
+from .order import ordered
+
+COUNTS = ("candidate_pairs", "checked_pairs")
+COUNTS_BY_WORD = ("relations", "ignored_pairs")
+ROWS = ("skipped", "findings")
+OF_MACHINE = ("file", "path", "motion")
+"""What shards may have from different machines: paths, and the last digits of how far an object moved."""
+VERSIONS = ("contact_lens", "blender")
+
+
+class MergeError(Exception):
+    """Why reports are not the parts of one run, in one sentence that names them."""
+
+
+class Part(NamedTuple):
+    """A part of a run."""
+
+    name: str
+    """Of its file, for the user."""
+    document: dict[str, Any]
+
+
+class Cell(NamedTuple):
+    """What is checked at once: the place of a file in the run, a frame (None: the current one) and a shard."""
+
+    file: int
+    frame: int | None
+    shard: int
+
+
+def validated(name: str, document: Any) -> Part:
+    """Return a report as a part. Raises MergeError where it is none, or is not whole."""
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise MergeError(messages.not_a_scene_report(name))
+    if document.get("contact_lens") != __version__ or document.get("schema_version") != scene.SCHEMA_VERSION:
+        raise MergeError(messages.of_another_version(name, str(document.get("contact_lens")), __version__))
+    if document.get("part") is None:
+        raise MergeError(messages.is_whole(name))
+    try:
+        if document["partial"]:
+            raise MergeError(messages.part_was_stopped(name))
+        for entry in document["inputs"]:
+            if entry["error"] is not None:
+                raise MergeError(messages.part_has_an_error(name, entry["file"], entry["error"]))
+        part = Part(name, document)
+        covered = document["part"]["covers"]
+        cells = list(_cells(part))
+        is_whole = (
+            len(document["checks"]) == len(document["part"]["candidates"]) == len(cells)
+            and len(document["inputs"]) == len(covered["files"])
+            and all(cell.frame in (None, check["frame"]) for cell, check in zip(cells, document["checks"], strict=True))
+        )
+    except (KeyError, TypeError, AttributeError):
+        is_whole = False
+    if not is_whole:
+        raise MergeError(messages.is_damaged(name))
+    return part
+
+
+def merged(parts: Sequence[Part]) -> dict[str, Any]:
+    """Return the document of the whole run. Raises MergeError."""
+    first = parts[0]
+    for part in parts[1:]:
+        _refuse_another_run(first, part)
+    inputs = _inputs(parts)
+    found = _covered(parts)
+    run = first.document["part"]["run"]
+    checks = []
+    for file, frame in product(range(len(run["files"])), run["frames"] or [None]):
+        shards = [found[Cell(file, frame, number)] for number in range(1, run["shards"] + 1)]
+        names = {"file": inputs[file]["file"], "path": inputs[file]["path"]}
+        checks.append({**_joined(shards), **names})
+    document = scene.document(checks, inputs=inputs)
+    return {**document, **{name: first.document[name] for name in VERSIONS}}
+
+
+def _cells(part: Part) -> Iterator[Cell]:
+    """Yield what a part has, in the order of its checks."""
+    covers = part.document["part"]["covers"]
+    for file, frame in product(covers["files"], covers["frames"] or [None]):
+        yield Cell(file, frame, covers["shard"])
+
+
+def _refuse_another_run(first: Part, part: Part) -> None:
+    """Raise MergeError when two parts are not of the same run, by the same versions."""
+    for name in VERSIONS:
+        versions = first.document[name], part.document[name]
+        if versions[0] != versions[1]:
+            raise MergeError(messages.versions_differ(first.name, part.name, *versions))
+    runs = [_flat(of.document["part"]["run"]) for of in (first, part)]
+    names = [name for name in {**runs[0], **runs[1]} if runs[0].get(name, ...) != runs[1].get(name, ...)]
+    if names:
+        raise MergeError(messages.of_different_runs(first.name, part.name, [name.replace("_", "-") for name in names]))
+
+
+def _flat(run: dict[str, Any]) -> dict[str, Any]:
+    return {**run, **run["options"], "options": None}
+
+
+def _inputs(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return what the document says of each file that is in a part. Raises MergeError where two had different bytes."""
+    found: dict[int, tuple[Part, dict[str, Any]]] = {}
+    for part in parts:
+        for place, entry in zip(part.document["part"]["covers"]["files"], part.document["inputs"], strict=True):
+            other, known = found.setdefault(place, (part, entry))
+            if known["sha256"] != entry["sha256"]:
+                raise MergeError(messages.file_differs(other.name, part.name, entry["file"]))
+            if libraries := _different(known["libraries"], entry["libraries"]):
+                raise MergeError(messages.libraries_differ(other.name, part.name, entry["file"], libraries))
+    count = len(parts[0].document["part"]["run"]["files"])
+    return [found[place][1] if place in found else {} for place in range(count)]
+
+
+def _different(libraries: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
+    """Return the names of libraries that are not the same on two machines, whatever folders these have them in."""
+    sides = (Counter((_name(entry["path"]), entry["sha256"]) for entry in side) for side in (libraries, others))
+    first, second = sides
+    return sorted({name for name, _ in (*(first - second), *(second - first))})
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name if path.startswith("/") else PureWindowsPath(path).name
+
+
+def _covered(parts: Sequence[Part]) -> dict[Cell, tuple[Part, dict[str, Any], str]]:
+    """Return by cell the part that has it, with its check and the digest of its candidate pairs.
+
+    Raises MergeError unless each is in exactly one part.
+    """
+    run = parts[0].document["part"]["run"]
+    found: dict[Cell, tuple[Part, dict[str, Any], str]] = {}
+    for part in parts:
+        document = part.document
+        for cell, check, digest in zip(_cells(part), document["checks"], document["part"]["candidates"], strict=True):
+            if cell in found:
+                raise MergeError(messages.covered_twice(found[cell][0].name, part.name, _words(cell, run)))
+            found[cell] = part, check, digest
+    wanted = product(range(len(run["files"])), run["frames"] or [None], range(1, run["shards"] + 1))
+    missing = [cell for cell in (Cell(*place) for place in wanted) if cell not in found]
+    if missing:
+        raise MergeError(messages.not_covered([_words(cell, run) for cell in missing]))
+    return found
+
+
+def _words(cell: Cell, run: dict[str, Any]) -> str:
+    """Return a cell in words."""
+    name = run["files"][cell.file]
+    if run["files"].count(name) > 1:
+        name = f"{name} (file {cell.file + 1})"
+    frame = "" if cell.frame is None else f", frame {cell.frame}"
+    shard = "" if run["shards"] == 1 else f", shard {cell.shard}/{run['shards']}"
+    return f"{name}{frame}{shard}"
+
+
+def _joined(shards: Sequence[tuple[Part, dict[str, Any], str]]) -> dict[str, Any]:
+    """Return the shards of a check as one check. Raises MergeError where they are not of the same one."""
+    first, check, digest = shards[0]
+    for part, other, other_digest in shards[1:]:
+        if other_digest != digest:
+            raise MergeError(messages.machines_disagree(first.name, part.name))
+        for name in {**check, **other}:
+            if name in (*COUNTS, *COUNTS_BY_WORD, *ROWS, *OF_MACHINE):
+                continue
+            if check.get(name) != other.get(name):
+                raise MergeError(messages.checks_differ(first.name, part.name, name))
+    checks = [of for _, of, _ in shards]
+    whole = dict(check)
+    for name in COUNTS:
+        whole[name] = sum(of[name] for of in checks)
+    for name in COUNTS_BY_WORD:
+        total: Counter[str] = Counter()
+        for of in checks:
+            total.update(of[name])
+        whole[name] = dict(sorted(total.items()))
+    for name in ROWS:
+        whole[name] = [entry for of in checks for entry in of[name]]
+    return ordered(whole)

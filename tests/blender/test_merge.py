@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`merge`: the reports of a run, made of those of its parts, have the bytes of one run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from .reports import KINDS, run
+from .scenes import (
+    animate,
+    cube,
+    fresh,
+    part,
+    save_scene,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def reports(folder: Path) -> tuple[dict[str, Path], list[object]]:
+    folder.mkdir(exist_ok=True)
+    paths = {kind: folder / f"whole.{ending}" for kind, ending in KINDS.items()}
+    return paths, [word for kind, path in paths.items() for word in (f"--{kind}", path)]
+
+
+def run_in_parts(folder: Path, command: list[object], restrictions: list[list[object]]) -> Path:
+    """Run each part; return the folder of their reports."""
+    for number, only in enumerate(restrictions):
+        assert run(*command, "--json", folder / f"{number:03}.json", "--quiet", *only) == 0
+    return folder
+
+
+Command = tuple[list[object], list[Path]]
+"""The command of a whole run, and the reports of its parts: of two files at two frames, in two shards."""
+
+
+@pytest.fixture(scope="module")
+def command_and_parts(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    folder = tmp_path_factory.mktemp("parts")
+    files = []
+    for name in ("a.blend", "b.blend"):
+        fresh()
+        cubes = [cube(f"Cube {k}", (1.5 * k, 0.0, 0.0)) for k in range(5)]
+        animate(cubes[0], "location", f1=(0.0, 0.0, 0.0), f2=(0.2, 0.0, 0.0))
+        files.append(save_scene(folder / name))
+    command: list[object] = [*files, "--frames", "1-2", "--clearance", "2mm"]
+    restrictions = [
+        ["--only-files", file, "--only-frames", frame, "--shard", f"{shard}/2"]
+        for file, frame, shard in product(files, (1, 2), (1, 2))
+    ]
+    run_in_parts(folder, command, restrictions)
+    return command, sorted(folder.glob("*.json"))
+
+
+def test_parts_in_any_order_make_the_reports_of_one_run(command_and_parts: Command, tmp_path: Path) -> None:
+    command, parts = command_and_parts
+    whole, options = reports(tmp_path / "one")
+    assert run(*command, "--pictures", 0, "--quiet", *options) == 1
+    merged, options = reports(tmp_path / "merged")
+    assert run("merge", *reversed(parts), "--pictures", 0, "--quiet", *options) == 1
+    for kind in KINDS:
+        assert merged[kind].read_bytes() == whole[kind].read_bytes(), kind
+
+
+def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, capfd: pytest.CaptureFixture[str]) -> None:
+    command, parts = command_and_parts
+    assert run(*command) == 1
+    told = [line.strip() for line in capfd.readouterr().out.splitlines() if "Cube" in line]
+    assert len(told) == 4 * 4 + 2
+    assert run("merge", parts[0].parent) == 1
+    assert [line.strip() for line in capfd.readouterr().out.splitlines() if "Cube" in line] == told
+    assert run("merge", *parts, "--quiet", "--fail-on", "never") == 0
+    assert run("merge", *parts, "--quiet", "--fail-on", "penetrating") == 1
+    assert capfd.readouterr().out == ""
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def edited(path: Path, folder: Path, change: Change) -> Path:
+    """A part that was changed, in another folder."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document)
+    target = folder / path.name
+    target.write_text(json.dumps(document), encoding="utf-8")
+    return target
+
+
+def set_at(*place: object, to: object) -> Change:
+    def change(document: Any) -> None:
+        *way, last = place
+        for key in way:
+            document = document[key]
+        document[last] = to
+
+    return change
+
+
+NO_LIBRARY = {"path": "/lib/chairs.blend", "sha256": None}
+REFUSED: dict[str, tuple[Change, str]] = {
+    "another kind of report": (set_at("schema", to="contact-lens-report"), "3.json: this is not a scene report"),
+    "a whole report": (set_at("part", to=None), "3.json: this is the report of a whole run, not of a part"),
+    "a part stopped early": (set_at("partial", to=True), "3.json: this part was stopped early: run it again"),
+    "a part with an error": (
+        set_at("inputs", 0, "error", to="broken"),
+        "3.json: a.blend could not be checked (broken)",
+    ),
+    "another version": (set_at("contact_lens", to="0.1.0"), "3.json: this was written by Contact Lens 0.1.0"),
+    "another Blender": (set_at("blender", to="3.6.0"), "000.json and"),
+    "other frames": (set_at("part", "run", "frames", to=[1, 2, 3]), "different runs: they differ in frames"),
+    "other shards": (set_at("part", "run", "shards", to=3), "different runs: they differ in shards"),
+    "other files": (set_at("part", "run", "files", to=["a.blend", "c.blend"]), "they differ in files"),
+    "other settings": (set_at("part", "run", "options", "clearance", to="3mm"), "they differ in clearance"),
+    "an option of a newer version": (set_at("part", "run", "options", "new_one", to=1), "they differ in new-one"),
+    "another file of that name": (set_at("inputs", 0, "sha256", to="0" * 64), "different files a.blend"),
+    "other libraries": (set_at("inputs", 0, "libraries", to=[NO_LIBRARY]), "different libraries: chairs.blend"),
+    "another scene": (set_at("checks", 0, "scene", to="Other"), "are of the same check, and differ in scene"),
+    "other candidate pairs": (set_at("part", "candidates", to=["0" * 64]), "do not agree on which pairs are close"),
+    "fewer checks": (set_at("checks", to=[]), "3.json: this part is not as Contact Lens writes it"),
+    "no inputs": (lambda document: document.pop("inputs"), "3.json: this part is not as Contact Lens writes it"),
+    "a shard twice": (set_at("part", "covers", "shard", to=1), "are both of a.blend, frame 2, shard 1/2"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_part_of_the_run_is_refused_and_nothing_written(
+    command_and_parts: Command, tmp_path: Path, capfd: pytest.CaptureFixture[str], case: str
+) -> None:
+    _, parts = command_and_parts
+    change, words = REFUSED[case]
+    parts = [*parts[:3], edited(parts[3], tmp_path, change), *parts[4:]]
+    _, options = reports(tmp_path / "merged")
+    assert run("merge", *parts, *options) == 2
+    (said,) = (line for line in capfd.readouterr().err.splitlines() if line.startswith("contact_lens: "))
+    assert words in said
+    assert list((tmp_path / "merged").iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [0, 100, -2])
+def test_a_truncated_part_is_refused(
+    command_and_parts: Command, tmp_path: Path, capfd: pytest.CaptureFixture[str], end: int
+) -> None:
+    _, parts = command_and_parts
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(parts[0].read_bytes()[:end])
+    assert run("merge", *parts[1:], cut) == 2
+    assert "cut.json: this is not JSON, or was cut off: run this part again" in capfd.readouterr().err
+
+
+def test_gaps_and_doubles_are_named(
+    command_and_parts: Command, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, parts = command_and_parts
+    path = tmp_path / "merged.json"
+    assert run("merge", *parts[:2], *parts[4:7], "--json", path) == 2
+    assert "no part has a.blend, frame 2, shard 1/2; a.blend, frame 2, shard 2/2; b.blend, frame 2, shard 2/2" in (
+        capfd.readouterr().err
+    )
+    assert run("merge", *parts, parts[5], "--json", path) == 2
+    assert "005.json are both of b.blend, frame 1, shard 2/2: give only one of them" in capfd.readouterr().err
+    assert run("merge", tmp_path, "--json", path) == 2
+    assert "there is no JSON report in this folder" in capfd.readouterr().err
+    assert run("merge", tmp_path / "none.json", "--json", path) == 2
+    assert "none.json: No such file" in capfd.readouterr().err
+    assert not path.exists()
+
+
+def test_a_part_is_not_written_over(command_and_parts: Command, capfd: pytest.CaptureFixture[str]) -> None:
+    """But a folder may be merged twice into a file in it."""
+    _, parts = command_and_parts
+    before = parts[0].read_bytes()
+    assert run("merge", *parts, "--json", parts[0]) == 2
+    assert "000.json: this is a part to be merged" in capfd.readouterr().err
+    assert parts[0].read_bytes() == before
+    path = parts[0].parent / "whole.json"
+    try:
+        assert [run("merge", parts[0].parent, "--json", path, "--quiet") for _ in range(2)] == [1, 1]
+    finally:
+        path.unlink()
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_pictures_are_those_of_one_run(command_and_parts: Command, tmp_path: Path) -> None:
+    """Taken of the files at their frames; where there is no GPU both pages say so."""
+    command, parts = command_and_parts
+    pages = [tmp_path / name for name in ("one.html", "merged.html")]
+    run(*command, "--html", tmp_path / "first.html", "--pictures", 1, "--quiet")  # of a process, which may be another
+    assert run(*command, "--html", pages[0], "--pictures", 1, "--quiet") == 1
+    assert run("merge", *parts, "--html", pages[1], "--pictures", 1, "--quiet") == 1
+    one, merged = (page.read_text(encoding="utf-8") for page in pages)
+    assert one.count("data:image/png") in (4, 0)
+    assert merged == one
+
+
+def test_a_page_says_why_there_are_no_pictures(
+    command_and_parts: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that has changed since, or is not here, or whose scripts were run."""
+    _, parts = command_and_parts
+    taken: list[str] = []
+
+    def picture(context: object, shown: object, path: str, *size: int) -> None:
+        taken.append(path)
+        Path(path).write_bytes(b"PNG")
+
+    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", picture)
+    page, file = tmp_path / "page.html", parts[0].parent / "a.blend"
+
+    def pages_of(parts: list[Path], *options: object) -> str:
+        taken.clear()
+        assert run("merge", *parts, "--html", page, "--pictures", 1, "--quiet", *options) == 1
+        return page.read_text(encoding="utf-8")
+
+    assert "No pictures" not in pages_of(parts)
+    assert len(taken) == 4
+    content = file.read_bytes()
+    try:
+        file.write_bytes(content + b"more")
+        assert pages_of(parts).count(f"No pictures: {file} has changed since it was checked") == 2
+        file.unlink()
+        assert pages_of(parts).count("No pictures: there is no such file") == 2
+        assert len(taken) == 2, "those of the other file are there"
+    finally:
+        file.write_bytes(content)
+    scripted = [edited(one, tmp_path, set_at("part", "run", "options", "enable_autoexec", to=True)) for one in parts]
+    assert pages_of(scripted).count("checked with --enable-autoexec: give it to merge too") == 4
+    assert taken == []
+    assert "No pictures" not in pages_of(scripted, "--enable-autoexec")
