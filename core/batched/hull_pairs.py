@@ -116,7 +116,7 @@ class HullPairs:
             out[3][:, part] = index
             if vertices.shape != shape:
                 shape = vertices.shape
-                places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
+                places = shape[2] * (3 * np.arange(shape[0], dtype=np.intp) + np.arange(3)[:, None, None])
             out[:3, :, part] = vertices.take(places + index, mode="clip")
         if self._linear is not None:
             linear = self._linear[side] if columns is None else self._linear[side].take(columns, axis=2)

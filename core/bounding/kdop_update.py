@@ -237,7 +237,7 @@ def _climb(
     signed = np.concatenate([-directions, directions]).T
     local = np.matmul(matrices.transpose(0, 2, 1), signed).transpose(1, 0, 2).reshape(dim, b * k)
     local = np.ascontiguousarray(local)
-    climber, vertex = np.arange(b * k), extremes.ravel()
+    climber, vertex = np.arange(b * k, dtype=np.intp), extremes.ravel()
     best, visited = np.full(b * k, -np.inf), np.zeros(k * total, dtype=np.bool_)
     kept = []
     for step in range(_STEPS + 1):

@@ -69,7 +69,7 @@ class _Forest:
         shifts = np.repeat(np.cumsum(points) - points, counts)
         triangles = np.concatenate([mesh.triangles for mesh in meshes]) + shifts[:, None]
         self.scene = Mesh(np.concatenate([mesh.points for mesh in meshes]), triangles)
-        owner = np.repeat(np.arange(len(meshes)), counts)
+        owner = np.repeat(np.arange(len(meshes), dtype=np.intp), counts)  # by default 32 bits, with numpy 1 on Windows
         rows = np.ascontiguousarray(self.scene.points.T)
         p, q, r = (rows.take(triangles[:, k], axis=1) for k in range(3))
         low, high = np.minimum(np.minimum(p, q), r), np.maximum(np.maximum(p, q), r)

@@ -310,7 +310,7 @@ class _Merger:
         found = []
         sizes = np.array([len(loop) for loop in facets.loops[:most]])
         edges = np.array([int(degree[facets.corners[loop]].sum()) for loop in facets.loops[:most]])
-        for part in np.split(np.arange(most), np.flatnonzero(np.diff(np.cumsum(edges) // _EDGES)) + 1):
+        for part in np.split(np.arange(most, dtype=np.intp), np.flatnonzero(np.diff(np.cumsum(edges) // _EDGES)) + 1):
             facet = np.repeat(part, sizes[part])
             corner = facets.corners[np.concatenate(facets.loops[part[0] : part[-1] + 1])]
             height = self._above(facets.normals, facet, corner)
@@ -361,7 +361,7 @@ def _assemble(flat: IntArray, sizes: IntArray, normals: FloatArray) -> Facets | 
     used = np.zeros(int(flat.max()) + 1, dtype=np.bool_)
     used[flat] = True
     corners = np.flatnonzero(used)
-    flat = (np.cumsum(used) - 1)[flat]
+    flat = (np.cumsum(used, dtype=np.intp) - 1)[flat]  # by default 32 bits, with numpy 1 on Windows
     ends = np.cumsum(sizes).tolist()
     edges = _edges(flat, flat[next_in_loops(sizes)], np.repeat(np.arange(len(sizes)), sizes), len(corners), len(sizes))
     if edges is None:

@@ -145,7 +145,7 @@ def _turn(morton: IntArray, dim: int, bits: int, code: IntArray, state: IntArray
 @cache
 def _spread(dim: int) -> IntArray:
     """Return (dim, 2**bits), for each number its bits `dim` places apart, shifted for each axis."""
-    numbers = np.arange(1 << _BITS[dim])
+    numbers = np.arange(1 << _BITS[dim], dtype=np.intp)  # numpy 1 has 32 bits on Windows
     result = np.zeros((dim, len(numbers)), dtype=np.intp)
     for axis in range(dim):
         for bit in range(_BITS[dim]):
@@ -180,8 +180,8 @@ def _turns(dim: int) -> IntArray:
             odd = number if number % 2 else max(number - 1, 0)
             axis = (axis + (odd ^ odd + 1).bit_length()) % dim
             numbers[state, corner], following[state, corner] = number, enter * dim + axis
-    codes = np.arange(1 << dim * digits)
-    states = np.repeat(np.arange(dim * corners)[:, None], len(codes), axis=1)
+    codes = np.arange(1 << dim * digits, dtype=np.intp)
+    states = np.repeat(np.arange(dim * corners, dtype=np.intp)[:, None], len(codes), axis=1)
     turned = np.zeros_like(states)
     for digit in range(digits - 1, -1, -1):
         corner_of = codes >> dim * digit & corners - 1
