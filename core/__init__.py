@@ -8,7 +8,8 @@ and curved shapes, compounds and meshes.
     c = contact(a, b)
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
 
-Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`; in many processes: `partition`.
+Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`; in many processes: `partition` and
+`combine`.
 Shapes are convex, a `Compound` of convex ones, or a `Mesh`, closed or open: `contact(Mesh(points, triangles), other)`.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from .meshes.triangle_pairs import crossing_triangles, self_crossings
     from .meshes.winding import winding_numbers
     from .neighbours import nearest_neighbours
-    from .parts import partition
+    from .parts import combine, partition
     from .shape_set import ShapeSet
 
 _LATE = {
@@ -83,6 +84,7 @@ _LATE = {
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
     "nearest_neighbours": ".neighbours",
+    "combine": ".parts",
     "partition": ".parts",
     "ShapeSet": ".shape_set",
 }
@@ -119,6 +121,7 @@ __all__ = [
     "bounding_volumes",
     "box_sat",
     "candidate_pairs",
+    "combine",
     "contact",
     "contact_curves",
     "contact_region",

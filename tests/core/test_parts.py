@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pairs of a scene cut into parts."""
+"""The pairs of a scene, cut into parts and joined, are those of one call, to the last digit."""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
@@ -13,18 +15,20 @@ from contact_lens.core import (
     Mesh,
     ShapeSet,
     Sphere,
+    candidate_pairs,
+    combine,
     contacts,
     partition,
 )
+from contact_lens.core.contacts import Contacts
 
-from .assertions import assert_progress
-from .mesh_shapes import sphere
+from .assertions import assert_progress, assert_same_rows
 
 
 def scattered_shapes(count: int, seed: int = 7) -> ShapeSet:
     """Boxes, hulls, spheres and a few meshes in a room in which most have a neighbour."""
     rng = np.random.default_rng(seed)
-    ball = Mesh(*sphere(5))
+    solid = Mesh(np.concatenate([np.zeros((1, 3)), np.eye(3)]), [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     room = 1.6 * count ** (1 / 3)
     makers = (
         lambda at: Box(at, rng.uniform(0.5, 2.0, 3)),
@@ -32,7 +36,14 @@ def scattered_shapes(count: int, seed: int = 7) -> ShapeSet:
         lambda at: Sphere(at, 0.8),
     )
     shapes = [makers[k % 3](rng.uniform(0.0, room, 3)) for k in range(count)]
-    return ShapeSet([*shapes[4:], *(ball.translated(rng.uniform(0.0, room, 3)) for _ in range(4))])
+    return ShapeSet([*shapes[4:], *(solid.translated(rng.uniform(0.0, room, 3)) for _ in range(4))])
+
+
+def in_own_numbers(shapes: ShapeSet, part: np.ndarray, **options) -> Contacts:
+    """The contacts of a part as another process finds them: of its shapes alone, without certificates, pickled."""
+    used, own = np.unique(part, return_inverse=True)
+    chosen = [shapes[k] for k in used.tolist()]
+    return pickle.loads(pickle.dumps(contacts(chosen, own.reshape(-1, 2), certificates=False, **options)))
 
 
 def test_parts_are_the_pairs_of_one_call_each_once() -> None:
@@ -61,6 +72,78 @@ def test_parts_in_the_plane_and_of_few_or_no_pairs() -> None:
     assert [part.tolist() for part in partition((low, low + 1.0), 3)] == [[], [], [[0, 1]]]
     empty = np.zeros((0, 3))
     assert [part.shape for part in partition((empty, empty), 2)] == [(0, 2), (0, 2)]
+
+
+def test_parts_of_other_processes_are_one_call_to_the_last_digit() -> None:
+    shapes = scattered_shapes(150)
+    whole = contacts(shapes, clearance=0.1, budget=0.0)
+    parts = partition(shapes.bounds(), 5, clearance=0.1)
+    results = [in_own_numbers(shapes, part, clearance=0.1, budget=0.0) for part in parts]
+    assert_same_rows(combine(results, parts), whole)
+
+
+def test_a_combined_result_makes_certificates_where_all_have_the_same_shapes() -> None:
+    shapes = scattered_shapes(40)
+    pairs = contacts(shapes, budget=0.0).pairs
+    results = [contacts(shapes, pairs[rows], budget=0.0) for rows in (slice(5, None), slice(0, 5))]
+    both = combine(results)
+    assert_same_rows(both, contacts(shapes, pairs, budget=0.0))
+    assert both.contact(0).certificate is not None
+    other = contacts([shapes[k] for k in range(len(shapes))], pairs[:5], budget=0.0, certificates=False)
+    with pytest.raises(ValueError, match="certificates were not asked for"):
+        combine([results[0], other]).contact(0)
+
+
+def test_tolerances_of_pairs_and_missing_regions_are_joined() -> None:
+    shapes = scattered_shapes(40)
+    pairs = candidate_pairs(*shapes.bounds()).pairs
+    tolerance = np.linspace(1e-6, 1e-3, len(pairs))
+    options = {"regions": False, "budget": 0.0}
+    whole = contacts(shapes, pairs, contact_tolerance=tolerance, **options)
+    cut = len(pairs) // 3
+    cuts = slice(cut), slice(cut, None)
+    halves = [contacts(shapes, pairs[k], contact_tolerance=tolerance[k], **options) for k in cuts]
+    both = combine(halves[::-1])
+    assert_same_rows(both, whole)
+    assert np.array_equal(both.contact_tolerance, tolerance)
+
+
+ROW = ShapeSet([Box([x, 0, 0], [1, 1, 1]) for x in (0.0, 0.75, 1.5)])
+FIRST = contacts(ROW, [[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("results", "parts", "message"),
+    [
+        ([], None, "results: at least one expected"),
+        (FIRST.contact(0), None, "results: a sequence of Contacts expected, not Contact"),
+        ([FIRST, FIRST.contact(0)], None, "results: number 1 must be what contacts"),
+        ([FIRST, contacts(ROW, [[1, 2]], clearance=0.5)], None, "number 1 has the clearance 0.5, but number 0 0.0"),
+        ([FIRST, contacts(ROW, [[1, 2]], contact_tolerance=1e-4)], None, "number 1 has the contact tolerance 0.0001"),
+        ([FIRST, contacts(ROW, [[1, 2]], contact_tolerance=[1e-5])], None, "contact tolerance one for each pair"),
+        ([FIRST, contacts(ROW, [[1, 2]], method="sat")], None, "number 1 has the method sat"),
+        ([FIRST, contacts(ROW, [[1, 2]], budget=1.0)], None, "number 1 has the budget 1.0"),
+        ([FIRST, contacts(ROW, [[1, 2]], regions=False)], None, "number 1 has the regions none"),
+        ([FIRST, contacts(ROW, [[1, 2], [0, 1]])], None, r"the pair \[0, 1\] is in numbers 0 and 1"),
+        ([contacts(ROW, [[0, 1], [0, 1]])], None, r"the pair \[0, 1\] is twice in number 0"),
+        ([FIRST], [[[0, 1]], [[1, 2]]], "results: 2 expected, one for each of the parts, got 1"),
+        ([FIRST], [[[0, 1], [1, 2]]], "number 0 has 1 pairs, but its part has 2"),
+        ([contacts(ROW, [[0, 1], [1, 2]])], [[[0, 1], [5, 6]]], "number 0 is not of the pairs of its part"),
+        ([contacts(ROW, [[0, 1], [0, 2]])], [[[0, 1], [5, 1]]], "number 0 is not of the pairs of its part"),
+    ],
+)
+def test_results_that_do_not_fit_are_refused_by_name(results, parts, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        combine(results, parts)
+
+
+def test_results_of_another_dimension_are_refused_and_empty_ones_fit_all() -> None:
+    flat = [ConvexHull([[0, 0], [1, 0], [0, 1]]), ConvexHull([[0.5, 0.2], [1, 1], [2, 0]])]
+    with pytest.raises(ValueError, match="number 1 has the dimension 2, but number 0 3"):
+        combine([FIRST, contacts(flat, [[0, 1]])])
+    nothing = contacts([])
+    assert_same_rows(combine([nothing, contacts(flat, [[0, 1]]), nothing]), contacts(flat))
+    assert len(combine([nothing, nothing])) == 0
 
 
 @pytest.mark.parametrize(
