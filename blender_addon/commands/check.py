@@ -89,7 +89,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
             if source["error"] is not None:
                 _add(partials, [], source, part)
         stopped = stop.noted  # a signal after this changes nothing
-        document = scene_report.document(checks, stopped, inputs, part)
+        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part))
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True

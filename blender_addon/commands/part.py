@@ -55,6 +55,7 @@ def part_of(options: argparse.Namespace) -> dict[str, Any] | None:
         },
         "covers": {"files": _places(options, names), "frames": _frames(options), "shard": shard.number},
         "candidates": [],
+        "sha256": None,
     }
 
 

@@ -991,7 +991,7 @@ def part_has_an_error(path: str, file: str, error: str) -> str:
 
 
 def is_damaged(path: str) -> str:
-    return f"{path}: this part is not as Contact Lens writes it: run it again"
+    return f"{path}: this part is damaged, or was edited: run it again"
 
 
 def part_overwritten(path: str) -> str:

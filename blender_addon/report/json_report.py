@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -33,6 +34,28 @@ def json_parts(document: dict[str, Any]) -> Iterator[str]:
 def line_parts(document: dict[str, Any]) -> Iterator[str]:
     """Yield a document as JSON text in one line, without its end."""
     yield from _parts(document, indent=None)
+
+
+def sealed(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with a digest of itself in its part, if it is one."""
+    part = document["part"]
+    return document if part is None else {**document, "part": {**part, "sha256": _digest(document)}}
+
+
+def is_sealed(document: dict[str, Any]) -> bool:
+    """Return whether a part, as read from JSON, is as it was sealed."""
+    try:
+        return bool(document["part"]["sha256"] == _digest(document))
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+        return False  # it is not even a document
+
+
+def _digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of what a part says, whatever its JSON is laid out like."""
+    found = hashlib.sha256()
+    for text in _parts({**document, "part": {**document["part"], "sha256": None}}, indent=None):
+        found.update(text.encode())
+    return found.hexdigest()
 
 
 def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ... import __version__
 from ..data import messages
 from . import scene
-from .json_report import SCHEMA
+from .json_report import SCHEMA, is_sealed
 from .order import ordered
 
 COUNTS = ("candidate_pairs", "checked_pairs")
@@ -72,7 +72,7 @@ def validated(name: str, document: Any) -> Part:
         )
     except (KeyError, TypeError, AttributeError):
         is_whole = False
-    if not is_whole:
+    if not is_whole or not is_sealed(document):
         raise MergeError(messages.is_damaged(name))
     return part
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from .reports import KINDS, run
+from ..schemas import mutants
+from .reports import KINDS, load_report, run
 from .scenes import (
     animate,
     cube,
@@ -84,10 +85,12 @@ def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, cap
 Change = Callable[[dict[str, Any]], object]
 
 
-def edited(path: Path, folder: Path, change: Change) -> Path:
-    """A part that was changed, in another folder."""
+def edited(path: Path, folder: Path, change: Change, is_sealed: bool = True) -> Path:
+    """A part that was changed, in another folder; is_sealed: as if it had been written so."""
     document = json.loads(path.read_text(encoding="utf-8"))
     change(document)
+    if is_sealed:
+        document = part("blender_addon.report.json_report").sealed(document)
     target = folder / path.name
     target.write_text(json.dumps(document), encoding="utf-8")
     return target
@@ -123,8 +126,8 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "other libraries": (set_at("inputs", 0, "libraries", to=[NO_LIBRARY]), "different libraries: chairs.blend"),
     "another scene": (set_at("checks", 0, "scene", to="Other"), "are of the same check, and differ in scene"),
     "other candidate pairs": (set_at("part", "candidates", to=["0" * 64]), "do not agree on which pairs are close"),
-    "fewer checks": (set_at("checks", to=[]), "3.json: this part is not as Contact Lens writes it"),
-    "no inputs": (lambda document: document.pop("inputs"), "3.json: this part is not as Contact Lens writes it"),
+    "fewer checks": (set_at("checks", to=[]), "3.json: this part is damaged, or was edited"),
+    "no inputs": (lambda document: document.pop("inputs"), "3.json: this part is damaged, or was edited"),
     "a shard twice": (set_at("part", "covers", "shard", to=1), "are both of a.blend, frame 2, shard 1/2"),
 }
 
@@ -141,6 +144,19 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_written(
     (said,) = (line for line in capfd.readouterr().err.splitlines() if line.startswith("contact_lens: "))
     assert words in said
     assert list((tmp_path / "merged").iterdir()) == []
+
+
+def test_a_part_that_is_damaged_or_was_edited_is_refused(command_and_parts: Command, tmp_path: Path) -> None:
+    """Whatever it is in it; how the text is laid out is nothing of it."""
+    _, parts = command_and_parts
+    merging = part("blender_addon.report.merging")
+    document = load_report(parts[3])
+    assert merging.validated("laid out", json.loads(json.dumps(document, indent=1))).name == "laid out"
+    for what, changed in mutants(document):
+        with pytest.raises(merging.MergeError, match=r"^3.json: "):
+            pytest.fail(f"{what} is merged: {merging.validated('3.json', changed).name}")
+    path = edited(parts[3], tmp_path, set_at("checks", 0, "findings", 0, "status", to="approved"), is_sealed=False)
+    assert run("merge", *parts[:3], path, *parts[4:], "--quiet") == 2
 
 
 @pytest.mark.parametrize("end", [0, 100, -2])
