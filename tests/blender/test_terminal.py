@@ -90,6 +90,23 @@ def test_every_command_knows_its_versions(addon: ModuleType, capsys: pytest.Capt
         ]
 
 
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
+def test_versions_are_known_where_there_is_no_blender(addon: ModuleType, tmp_path: Path) -> None:
+    program = "import sys; sys.modules['bpy'] = None; from contact_lens.__main__ import main; sys.exit(main())"
+    modules = str(modules_of(addon, tmp_path))
+    code, out, err = in_process([sys.executable, "-c", program, "--version"], tmp_path, PYTHONPATH=modules)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        f"Contact Lens {addon.__version__}",
+        "Blender is not installed",
+        f"numpy {np.__version__}",
+        f"Python {platform.python_version()}",
+    ]
+    code, out, err = in_process([sys.executable, "-c", program, "check", "a.blend"], tmp_path, PYTHONPATH=modules)
+    assert (code, out) == (2, "")
+    assert err.endswith("pip install bpy\n")
+
+
 # --- quiet ----------------------------------------------------------------------------------------------------------
 
 
@@ -269,6 +286,22 @@ def test_ctrl_c_after_the_time_limit_ends_at_once() -> None:
         assert stop.asked
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_break_of_windows_stops_as_ctrl_c_does(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    number = getattr(signal, "SIGBREAK", None) or signal.SIGUSR1
+    monkeypatch.setattr(signal, "SIGBREAK", number, raising=False)
+    before = signal.getsignal(number)
+    with part("blender_addon.commands.interruption").Stop() as stop:
+        assert not stop.asked
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+        assert stop.asked
+        assert not stop.timed_out
+    assert signal.getsignal(number) is before
+    assert f"contact_lens: stopping: {signal.Signals(number).name}\n" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
