@@ -15,7 +15,7 @@ from typing import Any
 
 import bpy
 
-from .commands import check, farm, merge
+from .commands import farm, jobs, merge
 from .commands.outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .commands.streams import complain
 from .data import messages
@@ -23,7 +23,7 @@ from .report import files as report_files
 from .report.files import ReportFileError
 
 NAME = "contact_lens"
-COMMANDS: dict[str, Callable[[Sequence[str], str], int]] = {"check": check.run, "merge": merge.run, "farm": farm.run}
+COMMANDS: dict[str, Callable[[Sequence[str], str], int]] = {"check": jobs.run, "merge": merge.run, "farm": farm.run}
 """Each runs with its arguments and with what starts the program, for its usage; it returns the exit code."""
 IN_BLENDER = "blender -b FILE.blend --command contact_lens"
 

@@ -11,7 +11,7 @@ from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
-from .command_parser import CommandParser, duration
+from .command_parser import CommandParser, duration, positive
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000
@@ -30,6 +30,14 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "what was done. Options that are not given are as set in the Scene Check panel of the file.",
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
+    made.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="check in so many processes of this machine, each with a Blender of its own (default: 1): frames are "
+        "divided among them, or pairs where there are fewer frames. Reports and exit code are the same",
+    )
     add_what_to_check(made)
     add_parts(made)
     add_reports(made)

@@ -61,3 +61,10 @@ def duration(text: str) -> float:
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 LONGEST = 366 * SECONDS["d"]
+
+
+def positive(text: str) -> int:
+    """Return a whole number of 1 or more. Raises argparse.ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(messages.count_expected(text))
+    return int(text)

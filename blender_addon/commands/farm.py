@@ -18,7 +18,7 @@ import bpy
 from ..data import messages
 from ..report import files as report_files
 from .check_options import add_what_to_check, frames_text
-from .command_parser import CommandParser
+from .command_parser import CommandParser, positive
 from .given_options import divided
 from .outcome import CLEAN, UsageError
 from .streams import Screen
@@ -82,19 +82,13 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     parts = made.add_argument_group("parts")
     parts.add_argument(
-        "--chunk-size", type=_positive, default=10, metavar="N", help="number of frames in a part (default: 10)"
+        "--chunk-size", type=positive, default=10, metavar="N", help="number of frames in a part (default: 10)"
     )
     parts.add_argument(
-        "--shards", type=_positive, default=1, metavar="N", help="number of parts for the pairs of a frame (default: 1)"
+        "--shards", type=positive, default=1, metavar="N", help="number of parts for the pairs of a frame (default: 1)"
     )
     add_what_to_check(made)
     return made
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(messages.count_expected(text))
-    return int(text)
 
 
 def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: Sequence[str]) -> Job:

@@ -26,7 +26,14 @@ def divided(
         if action is None:
             positional.append(word)
             continue
-        values = 0 if "=" in word else 1 if action.nargs is None else int(action.nargs)
-        (taken if action.dest in chosen else others).extend([word, *left[:values]])
-        del left[:values]
+        count = 0 if "=" in word else _values(action, left)
+        (taken if action.dest in chosen else others).extend([word, *left[:count]])
+        del left[:count]
     return positional, taken, others
+
+
+def _values(action: argparse.Action, words: Sequence[str]) -> int:
+    """Return how many of the words after an option are its values."""
+    if action.nargs == "+":  # all up to the next option
+        return next((k for k, word in enumerate(words) if word.startswith("--")), len(words))
+    return 1 if action.nargs is None else int(action.nargs)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,11 @@ from .streams import complain
 
 PAUSE = 60.0
 """Seconds from one line to the next where there is no terminal."""
+PART = "CONTACT_LENS_PART"
+"""A variable of processes that check a part of a run on this machine: their progress is lines for their parent, and the
+part ends with it."""
+OF_A_PART = "contact_lens progress "
+"""The beginning of such a line; the fraction that is done follows."""
 
 
 class Progress:
@@ -27,6 +33,7 @@ class Progress:
         self._renews = self._shown and sys.stderr.isatty()
         self._start = self._last = clock()
         self._percent = -1
+        self._parent = os.getppid() if PART in os.environ else None
         self._files, self._file, self._name = files, -1, ""
         self._frame, self._frames, self._number = 0, 1, 0.0
         self._clashes = 0
@@ -46,14 +53,24 @@ class Progress:
     def __call__(self, fraction: float) -> bool:
         """Show the fraction of the check that is done. Returns whether to continue."""
         done = (self._file + (self._frame + fraction) / self._frames) / self._files
-        if self._renews:
+        self.show(done, lambda: messages.found_so_far(self._name, self._number, self._clashes))
+        # At 1 nothing is left to stop.
+        return fraction >= 1.0 or not (self._stop.asked or self._parent not in (None, os.getppid()))
+
+    def show(self, done: float, details: Callable[[], str]) -> None:
+        """Show which fraction of the run is done, with details where lines are shown."""
+        if self._parent is not None:
+            self._show_parent(done)
+        elif self._renews:
             self._renew(int(100.0 * done))
         elif self._shown and (now := self._clock()) >= self._last + PAUSE:
             self._last = now
-            complain(
-                f"contact_lens: {messages.so_far(done, now - self._start, self._name, self._number, self._clashes)}"
-            )
-        return fraction >= 1.0 or not self._stop.asked  # nothing is left to stop then
+            complain(f"contact_lens: {messages.so_far(done, now - self._start, details())}")
+
+    def _show_parent(self, done: float) -> None:
+        if int(1000.0 * done) != self._percent:
+            self._percent = int(1000.0 * done)
+            complain(f"{OF_A_PART}{done:.3f}")
 
     def end_frame(self) -> None:
         if self._renews:

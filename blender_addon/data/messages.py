@@ -1111,9 +1111,13 @@ def duration_expected(text: str) -> str:
     return f"expected a time above 0 such as 90, 10m or 1.5h, not {text!r}"
 
 
-def so_far(fraction: float, seconds: float, file: str, frame: float, found: int) -> str:
+def so_far(fraction: float, seconds: float, details: str) -> str:
     """Return how far a run is."""
-    return f"{percent(fraction)} after {seconds / 60.0:.0f} min: {file}, frame {frame:g}, {clashes(found)} so far"
+    return f"{percent(fraction)} after {seconds / 60.0:.0f} min: {details}"
+
+
+def found_so_far(file: str, frame: float, found: int) -> str:
+    return f"{file}, frame {frame:g}, {clashes(found)} so far"
 
 
 def frames_expected(text: str) -> str:
@@ -1161,3 +1165,20 @@ def farm_run(command: str) -> str:
 
 def both_quotes(text: str) -> str:
     return f"an option with both kinds of quotes cannot be part of a job description: {text}"
+
+
+# --- jobs -----------------------------------------------------------------------------------------------------------
+
+JOBS_OF_A_PART = "--jobs cannot be combined with --only-files, --only-frames or --shard"
+JOBS_WRONG = "no report is written; without --jobs, files that can be checked are reported"
+JOBS_STOPPED = "stopped: there is no report; without --jobs a run that is stopped reports what it has checked"
+
+
+def parts_done(number: int, total: int) -> str:
+    return f"{number} of {counted(total, 'part')} done"
+
+
+def part_died(name: str, code: int, signal_name: str) -> str:
+    """Return what is shown of a process that ended with a code, or by a signal where there is one."""
+    how = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
+    return f"part {name} {how}: no report is written"

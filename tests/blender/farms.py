@@ -21,12 +21,12 @@ MANAGER = Path(__file__).with_name("flamenco_manager.js")
 
 
 def moving_cube(folder: Path) -> Path:
-    """A file with frames 1 to 12 of a cube that moves through two others; the path has blanks."""
-    mover = cube("Mover", (-4.0, 0.0, 0.0))
+    """A file with frames 1 to 6 of a cube that meets two others in frames 3 and 4; the path has blanks."""
+    mover = cube("Mover", (-9.5, 0.0, 0.0))
     cube("Wall", (0.0, 0.5, 0.0))
-    cube("Post", (0.3, -2.0, 0.2))
-    animate(mover, "location", "LINEAR", f1=(-4.0, 0.0, 0.0), f12=(2.0, 0.2, 0.1))
-    bpy.context.scene.frame_end = 12
+    cube("Post", (1.3, -1.9, 0.2))
+    animate(mover, "location", "LINEAR", f1=(-9.5, 0.0, 0.0), f6=(10.5, 0.1, 0.2))
+    bpy.context.scene.frame_end = 6
     (folder / "a scene").mkdir()
     return save_scene(folder / "a scene" / "my room.blend")
 

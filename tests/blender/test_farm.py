@@ -31,8 +31,8 @@ def scene_file(tmp_path: Path) -> Path:
 def test_each_description_has_the_files_frames_and_options(
     scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--chunk-size", 5, "--shards", 2, "--clearance=2mm", "--collections", "Props", "Outer Walls", "--exact"]
-    texts = written(tmp_path / "jobs", scene_file, "--frames", "1-12", *options)
+    options = ["--chunk-size", 2, "--shards", 2, "--clearance=2mm", "--collections", "Props", "Outer Walls", "--exact"]
+    texts = written(tmp_path / "jobs", scene_file, "--frames", "1-6", *options)
     assert texts.keys() == WRITTEN
     said = capsys.readouterr().out
     assert all(str(tmp_path / "jobs" / name) in said for name in WRITTEN), "it names what it wrote"
@@ -42,20 +42,20 @@ def test_each_description_has_the_files_frames_and_options(
     shell = texts["gnu_parallel.sh"]
     values = {name: shlex.split(value) for name, value in re.findall(r"^(\w+)=\((.*)\)$", shell, re.MULTILINE)}
     assert values["program"] == part("blender_addon.commands.farm").program()
-    assert values["run"] == [str(scene_file), "--frames=1-12", *check]
-    assert values["chunks"] == ["1-5", "6-10", "11-12"]
+    assert values["run"] == [str(scene_file), "--frames=1-6", *check]
+    assert values["chunks"] == ["1-2", "3-4", "5-6"]
     assert "\nshards=2\n" in shell
 
     workflow = " ".join(texts["github_actions.yml"].split())
-    assert 'chunk: ["1-5", "6-10", "11-12"]' in workflow
-    assert f"check {shlex.join([scene_file.name, '--frames=1-12', *check])} --only-frames=" in workflow
+    assert 'chunk: ["1-2", "3-4", "5-6"]' in workflow
+    assert f"check {shlex.join([scene_file.name, '--frames=1-6', *check])} --only-frames=" in workflow
     assert "--shard ${{ matrix.shard }}/2 " in workflow
 
     job_type = texts["contact_lens_check.js"]
     assert 'default: "--clearance=2mm --collections Props \\"Outer Walls\\" --exact",' in job_type
 
     template = texts["check.yaml"]
-    assert "default: 5\n" in template
+    assert "default: 2\n" in template
     assert "default: 2\n" in template
     items = [line.strip().removeprefix("- ").strip('"') for line in template.splitlines()]
     place = items.index("--frames={{Param.Frames}}")
@@ -78,14 +78,14 @@ def test_no_line_of_a_description_is_left_as_it_is_in_the_package(scene_file: Pa
 
 def test_the_open_file_and_its_frames_are_the_default(scene_file: Path, tmp_path: Path) -> None:
     shell = written(tmp_path / "jobs")["gnu_parallel.sh"]
-    assert f"run=('{scene_file}' --frames=1-12)" in shell
+    assert f"run=('{scene_file}' --frames=1-6)" in shell
 
 
 def test_only_descriptions_are_written_over(
     scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "jobs"
-    written(folder, scene_file, "--frames", "1-12")
+    written(folder, scene_file, "--frames", "1-6")
     again = written(folder, scene_file, "--frames", "1-6")
     assert "--frames=1-6)" in again["gnu_parallel.sh"]
     (folder / "check.yaml").write_text("name: mine\n", encoding="utf-8")
@@ -132,12 +132,13 @@ def test_frames_as_text(frames: list[int], text: str) -> None:
 def test_arguments_are_divided_as_they_were_given() -> None:
     made = part("blender_addon.commands.check_options").parser("check")
     given = ["a.blend", "--collections", "A", "--json", "b.blend", "--json=out.json", "--verify", "--clearance", "2mm"]
-    given += ["--no-exact", "--html", "out.html", "--", "--c.blend"]
+    given += ["--no-exact", "--html", "out.html", "--only-files", "a.blend", "b.blend", "--", "--c.blend"]
     divided = part("blender_addon.commands.given_options").divided
     assert divided(made, given, ("json", "html")) == (
         ["a.blend", "b.blend", "--c.blend"],
         ["--json=out.json", "--html", "out.html"],
-        ["--collections", "A", "--json", "--verify", "--clearance", "2mm", "--no-exact"],
+        ["--collections", "A", "--json", "--verify", "--clearance", "2mm", "--no-exact"]
+        + ["--only-files", "a.blend", "b.blend"],
     )
 
 
@@ -148,7 +149,7 @@ def test_the_settings_of_the_flamenco_job_are_of_the_scene(scene_file: Path, tmp
     tool("node", "apt-get install nodejs")
     written(tmp_path / "jobs", scene_file, "--frames", "1", "--collections", "A", "the B")
     values = as_submitted(tmp_path / "jobs" / "contact_lens_check.js")
-    assert values["frames"] == "1-12"
+    assert values["frames"] == "1-6"
     assert values["scene"] == bpy.context.scene.name
     assert values["report"] == str(scene_file.with_suffix(""))
 

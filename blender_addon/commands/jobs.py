@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`check --jobs`: the parts of a run in processes of this machine, and their merged reports."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+
+import bpy
+
+from ..data import messages
+from . import check, merge
+from .check_options import frames_text, parser
+from .given_options import divided
+from .interruption import Stop
+from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
+from .progress import OF_A_PART, PART, Progress
+from .reporting import places_of
+from .streams import complain
+
+OF_MERGE = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
+OF_THE_WHOLE = ("jobs", "timeout", *OF_MERGE)
+"""Options that are not repeated for the parts."""
+RESTRICTIONS = ("only_files", "only_frames", "shard")
+if sys.platform == "win32":
+    FLAGS, GROUP, END = subprocess.CREATE_NEW_PROCESS_GROUP, -1, signal.CTRL_BREAK_EVENT
+else:
+    FLAGS, GROUP, END = 0, 0, signal.SIGTERM
+"""Parts are in process groups of their own, which Ctrl-C in a terminal does not reach: it is for the process that was
+started there, which then asks them to end."""
+PAUSE = 0.1
+"""Seconds between two looks at the processes."""
+
+
+def run(arguments: Sequence[str], prog: str) -> int:
+    """Run a check, in several processes if `--jobs` asks for them. Returns the exit code.
+
+    Raises UsageError and ReportFileError.
+    """
+    made = parser(prog)
+    options = made.parse_args(list(arguments))
+    if options.jobs == 1:
+        return check.run(arguments, prog)
+    if any(getattr(options, name) is not None for name in RESTRICTIONS):
+        raise UsageError(messages.JOBS_OF_A_PART)
+    places_of(options)  # what cannot be written is refused before anything is started
+    files, of_whole, of_parts = divided(made, arguments, OF_THE_WHOLE)
+    _, of_merge, _ = divided(made, of_whole, OF_MERGE)
+    if options.enable_autoexec:
+        of_merge.append("--enable-autoexec")
+    with tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True) as folder:
+        commands = {}
+        for number, restriction in enumerate(restrictions(options.frames, options.jobs), 1):
+            report = os.path.join(folder, f"{number:06}.json")
+            command = [*launch(), "check", *of_parts, *restriction, "--quiet", "--json", report, "--", *files]
+            commands[f"{number} ({' '.join(restriction)})"] = command, report
+        code = _check_parts(commands, options)
+        if code != CLEAN:
+            return code
+        return merge.run([*of_merge, *(report for _, report in commands.values())], prog)
+
+
+def _check_parts(commands: Mapping[str, tuple[Sequence[str], str]], options: argparse.Namespace) -> int:
+    """Check parts, named with a command and the path of a report each. Returns the exit code; CLEAN if all are made."""
+    parts: list[Part] = []
+    died: list[Part] = []
+    with Stop(options.timeout) as stop:
+        try:
+            for name, (command, _) in commands.items():
+                parts.append(Part(name, command))
+            died = _wait(parts, Progress(options.quiet, 1, stop), stop)
+        finally:
+            for part in parts:
+                part.end()
+    for line in dict.fromkeys(line for part in parts for line in part.complaints):
+        complain(line)
+    if stop.noted:
+        complain_of(messages.JOBS_STOPPED)
+        return UNCHECKED if stop.timed_out else STOPPED
+    for part in died:
+        name = signal.Signals(-part.code).name if part.code < 0 else ""
+        complain_of(messages.part_died(part.name, part.code, name))
+    if not died and all(part.code == CLEAN for part in parts):
+        return CLEAN
+    if not died and any(os.path.exists(report) for _, report in commands.values()):
+        complain_of(messages.JOBS_WRONG)
+    return WRONG
+
+
+def launch() -> list[str]:
+    """Return what starts the commands of Contact Lens as this process was started."""
+    if not bpy.app.binary_path:
+        return [sys.executable, "-m", "contact_lens"]
+    if "--command" in sys.argv:  # after Blender's own options, and the file that it opens
+        return [bpy.app.binary_path, *sys.argv[1 : sys.argv.index("--command") + 2]]
+    return [bpy.app.binary_path, "-b", "--command", "contact_lens"]
+
+
+def restrictions(frames: Sequence[int] | None, jobs: int) -> list[list[str]]:
+    """Return the options of each part: a chunk of the frames, or of the pairs where there are fewer frames."""
+    if frames is None or len(frames) < jobs:
+        return [["--shard", f"{k + 1}/{jobs}"] for k in range(jobs)]
+    ends = [k * len(frames) // jobs for k in range(jobs + 1)]
+    return [[f"--only-frames={frames_text(frames[a:b])}"] for a, b in pairwise(ends)]
+
+
+class Part:
+    """A process that checks a part of the run, and what it says."""
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self.name = name
+        self.done = 0.0
+        """The fraction of it that is done."""
+        self.complaints: list[str] = []
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, PART: "1", "PYTHONIOENCODING": "utf-8:backslashreplace"},
+            encoding="utf-8",
+            errors="backslashreplace",
+            creationflags=FLAGS,
+            process_group=GROUP,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self._process.stderr:
+            if line.startswith(OF_A_PART):
+                self.done = float(line.removeprefix(OF_A_PART))
+            else:
+                self.complaints.append(line.rstrip("\n"))
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, below 0 that of a signal; None while it runs."""
+        return self._process.poll()
+
+    def ask_to_end(self) -> None:
+        if self.code is None:
+            self._process.send_signal(END)
+
+    def end(self) -> None:
+        """End it at once if it runs, and read all it said."""
+        if self.code is None:
+            self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self._process.stderr.close()
+
+
+def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
+    """Wait until all parts have ended. When one dies, or the user stops the run, the others are asked to end.
+
+    Returns those that died.
+    """
+    died: list[Part] = []
+    asked, running = False, True
+    while running:
+        done = sum(part.code is not None for part in parts)
+        running = done < len(parts)
+        progress.show(sum(part.done for part in parts) / len(parts), partial(messages.parts_done, done, len(parts)))
+        if not asked:
+            died = [part for part in parts if part.code not in (None, CLEAN, WRONG)]
+            asked = bool(died) or (running and stop.asked)
+            if asked:
+                for part in parts:
+                    part.ask_to_end()
+        if running:
+            time.sleep(PAUSE)
+    progress.end_frame()
+    return died

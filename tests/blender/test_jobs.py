@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`check --jobs`: several processes write the reports of one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import pytest
+
+from .farms import moving_cube
+from .processes import environment_of, in_process, installed, modules_of
+from .reports import run
+from .scenes import part, save_scene
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are listed in /proc of Linux")
+REPORTS = ("--json", "out.json", "--csv", "out.csv", "--html", "out.html", "--pictures", "1")
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    return moving_cube(tmp_path)
+
+
+@pytest.fixture
+def slow_file(tmp_path: Path) -> Path:
+    """A scene that takes long to check: a chain of rings."""
+    bpy.ops.mesh.primitive_torus_add(major_segments=48, minor_segments=24)
+    ring = bpy.context.object
+    for k in range(1, 60):
+        other = ring.copy()
+        other.location.x, other.rotation_euler.x = 1.6 * k, 1.5 * (k % 2)
+        bpy.context.scene.collection.objects.link(other)
+    return save_scene(tmp_path / "slow.blend")
+
+
+@pytest.fixture
+def variables(addon: ModuleType, tmp_path: Path) -> dict[str, str]:
+    """Variables of a process in which `python -m contact_lens` is the add-on."""
+    if bpy.app.binary_path:
+        pytest.skip("this is about the bpy module")
+    (tmp_path / "profile").mkdir()
+    return {"PYTHONPATH": str(modules_of(addon, tmp_path))}
+
+
+@pytest.mark.parametrize(
+    ("frames", "jobs", "expected"),
+    [
+        (None, 2, [["--shard", "1/2"], ["--shard", "2/2"]]),
+        ([7], 2, [["--shard", "1/2"], ["--shard", "2/2"]]),
+        ([1, 2, 3, 4, 5], 2, [["--only-frames=1-2"], ["--only-frames=3-5"]]),
+        ([9, 1, 5], 3, [["--only-frames=9"], ["--only-frames=1"], ["--only-frames=5"]]),
+    ],
+)
+def test_frames_are_divided_and_pairs_where_there_are_fewer(
+    frames: list[int] | None, jobs: int, expected: list[list[str]]
+) -> None:
+    assert part("blender_addon.commands.jobs").restrictions(frames, jobs) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--jobs", "0"], "--jobs: expected a number of 1 or more, not '0'"),
+        (["--jobs", "2", "--shard", "1/2", "--json", "part.json"], "--jobs cannot be combined"),
+        (["--jobs", "2", "--json", "my room.blend"], "my room.blend"),
+    ],
+)
+def test_wrong_usage_is_reported_before_anything_is_started(
+    scene_file: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(scene_file.parent)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert run("my room.blend", "--frames", "1-6", *options) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["--frames", "1-6"], ["--frames", "3,4", "--verify", "--clearance", "2"]])
+def test_reports_and_output_are_those_of_one_process(
+    scene_file: Path, variables: dict[str, str], options: list[str]
+) -> None:
+    folder, found = scene_file.parent, []
+    for jobs in ([], ["--jobs", "3"]):
+        command = [sys.executable, "-m", "contact_lens", "check", "my room.blend", *options, *jobs, *REPORTS]
+        code, out, err = in_process(command, folder, **variables)
+        assert code == 1, err
+        reports = {kind: (folder / f"out.{kind}").read_bytes() for kind in ("json", "csv", "html")}
+        for kind in reports:
+            (folder / f"out.{kind}").unlink()
+        found.append((reports, out))
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_jobs_of_an_installed_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
+    binary = installed(packed, tmp_path)
+    check = ["--command", "contact_lens", "check", "--frames", "1-6"]
+    for name, jobs in (("one.json", []), ("two.json", ["--jobs", "2"])):
+        command = [binary, "-b", str(scene_file), *check, *jobs, "--json", name]
+        code, out, err = in_process(command, tmp_path)
+        assert code == 1, out + err
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+
+
+def processes_with(*words: str) -> list[int]:
+    """The processes whose command lines have all these words."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                line = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            except OSError:  # it has ended
+                continue
+            if set(words) <= set(line):
+                found.append(int(folder.name))
+    return found
+
+
+@contextmanager
+def while_it_runs(file: Path, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A check in two processes, when both run."""
+    command = [sys.executable, "-m", "contact_lens", "check", str(file), "--exact", "--jobs", "2", "--json", "out.json"]
+    with subprocess.Popen(
+        command,
+        cwd=file.parent,
+        env=environment_of(file.parent, **variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        end = time.monotonic() + 60.0
+        while not (processes_with(str(file), "1/2") and processes_with(str(file), "2/2")):
+            assert running.poll() is None, running.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield running
+        running.kill()
+
+
+@LINUX
+@pytest.mark.slow
+def test_ctrl_c_stops_all_processes(slow_file: Path, variables: dict[str, str]) -> None:
+    with while_it_runs(slow_file, variables) as running:
+        time.sleep(2.0)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"stopped: there is no report" in err
+    assert not processes_with(str(slow_file))
+    assert not (slow_file.parent / "out.json").exists()
+
+
+@LINUX
+@pytest.mark.slow
+def test_a_process_that_dies_is_named(slow_file: Path, variables: dict[str, str]) -> None:
+    with while_it_runs(slow_file, variables) as running:
+        (second,) = processes_with(str(slow_file), "2/2")
+        os.kill(second, signal.SIGKILL)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert b"part 2 (--shard 2/2) was ended by SIGKILL" in err
+    assert b"part 1" not in err, "the other was stopped because of it"
+    assert not processes_with(str(slow_file))
+    assert not (slow_file.parent / "out.json").exists()
