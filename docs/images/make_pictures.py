@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Make the pictures of the documents.
 
-Run `build.py demo` and `build.py test --gui` first, whose pictures are `viewport.png` and `window.png`; then, with a
-Python that has bpy and numpy, from the repository's root:
+Run `build.py test --gui` first, which makes `window.png`; then, with a Python that has bpy and numpy, from the
+repository's root:
 
     PYTHONPATH=tests/tooling/checkout BLENDER_USER_RESOURCES=$(mktemp -d) python docs/images/make_pictures.py
 """
@@ -154,7 +154,7 @@ def copy_made(name: str, made: Path, command: str) -> None:
     """Take over a picture that another program has made, reduced to a palette of 256 colors if ImageMagick is there."""
     if not made.exists():
         print(f"{name} stays as it is: first run {command}.")
-    elif name == "window.png" and (convert := shutil.which("convert")):
+    elif convert := shutil.which("convert"):
         subprocess.run([convert, str(made), "+dither", "-colors", "256", f"PNG8:{FOLDER / name}"], check=True)
     else:
         shutil.copyfile(made, FOLDER / name)
@@ -167,7 +167,6 @@ def main() -> None:
     pairs = (head_and_drum, bracket_and_ball, ring_and_peg, suzanne_and_cube)
     draw_tiles("shapes.png", [partial(draw_contact, build) for build in pairs], 2, (800, 520), 4)
     draw_tiles("volumes.png", [partial(draw_volumes, *row) for row in VOLUMES], 3, (480, 320), 3)
-    copy_made("viewport.png", ROOT / "build/demo/contact.png", "build.py demo")
     copy_made("window.png", ROOT / "build/gui/separate/contact.png", "build.py test --gui")
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("drive.py")
 PICTURES = ROOT / "build" / "gui"
 WIDTH, HEIGHT = 1280, 800
-SECONDS = 360
+SECONDS = 600
 """No scenario takes longer than this, on two cores with software OpenGL."""
 
 
