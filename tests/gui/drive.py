@@ -34,7 +34,7 @@ TICK = 0.3
 """Seconds in which Blender handles an event and draws, with software OpenGL."""
 SLOWEST_STEP = 60.0
 """Seconds a scenario may ask to wait at once; more is a mistake."""
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until what a scenario waits for counts as not coming, on a machine that is busy with other things."""
 STEP = 8
 """Pixels between two places where a button is looked for; buttons are about 20 high."""
