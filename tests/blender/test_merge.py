@@ -4,22 +4,31 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import bpy
+import numpy as np
 import pytest
 
 from ..schemas import mutants
 from .reports import KINDS, load_report, run
 from .scenes import (
+    add_object,
     animate,
+    collection_of,
     cube,
     fresh,
+    instance_of,
+    mesh_object,
     part,
     save_scene,
+    sheet,
+    torus,
 )
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -200,6 +209,86 @@ def test_a_part_is_not_written_over(command_and_parts: Command, capfd: pytest.Ca
         assert [run("merge", parts[0].parent, "--json", path, "--quiet") for _ in range(2)] == [1, 1]
     finally:
         path.unlink()
+
+
+# --- random scenes in random parts ----------------------------------------------------------------------------------
+
+
+def random_scene(path: Path, seed: int) -> Path:
+    """A saved scene with all that a report may have: shapes of several kinds, touching, deep and near ones, instances,
+    open surfaces, meshes, moving objects, approved and ignored clashes, and objects that cannot be checked."""
+    fresh()
+    scene, rng = bpy.context.scene, np.random.default_rng(seed)
+    scene.unit_settings.length_unit = str(rng.choice(["METERS", "MILLIMETERS", "ADAPTIVE"]))
+    for k in range(24):
+        obj = cube(f"Cube {k}", rng.uniform(-2.0, 2.0, 3).round(1).tolist(), size=float(rng.choice([0.5, 1.0])))
+        if k % 3:
+            obj.rotation_euler = rng.uniform(-3.0, 3.0, 3)
+        if k % 8 == 0:
+            to = (np.array(obj.location) + rng.uniform(-1.0, 1.0, 3)).tolist()
+            animate(obj, "location", f1=tuple(obj.location), f3=tuple(to))
+        if k % 9 == 1:
+            obj.parent = bpy.data.objects[f"Cube {k - 1}"]
+    for k, kind in enumerate(("SPHERE", "CAPSULE", "MESH")):
+        cube(f"Shape {kind}", rng.uniform(-2.0, 2.0, 3).tolist(), kind=kind)
+        torus(f"Ring {k}", rng.uniform(-2.0, 2.0, 3).tolist(), kind="MESH", major_segments=8, minor_segments=4)
+    sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
+    collection_of("Some", *bpy.data.objects[:15])
+    row = [cube(f"Brick {k}", (0.9 * k, 9.0, 0.0), size=1.0) for k in range(4)]
+    bricks = collection_of("Bricks", *row, is_only=True)
+    for k in range(3):
+        instance_of(bricks, f"Wall {k}", (0.45 * (k % 2), 0.0, 1.0 * k))
+    mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
+    add_object("Without Mesh", bpy.data.meshes.new("Empty"))
+    bpy.context.view_layer.update()
+    check = scene.contact_lens_check
+    check.clearance = 0.05
+    bpy.ops.contact_lens.check_scene()
+    for k, finding in enumerate(check.findings):
+        if k % 7 == 0:
+            finding.status = "APPROVED" if k % 2 else "REVIEWED"
+    return save_scene(path)
+
+
+def chunkings(seed: int, files: list[Path], frames: list[int]) -> list[list[object]]:
+    """The restrictions of parts that cover a run: random files, frames and shards together."""
+    rng = random.Random(seed)
+    count = rng.choice([1, 2, 5])
+    parts: list[list[object]] = []
+    for k in range(1, count + 1):
+        left_files = list(files)
+        while left_files:
+            some = [left_files.pop() for _ in range(rng.randint(1, len(left_files)))]
+            left = list(frames)
+            rng.shuffle(left)
+            while left:
+                chunk = [left.pop() for _ in range(rng.randint(1, len(left)))]
+                only = ["--only-files", *some, f"--only-frames={','.join(map(str, chunk))}"]
+                parts.append([*only, "--shard", f"{k}/{count}"])
+    rng.shuffle(parts)
+    return parts
+
+
+OPTIONS = [
+    ["--clearance", "20mm", "--ignore", "approved", "--verify"],
+    ["--collections", "Scene Collection", "Some", "--ignore", "none", "--exact"],
+    ["--no-instances", "--least-contact", "face", "--visibility", "render", "--clearance", "0.1m"],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(len(OPTIONS)))
+def test_reports_of_parts_have_the_bytes_of_one_run(tmp_path: Path, seed: int) -> None:
+    files = [random_scene(tmp_path / name, 10 * seed + k) for k, name in enumerate(("a.blend", "b.blend"))]
+    command = [*files, "--frames", "1-3", *OPTIONS[seed]]
+    whole, options = reports(tmp_path / "one")
+    code = run(*command, "--pictures", 0, "--quiet", *options)
+    assert code in (1, 3)
+    folder = run_in_parts(tmp_path / "parts", command, chunkings(seed, files, [1, 2, 3]))
+    merged, options = reports(tmp_path / "merged")
+    assert run("merge", folder, "--pictures", 0, "--quiet", *options) == code
+    for kind in KINDS:
+        assert merged[kind].read_bytes() == whole[kind].read_bytes(), kind
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------
