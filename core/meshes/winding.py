@@ -38,6 +38,10 @@ _WINDING_SHARP = 1e-6
 """Times the same product: where the sine and the cosine of half a solid angle, times it, are both less, the point is
 next to an edge, and rounding would turn the angle by more than EPS over this."""
 
+_HALF = 1e-9
+"""Not relative: winding numbers less than a half by no more than this count as a half. Far more than sums of the angles
+of all triangles, or of fans instead, are rounded by; numbers at which they differ are those of no plane or symmetry."""
+
 _BATCH = 1 << 14
 """Pairs of a point and a triangle, or a node, in one go."""
 
@@ -86,7 +90,8 @@ def contains(points: ArrayLike, mesh: Surface, progress: Progress | None = None)
     """Return (q,) whether a mesh contains each of some points (q, 3), its surface included.
 
     Inside is where the surface goes around by more than a half, in either direction: normals may point outward or
-    inward. For closed meshes this is exact. Holes are closed by the surface on which the winding number is a half.
+    inward. For closed meshes this is exact. Holes are closed by the surface on which the winding number is a half. That
+    is included too: points on the plane of a bowl's rim are inside, whatever rounding says and was asked before.
 
     Arguments and errors are those of `winding_numbers`.
 
@@ -98,7 +103,7 @@ def contains(points: ArrayLike, mesh: Surface, progress: Progress | None = None)
     asked = mesh.known.get("points asked", 0) if isinstance(mesh, Surface) else 0
     winding = _winding(points, mesh, asked, progress)
     mesh.known["points asked"] = asked + len(winding.numbers)
-    return read_only(winding.on_surface | (np.abs(winding.numbers) > 0.5))
+    return read_only(winding.on_surface | (np.abs(winding.numbers) > 0.5 - _HALF))
 
 
 def _winding(points: ArrayLike, mesh: Surface, asked: int, progress: Progress | None) -> Winding:

@@ -13,7 +13,7 @@ from contact_lens.core.meshes.winding import contains, winding_numbers
 from .assertions import assert_progress
 from .exact import exact, height
 from .generators import rotation
-from .mesh_shapes import Surface
+from .mesh_shapes import Surface, sphere
 from .test_mesh_distance import ball, box, soup
 
 
@@ -181,3 +181,18 @@ def test_what_is_inside_does_not_depend_on_the_pose_and_on_what_was_asked_before
         np.testing.assert_array_equal(contains(places, mesh), expected)
         np.testing.assert_array_equal([bool(contains(place[None], mesh)[0]) for place in places[:40]], expected[:40])
         np.testing.assert_allclose(winding_numbers(places, mesh).numbers, expected, atol=1e-9)
+
+
+def test_points_on_the_plane_of_a_rim_are_inside_alone_among_others_and_after_many():
+    """The winding number is a half there: rounding, which differs, does not decide."""
+    points, triangles = sphere(48)
+    lower = triangles[(points[triangles, 2] <= 1e-9).all(axis=1)]
+    rng = np.random.default_rng(6)
+    rim = np.concatenate([rng.uniform(-0.6, 0.6, (40, 2)), np.zeros((40, 1))], axis=1)
+    asked = Mesh(points, lower)
+    contains(rng.normal(size=(4000, 3)), asked)
+    assert contains(rim, Mesh(points, lower)).all()
+    for point in rim[:10]:
+        assert contains(point[None], asked).all()
+        assert contains(point[None], Mesh(points, lower)).all()
+    assert not contains(rim + [0.0, 0.0, 1e-6], asked).any()
