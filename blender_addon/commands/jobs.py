@@ -27,9 +27,9 @@ from .progress import OF_A_PART, PART, Progress
 from .reporting import places_of
 from .streams import complain
 
-OF_MERGE = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
-OF_THE_WHOLE = ("jobs", "timeout", *OF_MERGE)
-"""Options that are not repeated for the parts."""
+REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
+NOT_OF_PARTS = ("jobs", "timeout", *REPORTS)
+OF_MERGE = ("enable_autoexec", "baseline", "decisions", *REPORTS)
 RESTRICTIONS = ("only_files", "only_frames", "shard")
 if sys.platform == "win32":
     FLAGS, GROUP, END = subprocess.CREATE_NEW_PROCESS_GROUP, -1, signal.CTRL_BREAK_EVENT
@@ -53,10 +53,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
         raise UsageError(messages.JOBS_OF_A_PART)
     places_of(options)  # what cannot be written is refused before anything is started
-    files, of_whole, of_parts = divided(made, arguments, OF_THE_WHOLE)
-    _, of_merge, _ = divided(made, of_whole, OF_MERGE)
-    if options.enable_autoexec:
-        of_merge.append("--enable-autoexec")
+    files, _, of_parts = divided(made, arguments, NOT_OF_PARTS)
+    _, of_merge, _ = divided(made, arguments, OF_MERGE)
     with tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True) as folder:
         commands = {}
         for number, restriction in enumerate(restrictions(options.frames, options.jobs), 1):
