@@ -23,7 +23,7 @@ from . import blend_file
 from .check_options import add_reports
 from .command_parser import CommandParser
 from .interruption import Stop
-from .outcome import STOPPED, WRONG, UsageError, complain_of
+from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .reporting import exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
@@ -72,7 +72,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
             checks = document["checks"][k * each : (k + 1) * each]
             if options.html is not None and options.pictures and not stop.asked:
                 settings = parts[0].document["part"]["run"]["options"]
-                _take_pictures(source, checks, settings, options.enable_autoexec, options.pictures, stop)
+                if document["blender"] == bpy.app.version_string:
+                    _take_pictures(source, checks, settings, options.enable_autoexec, options.pictures, stop)
+                else:
+                    reason = messages.another_blender(document["blender"], bpy.app.version_string)
+                    _leave_out_pictures(checks, reason)
             if not screen.quiet:
                 for check in checks:
                     for line in lines(check):
@@ -119,15 +123,14 @@ def _take_pictures(
     stop: Stop,
 ) -> None:
     """Put pictures into the checks of a file, which is opened for them; where that cannot be, the reason why."""
-    shown = [check for check in checks if check["findings"]]
-    if not shown:
+    left = [check for check in checks if check["findings"]]
+    if not left:
         return
     try:
         _open(source, settings, run_scripts)
         with SceneFrames(settings["scene"]) as frames:
-            for check in shown:
-                if stop.asked:
-                    return
+            while left and not stop.asked:
+                check = left[0]
                 unit = check["units"]["blender_units_per_unit"]
                 rules = Rules(**{**check["settings"], "clearance": check["settings"]["clearance"] * unit})
                 frame = None if check["motion"] is None else check["frame"]
@@ -136,9 +139,19 @@ def _take_pictures(
                 check["findings"] = LazyRows(len(findings), findings.__getitem__)
                 pairs = report_pictures.pairs_of(findings, given.objects)
                 report_pictures.take_pictures(bpy.context, check, pairs, most)
+                del left[0]
     except (UsageError, ReadError, OSError) as error:
-        for check in shown:
-            check["pictures"] = messages.no_pictures(report_files.reason(error))
+        _leave_out_pictures(left, report_files.reason(error))
+    except Exception as error:  # a fault costs pictures, not what many machines have done
+        _leave_out_pictures(left, f"{type(error).__name__}: {error}")
+        complain_of_a_fault()
+
+
+def _leave_out_pictures(checks: Iterable[dict[str, Any]], reason: str) -> None:
+    """Note in the checks that have clashes why there are no pictures of them."""
+    for check in checks:
+        if check["findings"]:
+            check["pictures"] = messages.no_pictures(reason)
 
 
 def _open(source: dict[str, Any], settings: dict[str, Any], run_scripts: bool) -> None:

@@ -1035,6 +1035,10 @@ def checks_differ(first: str, other: str, what: str) -> str:
     return f"{first} and {other} are of the same check, and differ in {what}: check both again"
 
 
+def another_blender(version: str, own: str) -> str:
+    return f"the parts were checked with Blender {version}, and this is {own}"
+
+
 def changed_since_checked(path: str) -> str:
     return f"{path} has changed since it was checked"
 

@@ -310,7 +310,7 @@ def test_pictures_are_those_of_one_run(command_and_parts: Command, tmp_path: Pat
 def test_a_page_says_why_there_are_no_pictures(
     command_and_parts: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a file that has changed since, or is not here, or whose scripts were run."""
+    """Of a file that has changed since, or is not here, or whose scripts were run, or of another Blender."""
     _, parts = command_and_parts
     taken: list[str] = []
 
@@ -341,3 +341,12 @@ def test_a_page_says_why_there_are_no_pictures(
     assert pages_of(scripted).count("checked with --enable-autoexec: give it to merge too") == 4
     assert taken == []
     assert "No pictures" not in pages_of(scripted, "--enable-autoexec")
+    others = [edited(one, tmp_path, set_at("blender", to="4.4.0")) for one in parts]
+    assert pages_of(others).count("No pictures: the parts were checked with Blender 4.4.0, and this is") == 4
+    assert taken == []
+
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("a fault of ours")
+
+    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", fails)
+    assert pages_of(parts).count("No pictures: ZeroDivisionError: a fault of ours") == 4
