@@ -124,7 +124,7 @@ class Part:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env={**os.environ, PART: "1", "PYTHONIOENCODING": "utf-8:backslashreplace"},
+            env={**os.environ, PART: str(os.getpid()), "PYTHONIOENCODING": "utf-8:backslashreplace"},
             encoding="utf-8",
             errors="backslashreplace",
             creationflags=FLAGS,

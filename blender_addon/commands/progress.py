@@ -15,8 +15,8 @@ from .streams import complain
 PAUSE = 60.0
 """Seconds from one line to the next where there is no terminal."""
 PART = "CONTACT_LENS_PART"
-"""A variable of processes that check a part of a run on this machine: their progress is lines for their parent, and the
-part ends with it."""
+"""A variable of processes that check a part of a run on this machine, with the process that started them: their
+progress is lines for it, and they end when it has gone."""
 OF_A_PART = "contact_lens progress "
 """The beginning of such a line; the fraction that is done follows."""
 
@@ -33,7 +33,7 @@ class Progress:
         self._renews = self._shown and sys.stderr.isatty()
         self._start = self._last = clock()
         self._percent = -1
-        self._parent = os.getppid() if PART in os.environ else None
+        self._parent = int(os.environ[PART]) if PART in os.environ else None
         self._files, self._file, self._name = files, -1, ""
         self._frame, self._frames, self._number = 0, 1, 0.0
         self._clashes = 0
@@ -55,7 +55,7 @@ class Progress:
         done = (self._file + (self._frame + fraction) / self._frames) / self._files
         self.show(done, lambda: messages.found_so_far(self._name, self._number, self._clashes))
         # At 1 nothing is left to stop.
-        return fraction >= 1.0 or not (self._stop.asked or self._parent not in (None, os.getppid()))
+        return fraction >= 1.0 or not (self._stop.asked or self._parent_is_gone())
 
     def show(self, done: float, details: Callable[[], str]) -> None:
         """Show which fraction of the run is done, with details where lines are shown."""
@@ -66,6 +66,15 @@ class Progress:
         elif self._shown and (now := self._clock()) >= self._last + PAUSE:
             self._last = now
             complain(f"contact_lens: {messages.so_far(done, now - self._start, details())}")
+
+    def _parent_is_gone(self) -> bool:
+        if self._parent is None or os.name == "nt":  # where signal 0 is no question
+            return False
+        try:
+            os.kill(self._parent, 0)
+        except ProcessLookupError:
+            return True
+        return False
 
     def _show_parent(self, done: float) -> None:
         if int(1000.0 * done) != self._percent:

@@ -172,3 +172,15 @@ def test_a_process_that_dies_is_named(slow_file: Path, variables: dict[str, str]
     assert b"part 1" not in err, "the other was stopped because of it"
     assert not processes_with(str(slow_file))
     assert not (slow_file.parent / "out.json").exists()
+
+
+@LINUX
+@pytest.mark.slow
+def test_processes_end_when_the_one_that_started_them_is_killed(slow_file: Path, variables: dict[str, str]) -> None:
+    with while_it_runs(slow_file, variables) as running:
+        running.kill()
+        running.wait()
+        end = time.monotonic() + 60.0
+        while processes_with(str(slow_file)):
+            assert time.monotonic() < end
+            time.sleep(0.2)
