@@ -7,7 +7,7 @@ one multiplication. No number is infinite then, as JSON has none.
 
 from __future__ import annotations
 
-import math
+from math import isfinite
 from typing import Any
 
 from ..data.lazy_rows import mapped
@@ -52,10 +52,11 @@ def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
         **check["units"],
         "numbers_in": "scene_units",
     }
-    findings = mapped(check["findings"], lambda row: _turned(row, unit))
-    turned = {**check, "units": named, "settings": _turned(check["settings"], unit), "findings": findings}
+    factors = _factors(unit)
+    findings = mapped(check["findings"], lambda row: _turned(row, factors))
+    turned = {**check, "units": named, "settings": _turned(check["settings"], factors), "findings": findings}
     if check.get("motion") is not None:
-        turned["motion"] = _turned(check["motion"], unit)
+        turned["motion"] = _turned(check["motion"], factors)
     return turned
 
 
@@ -65,17 +66,24 @@ def _settings(check: dict[str, Any]) -> UnitFormat:
     return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
 
 
-def _turned(numbers: dict[str, Any], unit: Unit) -> dict[str, Any]:
+def _factors(unit: Unit) -> dict[str, float]:
+    """Return by what each number is multiplied."""
     per = unit.per_blender_unit
-    factors = dict.fromkeys(LENGTHS, per) | dict.fromkeys(AREAS, per**2) | dict.fromkeys(NUMBERS, 1.0)
-    return {name: _times(value, factors[name]) if name in factors else value for name, value in numbers.items()}
+    return dict.fromkeys(LENGTHS, per) | dict.fromkeys(AREAS, per**2) | dict.fromkeys(NUMBERS, 1.0)
+
+
+def _turned(numbers: dict[str, Any], factors: dict[str, float]) -> dict[str, Any]:
+    """Return data with its numbers multiplied; None for those that are not finite then."""
+    turned = dict(numbers)
+    for name in numbers.keys() & factors.keys():
+        turned[name] = _times(numbers[name], factors[name])
+    return turned
 
 
 def _times(value: Any, factor: float) -> Any:
-    """Return a number, or each of a list of them, times a factor; None where that is not finite."""
-    if isinstance(value, list):
-        return [_times(one, factor) for one in value]
     if value is None:
         return None
+    if isinstance(value, list):
+        return [_times(one, factor) for one in value]
     product = value * factor
-    return product if math.isfinite(product) else None
+    return product if isfinite(product) else None
