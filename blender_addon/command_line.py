@@ -20,6 +20,8 @@ from .commands.outcome import STOPPED, WRONG, UsageError, complain_of, complain_
 from .commands.streams import complain
 from .data import messages
 from .report import files as report_files
+from .report.baseline import BaselineError
+from .report.decisions_file import DecisionsError
 from .report.files import ReportFileError
 
 NAME = "contact_lens"
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str], prog: str) -> int:
         return COMMANDS[name](given, f"{prog} {name}")
     except SystemExit as ended:  # --help
         return int(ended.code or 0)
-    except (UsageError, ReportFileError, OSError) as error:
+    except (UsageError, ReportFileError, BaselineError, DecisionsError, OSError) as error:
         complain_of(report_files.reason(error))
         return WRONG
     except KeyboardInterrupt:

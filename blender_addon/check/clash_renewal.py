@@ -17,6 +17,7 @@ from ..read.scene_objects import CheckInput, SceneObject
 from . import changes, clash_ids, stored_clashes
 from .clash_ids import KnownIds
 from .clashes import Clashes, Verdict
+from .decisions import IGNORED, Decision
 from .inspection import Inspection
 from .results import (
     UNDECIDED,
@@ -42,6 +43,12 @@ _STORED = [name for name in ContactLensFinding.__annotations__ if name != "toolt
 def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
     """Return the status of each pair that is known."""
     return {pair_key(finding): str(finding.status) for finding in of_scene(scene).findings}
+
+
+def statuses_with(scene: bpy.types.Scene, decided: Mapping[Pair, Decision]) -> dict[Pair | None, str]:
+    """Return the same where decisions beside the file stand above those of the list; who ignores has no status."""
+    known = statuses(scene)
+    return known | {pair: decision.status.upper() for pair, decision in decided.items() if decision.status != IGNORED}
 
 
 def known_ids(scene: bpy.types.Scene) -> KnownIds:

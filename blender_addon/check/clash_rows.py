@@ -56,6 +56,8 @@ def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]
     names = sides[clash.a]["name"], sides[clash.b]["name"]
     row = {
         "id": None,  # the check gives it
+        "change": None,
+        "baseline_distance": None,
         "a": dict(sides[clash.a]),
         "b": dict(sides[clash.b]),
         "relation": str(clash.relation),

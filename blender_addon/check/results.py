@@ -281,7 +281,8 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         for letter in "ab":
             known = {**row[letter], **self.names(letter)}
             row[letter] = {**known, **dict.fromkeys(name for name in SIDE_FIELDS if name not in known)}
-        row.setdefault("resolution", None)
+        for name in ("resolution", "change", "baseline_distance"):
+            row.setdefault(name, None)
         return row
 
     def names(self, letter: str) -> dict[str, Any]:

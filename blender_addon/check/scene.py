@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..read.scene_objects import CheckInput, SceneObject
 from .candidates import bounds_of, candidates, digest_of
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds
+from .decisions import IGNORED, Decision, approvals
 from .frame_cache import FrameCache
 from .pair import check_pair
 
@@ -69,6 +70,8 @@ class Outcome:
     """Clashes that are left out because they are no worse than approved; deepest first."""
     unchecked: set[Pair] = field(default_factory=set)
     """Pairs that could not be checked; of one object when it could not be checked at all."""
+    decided: Mapping[Pair, Decision] = field(default_factory=dict)
+    """What was decided beside the file about clashes that were found."""
 
 
 def check(
@@ -78,13 +81,15 @@ def check(
     known: FrameCache | None = None,
     found: Callable[[int], None] | None = None,
     shard: Shard | None = None,
+    decide: Callable[[Clashes], Mapping[Pair, Decision]] | None = None,
 ) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
     partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
     the scene have found, which saves time. found: called with the number of clashes whenever there are more. shard:
-    check these candidate pairs only.
+    check these candidate pairs only. decide: returns what is decided about clashes beside the file; it stands above
+    what the file says.
     """
     outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
@@ -103,7 +108,7 @@ def check(
         if not outcome.partial and progress is not None:
             progress(1.0)  # whatever it returns, all is done
         outcome.clashes = outcome.clashes.deepest_first(given.objects)
-        run.compare_with_approvals()
+        run.apply_decisions({} if decide is None else decide(outcome.clashes))
     _clear_nothing_faulty(given.objects, outcome)
     return outcome
 
@@ -284,15 +289,25 @@ class _Check:
             else:
                 clashes.put(k, replace(clash, checks=((SAME_RELATION, False),)))
 
-    def compare_with_approvals(self) -> None:
-        """Give clashes their verdicts, and leave out those that are no worse than approved if that is asked for."""
+    def apply_decisions(self, decided: Mapping[Pair, Decision]) -> None:
+        """Leave out clashes that are ignored, give others their verdicts, and leave out those that are no worse than
+        approved, as far as the rules ask for that."""
         given, outcome = self._given, self._outcome
+        outcome.decided = decided
+        ignored = [pair for pair, decision in decided.items() if decision.status == IGNORED]
+        if ignored and given.rules.ignore_listed:
+            rows = sorted(outcome.clashes.rows_of(given.objects, ignored).values())
+            self._ignore("decisions", outcome.clashes.pairs[rows])
+            left = np.setdiff1d(np.arange(len(outcome.clashes)), rows)
+            outcome.clashes = outcome.clashes.take(left)
+        approved = {pair: approval for pair, approval in given.approved.items() if pair not in decided}
+        approved |= approvals(decided, given.units)
 
         def refine(clash: Clash) -> Clash:
             found = None if given.rules.exact else self._check_alone((clash.a, clash.b), None, exact=True)
             return clash if found is None else found[0]
 
-        within = compared(outcome.clashes, given.objects, given.approved, refine)
+        within = compared(outcome.clashes, given.objects, approved, refine)
         if within and given.rules.ignore_approved:
             left = np.ones(len(outcome.clashes), dtype=bool)
             left[within] = False

@@ -26,9 +26,11 @@ from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
+from ..report.baseline import BaselineError
 from ..report.criteria import Criteria
 from . import blend_file
 from .check_options import parser
+from .earlier import Earlier, with_looked_at
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
@@ -47,24 +49,26 @@ def run(arguments: Sequence[str], prog: str) -> int:
     options = parser(prog).parse_args(list(arguments))
     if not options.files and not bpy.data.filepath:
         raise UsageError(messages.NO_FILE_OPEN)
-    part = part_of(options)
+    if options.fail_on == "new" and options.baseline is None:
+        raise UsageError(messages.NEW_NEEDS_BASELINE)
+    files = options.files or [None]
+    earlier = Earlier.read(options.baseline, options.decisions, [_path(file) for file in files])
+    part = part_of(options, earlier.digests)
     if part is not None:
         make_folder(options.json)
+        files = [files[place] for place in part["covers"]["files"]]
     places = places_of(options)
     criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError(messages.IGNORE_NONE)
     if options.pictures < 0:
         raise UsageError(messages.PICTURES_NEGATIVE)
-    files = options.files or [None]
-    if part is not None:
-        files = [files[place] for place in part["covers"]["files"]]
     missing = [file for file in files if file is not None and not Path(file).is_file()]
     if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
-    inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
+    inputs = [scene_report.input_of(_path(file)) for file in files]
     checks: list[dict[str, Any]] = []
     with (
         blender_aside(prints_report, options.quiet) as output,
@@ -78,7 +82,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 continue
             before = len(checks)
             progress.begin_file(source["file"])
-            for check in _checks_of_file(options, part, file, source, progress, stop):
+            for check in _checks_of_file(options, part, file, source, progress, stop, earlier):
                 checks.append(check)
                 _add(partials, [check], source, part)
                 if not screen.quiet:
@@ -88,8 +92,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source, part)
+        for line in earlier.closing_lines() if part is None else ():
+            screen.say(line)
         stopped = stop.noted  # a signal after this changes nothing
-        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part))
+        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record()))
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
@@ -107,6 +113,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if stopped:
         return STOPPED
     return exit_code(criteria, checks) if part is None else CLEAN
+
+
+def _path(file: str | None) -> str:
+    """Return the absolute path of a file, or of the open one."""
+    return os.path.abspath(file or bpy.data.filepath)
 
 
 def _add(
@@ -128,6 +139,7 @@ def _checks_of_file(
     source: dict[str, Any],
     progress: Progress,
     stop: Stop,
+    earlier: Earlier,
 ) -> Iterator[dict[str, Any]]:
     """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
     name = "" if file is None else f"{file}: "
@@ -138,7 +150,9 @@ def _checks_of_file(
         elif options.enable_autoexec and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["libraries"] = blend_file.libraries()
-        yield from _checks(options, part, progress, stop)
+        yield from _checks(options, part, progress, stop, earlier)
+    except BaselineError:  # nothing is compared with it
+        raise
     except (UsageError, ReadError, OSError) as error:
         source["error"] = report_files.reason(error)
         complain_of(f"{name}{source['error']}")
@@ -149,17 +163,18 @@ def _checks_of_file(
 
 
 def _checks(
-    options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop
+    options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop, earlier: Earlier
 ) -> Iterator[dict[str, Any]]:
     """Check the open file, or a part of it, frame by frame, until the user stops it."""
     frames, shard = options.frames, None
     if part is not None:
         frames, shard = part["covers"]["frames"], Shard(part["covers"]["shard"], part["run"]["shards"])
-    before = {frame: earlier for earlier, frame in pairwise(options.frames or ())}
+    before = {frame: previous for previous, frame in pairwise(options.frames or ())}
     known = FrameCache(follows=len(frames or ()) > 1)
     with SceneFrames(options.scene) as frames_of_scene:
         scene, context = frames_of_scene.scene, bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
+        earlier.open(scene, options.frames)
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
         for k, frame in enumerate(wanted):
@@ -168,16 +183,20 @@ def _checks(
             if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
                 last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules).objects)
             given = frames_of_scene.read(frame, rules)
+            decide = earlier.decide(scene, given)
             progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:
-                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard)
+                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard, decide)
             finally:
                 progress.end_frame()
-            check = scene_report.check_record(scene, given, outcome, clash_renewal.statuses(scene))
+            statuses = clash_renewal.statuses_with(scene, outcome.decided)
+            check = scene_report.check_record(scene, given, outcome, statuses)
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
             check = scene_report.reported(check)
+            looked = earlier.looked_at(check, scene, given, outcome)
+            check = earlier.compared(check, looked) if part is None else with_looked_at(check, looked)
             if part is not None:
                 part["candidates"].append(outcome.shards_digest)
             if options.html and options.pictures and not stop.asked:

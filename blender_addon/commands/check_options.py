@@ -39,6 +39,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "divided among them, or pairs where there are fewer frames. Reports and exit code are the same",
     )
     add_what_to_check(made)
+    made.add_argument(
+        "--decisions",
+        metavar="FILE.json",
+        help="approve, review or ignore clashes as this file says; it stands above the decisions in the .blend file",
+    )
     add_parts(made)
     add_reports(made)
     made.add_argument(
@@ -133,6 +138,12 @@ def add_parts(made: argparse.ArgumentParser) -> None:
 
 def add_reports(made: argparse.ArgumentParser) -> None:
     """Add the options that decide what is reported, and what the exit code is."""
+    made.add_argument(
+        "--baseline",
+        metavar="OLD.json",
+        help="compare with a JSON report of an earlier check: each clash is new, deeper, shallower or the same, and "
+        "the report lists those that are gone",
+    )
     out = made.add_argument_group("reports")
     out.add_argument("--json", metavar="PATH", help="write a JSON report; - for standard output")
     out.add_argument("--csv", metavar="PATH", help="write a CSV table; - for standard output")
@@ -153,7 +164,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=tuple(FAIL_ON),
         default="any",
-        help="which clashes set the exit code to 1 (default: any); approved ones never do",
+        help="which clashes set the exit code to 1 (default: any); new: those that are new, deeper or closer than in "
+        "--baseline. Approved ones never do",
     )
     out.add_argument(
         "--allow-skipped",

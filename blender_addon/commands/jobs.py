@@ -29,7 +29,7 @@ from .streams import complain
 
 REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
 NOT_OF_PARTS = ("jobs", "timeout", *REPORTS)
-OF_MERGE = ("enable_autoexec", "baseline", "decisions", *REPORTS)
+OF_MERGE = ("enable_autoexec", "baseline", *REPORTS)
 RESTRICTIONS = ("only_files", "only_frames", "shard")
 if sys.platform == "win32":
     FLAGS, GROUP, END = subprocess.CREATE_NEW_PROCESS_GROUP, -1, signal.CTRL_BREAK_EVENT

@@ -22,6 +22,7 @@ from ..report.merging import MergeError, Part, merged, validated
 from . import blend_file
 from .check_options import add_reports
 from .command_parser import CommandParser
+from .earlier import compare_with_baseline, lines_of_earlier
 from .interruption import Stop
 from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .reporting import exit_code, places_of, write_reports
@@ -53,6 +54,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     options = parser(prog).parse_args(list(arguments))
     if options.pictures < 0:
         raise UsageError(messages.PICTURES_NEGATIVE)
+    if options.fail_on == "new" and options.baseline is None:
+        raise UsageError(messages.NEW_NEEDS_BASELINE)
     criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
     places = places_of(options)
     written = {os.path.realpath(place.file) for place in places.values() if place.file is not None}
@@ -65,6 +68,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         try:
             parts = [_read(path) for path in paths]
             document = merged(parts)
+            compare_with_baseline(document, parts[0].document["part"]["run"], options.baseline)
         except MergeError as error:
             raise UsageError(str(error)) from error
         each = len(document["checks"]) // len(document["inputs"])
@@ -83,6 +87,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)
+        for line in lines_of_earlier(document):
+            screen.say(line)
         if stop.asked:
             complain_of(messages.STOPPED)
             return STOPPED

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,11 @@ SETTINGS = (
 """The options, but for clearance and ignored pairs, of which all parts of a run have the same."""
 
 
-def part_of(options: argparse.Namespace) -> dict[str, Any] | None:
+def part_of(options: argparse.Namespace, earlier: Mapping[str, str | None]) -> dict[str, Any] | None:
     """Return what a report says of its part in a run; None where it is that of the whole run. Raises UsageError.
 
     `run` is the whole, and is the same in all of its parts; `covers` is what the part has of it; `candidates` are the
-    `shards_digest` of its checks.
+    `shards_digest` of its checks. earlier: digests of the earlier results that it takes.
     """
     if options.only_files is None and options.only_frames is None and options.shard is None:
         return None
@@ -51,7 +52,7 @@ def part_of(options: argparse.Namespace) -> dict[str, Any] | None:
             "files": [Path(name).name for name in names],
             "frames": options.frames,
             "shards": shard.count,
-            "options": _settings(options),
+            "options": {**_settings(options), **earlier},
         },
         "covers": {"files": _places(options, names), "frames": _frames(options), "shard": shard.number},
         "candidates": [],

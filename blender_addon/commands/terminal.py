@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..check.clash_rows import present_relations
 from ..data import messages
 from ..data.distance import AT_MOST, Distance
+from ..data.lazy_rows import column
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
@@ -22,6 +24,9 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     """Return a check as lines of text: one for the whole, one for each finding; file: its name as the user gave it."""
     units = unit_format(check)
     summary = messages.check_line(check, present_relations(check["findings"]))
+    if check["gone"] is not None:
+        changes = Counter(column(check["findings"], "change"))
+        summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
     head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
     clearance = check["settings"]["clearance"]
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
@@ -33,16 +38,22 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
             _distance(row, units),
             f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
             _status(row, units),
+            _change(row, units),
         )
         for row in check["findings"]
     ]
-    widths = [max((len(row[k]) for row in rows), default=0) for k in range(6)]
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(7)]
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    bounds = sum("at most" in distance for _, _, _, distance, _, _ in rows)
+    bounds = sum("at most" in distance for _, _, _, distance, *_ in rows)
     if bounds and not check["settings"].get("exact"):
         found.append(f"  {messages.upper_bounds(bounds)}")
+    for title in ("gone", "not_compared"):
+        entries = check[title] or []
+        found += [f"  {title.replace('_', ' ')}: {messages.earlier_clash(entry, units)}" for entry in entries[:10]]
+        if len(entries) > 10:
+            found.append(f"  {messages.more_entries(len(entries) - 10)}")
     for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
         found.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
@@ -65,6 +76,13 @@ def _status(row: dict[str, Any], units: UnitFormat) -> str:
     if row["status"] == "changed" and row["approved_at"] is not None:
         return f"changed: approved at {units.length(abs(row['approved_at']))}"
     return "" if row["status"] in ("new", "active") else str(row["status"])
+
+
+def _change(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return how a clash differs from the baseline; nothing where it does not."""
+    if row["change"] in (None, "same"):
+        return ""
+    return messages.changed_since(row["change"], row["baseline_distance"], units)
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:

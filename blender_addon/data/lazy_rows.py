@@ -40,6 +40,10 @@ class LazyRows(Sequence[Row]):
         """Add fields to a row."""
         self._more.setdefault(k, {}).update(values)
 
+    def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> LazyRows:
+        """Return the rows with other values of some fields, known of all."""
+        return LazyRows(self._count, lambda k: self[k], {**self._columns, **columns})
+
     def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
         """Return the rows turned into others. `turn` takes the fields that are known of all rows too, as lists."""
         columns = turn({name: list(values) for name, values in self._columns.items()})

@@ -660,6 +660,7 @@ IGNORED_PAIRS = {
     "listed": "listed pairs",
     "approved": "approved pairs",
     "least_contact": "smaller touches",
+    "decisions": "decided in the file of decisions",
 }
 """The rules by which a check ignores pairs."""
 NOT_REACHED = "the run was stopped before it was reached"
@@ -1186,3 +1187,167 @@ def part_died(name: str, code: int, signal_name: str) -> str:
     """Return what is shown of a process that ended with a code, or by a signal where there is one."""
     how = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
     return f"part {name} {how}: no report is written"
+
+
+# --- compared with an earlier report --------------------------------------------------------------------------------
+
+NOT_IN_SCOPE = "the check is of other objects"
+COULD_NOT_BE_CHECKED = "it could not be checked"
+CHECK_STOPPED = "the check was stopped"
+FRAME_NOT_CHECKED = "this frame was not checked"
+FILE_NOT_CHECKED = "this file was not checked"
+CHANGES = {
+    "new": "New Since Baseline",
+    "deeper": "Deeper Than Baseline",
+    "shallower": "Shallower Than Baseline",
+    "same": "As in Baseline",
+}
+"""How clashes differ from the baseline, as labels."""
+BASELINE_FOR_MERGE = "the parts are compared with a baseline: give it to merge too, with --baseline"
+BASELINE_FOR_PARTS = "the parts are not compared with a baseline: repeat --baseline in the command of each"
+NEW_NEEDS_BASELINE = "--fail-on new needs a report to compare with: add --baseline OLD.json"
+
+
+def was_not_checked(name: str) -> str:
+    return f"'{name}' was not checked"
+
+
+def may_be_unchecked(name: str, others: Sequence[str]) -> str:
+    return f"'{name}' is gone or renamed, and '{others[0]}'{and_more(len(others) - 1)} was not checked"
+
+
+def pair_ignored(rule: str) -> str:
+    return f"it is ignored: {IGNORED_PAIRS.get(rule, rule)}"
+
+
+def other_settings(names: Sequence[str]) -> str:
+    return f"other settings: {', '.join(name.replace('_', ' ') for name in names)}"
+
+
+def check_not_compared(entry: Mapping[str, Any]) -> str:
+    file = entry["file"] or UNSAVED_FILE
+    found = clashes(entry["clashes"])
+    return f"not compared: {file}, {entry['scene']}, frame {entry['frame']}, with {found}: {entry['reason']}"
+
+
+def since_baseline(changes: Mapping[str, int], gone: int, not_compared: int) -> str:
+    """Return what is another than in the baseline: '1 new, 2 deeper, 1 gone since the baseline'."""
+    counts = [(changes.get(word, 0), word) for word in ("new", "deeper", "shallower")] + [(gone, "gone")]
+    words = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "nothing else"
+    return f"{words} since the baseline{f', {not_compared:,} not compared with it' if not_compared else ''}"
+
+
+def earlier_clash(entry: Mapping[str, Any], units: Lengths) -> str:
+    """Return a clash of the baseline as text."""
+    what = f"{entry['a']['name']} and {entry['b']['name']}: {entry['relation'].replace('_', ' ')}"
+    if entry["signed_distance"] is not None:
+        what += f", {depth_or_gap(entry['signed_distance'], units)}"
+    return f"{what}: {entry['reason']}" if "reason" in entry else what
+
+
+def gone_clashes(number: int) -> str:
+    return f"{clashes(number)} of the baseline {'is' if number == 1 else 'are'} gone"
+
+
+def clashes_not_compared(number: int) -> str:
+    return f"{clashes(number)} of the baseline {'was' if number == 1 else 'were'} not compared"
+
+
+def changed_since(change: str, before: float | None, units: Lengths) -> str:
+    """Return how a clash differs from the baseline, as in 'deeper: was a depth of 2 mm'."""
+    return "new since the baseline" if change == "new" else f"{change}: was {depth_or_gap(before, units)}"
+
+
+def more_entries(number: int) -> str:
+    return f"and {number:,} more"
+
+
+def was_found_at(frame: float) -> str:
+    return f"it was found at frame {frame}"
+
+
+def baseline_unreadable(path: str, reason: str) -> str:
+    return f"{path}: {reason}: --baseline needs a JSON report of an earlier check"
+
+
+NOT_A_REPORT = "is not a whole JSON report of a check"
+IS_A_PART = "is a part of a run, which merge puts together"
+IS_PARTIAL = "is of a check that was stopped"
+HAS_NO_IDS = "has clashes without ids"
+
+
+def baseline_of_parts(path: str) -> str:
+    return f"{path}: is not the baseline of the parts: give the same file to all"
+
+
+def other_schema(schema: object, version: object, expected: str, expected_version: int) -> str:
+    return f"has the schema {schema} {version}, not {expected} {expected_version}"
+
+
+def baseline_of_other_files(files: Sequence[str]) -> str:
+    return f"is of {' and '.join(files)}, none of which is checked now"
+
+
+def baseline_of_other_scenes(file: str, scenes: Sequence[str], scene: str) -> str:
+    names = " and ".join(f"'{name}'" for name in scenes)
+    return f"has the scene {names} of {file}, not '{scene}'"
+
+
+def baseline_of_other_frames(file: str, frames: Sequence[float], others: Sequence[float]) -> str:
+    return f"has the frame{_list(frames)} of {file}, not{_list(others)}"
+
+
+def _list(numbers: Sequence[float]) -> str:
+    return f"s {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
+
+
+def baseline_ambiguous(name: str) -> str:
+    return f"cannot be compared: several files are named {name}, and their folders do not say which is which"
+
+
+# --- decisions beside the file ----------------------------------------------------------------------------------------
+
+NO_SUCH_CLASH = "no such clash was found"
+SEVERAL_OF_THESE_NAMES = "several objects have such a name: write an id instead"
+NOT_UTF_8 = "expected text in UTF-8"
+AN_ID = "an id as reports have it, such as 'vfusp33mcfix'"
+A_SIGNED_DISTANCE = "a signed distance as reports have it, such as -0.002 or '-2 mm', or null where there is no depth"
+NAME_OF_OTHER = "the name of the other object"
+OR_NAMES = "of the clash, or the names a and b of its objects"
+ONLY_APPROVED = "'approved_at' is of approved clashes only"
+
+
+def decisions_error(path: str, line: int, reason: str) -> str:
+    return f"{path}, line {line}: {reason}"
+
+
+def expected_json(what: str) -> str:
+    return f"expected {what}"
+
+
+def not_a_value(text: str) -> str:
+    return f"expected a value of JSON, not {text}"
+
+
+def unknown_field(name: str, known: Sequence[str]) -> str:
+    return f"unknown field '{name}': expected {', '.join(known)}"
+
+
+def missing_field(name: str, expected: str) -> str:
+    return f"expected '{name}': {expected}"
+
+
+def wrong_value(name: str, expected: str, value: object) -> str:
+    return f"'{name}': expected {expected}, not {value!r}"
+
+
+def field_twice(name: str) -> str:
+    return f"'{name}' is there twice"
+
+
+def decided_twice(clash: str, line: int) -> str:
+    return f"{clash} is decided twice, first in line {line}"
+
+
+def decision_unused(path: str, line: int, clash: str, reason: str) -> str:
+    return f"{path}, line {line}: {clash}: {reason}"

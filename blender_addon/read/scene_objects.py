@@ -230,11 +230,11 @@ class CheckInput:
         is_open = concerned[pairs].any(axis=1) | (owners[pairs[:, 0]] == owners[pairs[:, 1]])
         found: dict[str, list[int]] = {}
         for row in np.flatnonzero(is_open).tolist():
-            if rule := self._ignoring_rule(*pairs[row].tolist()):
+            if rule := self.ignoring_rule(*pairs[row].tolist()):
                 found.setdefault(rule, []).append(row)
         return {rule: np.array(rows, dtype=np.intp) for rule, rows in found.items()}
 
-    def _ignoring_rule(self, i: int, j: int) -> str:
+    def ignoring_rule(self, i: int, j: int) -> str:
         """Return the name of the rule by which a pair of objects is ignored, or an empty string."""
         a, b = self.objects[i], self.objects[j]
         if self.rules.ignore_parents and _is_parent_of_either(a, b):

@@ -15,9 +15,12 @@ FAIL_ON = {
     "any": frozenset(RELATIONS),
     "touching": frozenset(RELATIONS) - {"within_clearance"},
     "penetrating": frozenset(RELATIONS) - {"within_clearance", "touching"},
+    "new": frozenset(RELATIONS),
     "never": frozenset(),
 }
 """The relations of clashes that count."""
+WORSE = frozenset({"new", "deeper"})
+"""How clashes that count differ from the baseline, where only new ones do."""
 OPEN = frozenset(map(str.lower, OPEN_STATUSES))
 
 
@@ -35,8 +38,11 @@ class Criteria:
     def failing(self, check: dict[str, Any]) -> list[bool]:
         """Return of each finding of a check whether it counts."""
         relations = FAIL_ON[self.fail_on]
-        words = (column(check["findings"], name) for name in ("relation", "status"))
-        return [relation in relations and status in OPEN for relation, status in zip(*words, strict=True)]
+        words = (column(check["findings"], name) for name in ("relation", "status", "change"))
+        return [
+            relation in relations and status in OPEN and (self.fail_on != "new" or change in WORSE)
+            for relation, status, change in zip(*words, strict=True)
+        ]
 
     def allows(self, entry: dict[str, Any]) -> bool:
         """Return whether an object or pair that could not be checked does not count; entry: as `unchecked` has it."""

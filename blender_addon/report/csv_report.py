@@ -51,6 +51,8 @@ COLUMNS = (
     "path",
     "sha256",
     "id",
+    "change",
+    "baseline_distance",
 )
 BEGINNING = "file,scene,frame,status,a,b,relation,"
 """How a table begins."""
@@ -88,6 +90,9 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
         for entry in check["skipped"]:
             if entry["unchecked"]:
                 yield _not_checked(check, entry["reason"], digests.get(check.get("path")))
+        for status in ("gone", "not_compared"):
+            for entry in check[status] or ():
+                yield _earlier(check, status.replace("_", " "), entry, digests.get(check.get("path")))
         for row in check["findings"]:
             yield [
                 _text(check["file"] or ""),
@@ -116,7 +121,28 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
                 _text(check.get("path") or ""),
                 digests.get(check.get("path")),
                 row["id"],
+                row["change"],
+                row["baseline_distance"],
             ]
+
+
+def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: str | None) -> list[Any]:
+    """A row of a clash of the baseline that is no longer found."""
+    units = check["units"]
+    values = {
+        **{column: _text(check.get(column) or "") for column in ("file", "scene", "path")},
+        **{letter: _text(entry[letter]["name"]) for letter in "ab"},
+        **{f"{name}_unit": units[name] for name in ("length", "area")},
+        "frame": check["frame"],
+        "relation": entry["relation"],
+        "blender_units_per_unit": units["blender_units_per_unit"],
+        "notes": _text(entry.get("reason", "")),
+        "sha256": digest,
+        "id": entry["id"],
+        "change": change,
+        "baseline_distance": entry["signed_distance"],
+    }
+    return [values.get(column) for column in COLUMNS]
 
 
 def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:

@@ -32,7 +32,11 @@ def list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 def of_report(document: dict[str, Any]) -> Facts:
     """Return what is known of the report."""
     versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}"
-    return [("Report", versions)]
+    facts = [("Report", versions)]
+    for title, name in (("Baseline", "baseline"), ("Decisions", "decisions")):
+        if (earlier := document[name]) is not None:
+            facts.append((title, f"{earlier['file']}, SHA-256 {earlier['sha256']}"))
+    return facts
 
 
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:

@@ -146,8 +146,8 @@ class Findings {
     this.controls = holder.previousElementSibling;
     this.field = this.controls.querySelector("input");
     this.output = this.controls.querySelector("output");
-    // Of each row its relation and its status, as numbers of the buttons.
-    this.kinds = this.rows.map(row => row.match(/data-of="(\\d+) (\\d+)"/).slice(1).map(Number));
+    // Of each row its relation, its status and its change, as numbers of the buttons.
+    this.kinds = this.rows.map(row => row.match(/data-of="(\\d+) (\\d+) (\\d+)"/).slice(1).map(Number));
     this.keys = new Map();
     this.order = this.rows.map((_, k) => k);
     this.watch = new IntersectionObserver(seen => {
@@ -195,7 +195,7 @@ class Findings {
     return cells.map(cell => parseFloat(cell.match(/data-v="([^"]*)"/)[1]));
   }
 
-  pressed(letter) {  // the relations or statuses that are wanted; all if none is
+  pressed(letter) {  // the relations, statuses or changes that are wanted; all if none is
     const buttons = [...this.controls.querySelectorAll(`[data-of^=${letter}]`)];
     const wanted = buttons.filter(button => button.getAttribute("aria-pressed") === "true");
     return new Set((wanted.length ? wanted : buttons).map(button => Number(button.dataset.of.slice(1))));
@@ -204,9 +204,9 @@ class Findings {
   lay(now) {  // now: the beginning is drawn at once, not when it is seen to be near
     const wanted = this.field.value.toLowerCase();
     if (wanted) this.texts ??= plain(this.rows, "\\t").map(text => text.toLowerCase());
-    const relations = this.pressed("r"), statuses = this.pressed("s");
-    const isShown = k => (!relations.size || relations.has(this.kinds[k][0])) &&
-      (!statuses.size || statuses.has(this.kinds[k][1])) && (!wanted || this.texts[k].includes(wanted));
+    const pressed = ["r", "s", "c"].map(letter => this.pressed(letter));
+    const isShown = k => pressed.every((kinds, place) => !kinds.size || kinds.has(this.kinds[k][place])) &&
+      (!wanted || this.texts[k].includes(wanted));
     this.shown = this.order.filter(isShown);
     this.output.textContent = this.shown.length === this.rows.length ? "" : this.output.dataset.words
       .replace("{shown}", number(this.shown.length)).replace("{all}", number(this.rows.length));

@@ -15,6 +15,7 @@ from ..data import messages
 from ..data.messages import counted
 from . import html_facts, html_page
 from .html_table import dot, of_relations, shown, table
+from .scene_units import unit_format
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -75,6 +76,13 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
         if entry["error"] is not None:
             problem = messages.not_checked(f"{entry['path']}: {entry['error']}")
             yield f'<p class="partial">{shown(problem)}</p>'
+    if document["baseline"] is not None:
+        for entry in document["baseline"]["not_compared"]:
+            yield f'<p class="between">{shown(messages.capitalized(messages.check_not_compared(entry)))}</p>'
+    if document["decisions"] is not None:
+        for unused in document["decisions"]["unused"]:
+            words = messages.decision_unused(document["decisions"]["file"], *unused.values())
+            yield f'<p class="between">{shown(words)}</p>'
     several_files = len(document["inputs"]) > 1
     for entry in document["between_frames"]:
         text = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
@@ -123,7 +131,20 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Itera
         yield from table(check, number, head)
     elif check.get("pictures"):
         yield f'<p class="dim">{shown(check["pictures"])}</p>'
+    yield from _since_baseline(check)
     yield from _details(check)
+
+
+def _since_baseline(check: dict[str, Any]) -> Iterator[str]:
+    """Yield what of the baseline is gone, and what was not compared with it."""
+    units = unit_format(check)
+    for entries, title in (
+        (check["gone"], messages.gone_clashes),
+        (check["not_compared"], messages.clashes_not_compared),
+    ):
+        if entries:
+            items = "".join(f"<li>{shown(messages.earlier_clash(entry, units))}</li>" for entry in entries)
+            yield f"<details><summary>{title(len(entries))}</summary><ul>{items}</ul></details>"
 
 
 def _details(check: dict[str, Any]) -> Iterator[str]:

@@ -64,6 +64,9 @@ def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
     relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
     statuses = [status or "" for status in column(found, "status")]
     by_relation, by_status = of_relations(Counter(relations)), _of_statuses(statuses)
+    changes = [change or "" for change in column(found, "change")]
+    by_change = sorted(Counter(changes).items(), key=lambda item: _place(tuple(messages.CHANGES), item[0]))
+    newness = {word: k for k, (word, _) in enumerate(by_change)}
     rank = {word: k for k, (word, _) in enumerate(by_relation)}
     urgency = {word: k for k, (word, _) in enumerate(by_status)}
     is_closed = [status in CLOSED for status in statuses]
@@ -74,14 +77,14 @@ def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
     columns = ["objects", "relation", "depth n", "area n", "status", *(["picture"] if pictures else [])]
     widths = "".join(f'<col class="{kind}">' for kind in columns)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in columns)
-    yield from _controls(by_relation, by_status, len(found))
+    yield from _controls(by_relation, by_status, by_change, len(found))
     yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
     yield (
         f'<table class="findings" id="t{number}"><caption>{shown(messages.table_of_clashes(title))}</caption>'
         f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
     )
     for place, k in enumerate(order):
-        kinds = f"{rank[relations[k]]} {urgency[statuses[k]]}"
+        kinds = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
         cells = _cells(found[k], check["frame"], units, pictures)
         yield f'<tr id="t{number}-{place}" data-of="{kinds}"{cells}</tr>'
     yield "</tbody></table>"
@@ -93,22 +96,29 @@ def _of_statuses(statuses: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(Counter(statuses).items(), key=lambda item: _place(URGENCY, item[0]))
 
 
-def _controls(relations: list[tuple[str, int]], statuses: list[tuple[str, int]], count: int) -> Iterator[str]:
+def _controls(
+    relations: list[tuple[str, int]], statuses: list[tuple[str, int]], changes: list[tuple[str, int]], count: int
+) -> Iterator[str]:
     """Yield the field that searches the table and the buttons that filter and group it."""
     search = messages.search_clashes(count)
     yield f'<div class="controls" role="search" aria-label="{search}" hidden>'
     yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
-    for title, letter, kinds in (("Relation", "r", relations), ("Status", "s", statuses)):
+    groups = (("Relation", "r", relations), ("Status", "s", statuses), ("Change", "c", changes))
+    for title, letter, kinds in groups:
         if len(kinds) < 2:
             continue
         buttons = "".join(
             f'<button type="button" aria-pressed="false" data-of="{letter}{place}">'
-            f"{dot(kind) if letter == 'r' else ''}{_word(kind)} <span>{number:,}</span></button>"
+            f"{dot(kind) if letter == 'r' else ''}{_label(letter, kind)} <span>{number:,}</span></button>"
             for place, (kind, number) in enumerate(kinds)
         )
         yield f'<div class="chips" role="group" aria-label="{title}">{buttons}</div>'
     yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
     yield f'<output data-words="{messages.MATCHES}"></output></div>'
+
+
+def _label(letter: str, kind: str) -> str:
+    return shown(messages.CHANGES[kind]) if letter == "c" else _word(kind)
 
 
 def _head(kind: str) -> str:
@@ -118,6 +128,14 @@ def _head(kind: str) -> str:
 
 def _word(word: str) -> str:
     return shown(messages.capitalized(messages.RELATIONS.get(word, word)))
+
+
+def _change(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return how a clash differs from the baseline; nothing where it does not."""
+    if row["change"] in (None, "same"):
+        return ""
+    words = messages.changed_since(row["change"], row["baseline_distance"], units)
+    return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
 
 
 def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool) -> str:
@@ -137,7 +155,8 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool)
         f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
         f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
-        f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td><td>{_word(status)}</td>'
+        f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td>'
+        f"<td>{_word(status)}{_change(row, units)}</td>"
         f"{f'<td>{_picture(row)}</td>' if pictures else ''}"
     )
 

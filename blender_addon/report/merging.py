@@ -23,6 +23,7 @@ from .order import ordered
 COUNTS = ("candidate_pairs", "checked_pairs")
 COUNTS_BY_WORD = ("relations", "ignored_pairs")
 ROWS = ("skipped", "findings")
+LOOKED_AT = "looked_at"
 OF_MACHINE = ("file", "path", "motion")
 """What shards may have from different machines: paths, and the last digits of how far an object moved."""
 VERSIONS = ("contact_lens", "blender")
@@ -90,7 +91,7 @@ def merged(parts: Sequence[Part]) -> dict[str, Any]:
         shards = [found[Cell(file, frame, number)] for number in range(1, run["shards"] + 1)]
         names = {"file": inputs[file]["file"], "path": inputs[file]["path"]}
         checks.append({**_joined(shards), **names})
-    document = scene.document(checks, inputs=inputs)
+    document = scene.document(checks, inputs=inputs, earlier={"baseline": None, "decisions": _decisions(parts)})
     return {**document, **{name: first.document[name] for name in VERSIONS}}
 
 
@@ -179,7 +180,7 @@ def _joined(shards: Sequence[tuple[Part, dict[str, Any], str]]) -> dict[str, Any
         if other_digest != digest:
             raise MergeError(messages.machines_disagree(first.name, part.name))
         for name in {**check, **other}:
-            if name in (*COUNTS, *COUNTS_BY_WORD, *ROWS, *OF_MACHINE):
+            if name in (*COUNTS, *COUNTS_BY_WORD, *ROWS, *OF_MACHINE, LOOKED_AT):
                 continue
             if check.get(name) != other.get(name):
                 raise MergeError(messages.checks_differ(first.name, part.name, name))
@@ -194,4 +195,28 @@ def _joined(shards: Sequence[tuple[Part, dict[str, Any], str]]) -> dict[str, Any
         whole[name] = dict(sorted(total.items()))
     for name in ROWS:
         whole[name] = [entry for of in checks for entry in of[name]]
+    if LOOKED_AT in check:
+        whole[LOOKED_AT] = _looked_at([of[LOOKED_AT] for of in checks])
     return ordered(whole)
+
+
+def _looked_at(shards: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the shards of a check say of the clashes of the baseline together."""
+    reasons: dict[str, set[str]] = {}
+    for of in shards:
+        for clash, found in of["reasons"].items():
+            reasons.setdefault(clash, set()).update(found)
+    present = sorted({clash for of in shards for clash in of["present"]})
+    return {"present": present, "reasons": {clash: sorted(found) for clash, found in sorted(reasons.items())}}
+
+
+def _decisions(parts: Sequence[Part]) -> dict[str, Any] | None:
+    """Return what the document says of decisions: unused are those of which no part has found a clash."""
+    records = [part.document["decisions"] for part in parts]
+    if records[0] is None:
+        return None
+    unused = [{entry["line"]: entry for entry in record["unused"]} for record in records]
+    entries = {line: entry for of in unused for line, entry in of.items() if all(line in other for other in unused)}
+    ambiguous = [entry for of in unused for entry in of.values() if entry["reason"] == messages.SEVERAL_OF_THESE_NAMES]
+    entries |= {entry["line"]: entry for entry in ambiguous}
+    return {**records[0], "unused": [entries[line] for line in sorted(entries)]}

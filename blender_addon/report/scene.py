@@ -88,6 +88,8 @@ def check_record(
         "left_out": given.left_out,
         "differences": given.differences,
         "out_of_date": 0,
+        "gone": None,
+        "not_compared": None,
         "findings": found,
     }
 
@@ -121,12 +123,13 @@ def document(
     stopped: bool = False,
     inputs: list[dict[str, Any]] | None = None,
     part: dict[str, Any] | None = None,
+    earlier: Mapping[str, Any] | None = None,
 ) -> Document:
     """Return checks, one for each file and frame, as one document; stopped: whether there should be more.
 
     checks: as `reported`. inputs: all files that were asked for, as `input_of` has them, with an `error` where one
-    could not be checked; those of the checks if not given. part: of which run it is a part; None of a whole one. What
-    is written is a function of the document, and of pictures.
+    could not be checked; those of the checks if not given. part: of which run it is a part; None of a whole one.
+    earlier: `baseline` and `decisions`. What is written is a function of the document, and of pictures.
     """
     return {
         "schema": json_report.SCHEMA,
@@ -138,6 +141,7 @@ def document(
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
         "between_frames": _between_frames(checks),
         "part": part,
+        **(earlier or {"baseline": None, "decisions": None}),
         "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }
@@ -172,6 +176,8 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     rows = LazyRows(len(findings), make, columns)
     return [
         {
+            "gone": None,
+            "not_compared": None,
             **record,
             "units": UnitFormat.of_scene(scene).record(),
             "out_of_date": outdated,

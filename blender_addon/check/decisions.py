@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decisions about clashes that are kept beside a file, by ids or by names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..data import messages
+from ..data.records import Approval, Pair
+from ..data.units import UnitFormat, WrittenLength
+from ..read.scene_objects import SceneObject
+from . import clash_ids
+from .clash_ids import KnownIds
+from .clashes import Clashes
+
+APPROVED, REVIEWED, IGNORED = "approved", "reviewed", "ignored"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision about a clash."""
+
+    line: int
+    """Where it begins in its file."""
+    status: str
+    """APPROVED, REVIEWED or IGNORED."""
+    id: str | None = None
+    names: frozenset[str] | None = None
+    """Of both objects, as reports have them; they decide where there is no id."""
+    file: str | None = None
+    """Name of the .blend file that it is about; None: any."""
+    approved_at: WrittenLength | None = None
+    """The signed distance at which it was approved; None of an intersection without depth."""
+
+    @property
+    def words(self) -> str:
+        """The clash as text."""
+        names = " and ".join(sorted(self.names)) if self.names else ""
+        return f"{self.id} ({names})" if self.id and names else self.id or names
+
+
+class Unused(NamedTuple):
+    """A decision that is about no clash of a run."""
+
+    line: int
+    clash: str
+    reason: str
+
+
+@dataclass
+class Decisions:
+    """Those of a file, and which of them were used."""
+
+    path: str
+    """As the user named it."""
+    sha256: str
+    all: list[Decision]
+    _used: set[int] = field(default_factory=set)
+    """The lines of those that a clash was found for."""
+    _ambiguous: set[int] = field(default_factory=set)
+    """The lines of those whose names are of several objects."""
+
+    def about(
+        self, objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds, file: str | None
+    ) -> dict[Pair, Decision]:
+        """Return the decisions about the clashes of a check of a file; known: the ids of the list of the file."""
+        here = [decision for decision in self.all if decision.file in (None, file)]
+        by_id = {decision.id: decision for decision in here if decision.id is not None}
+        by_names = {decision.names: decision for decision in here if decision.id is None}
+        counts = Counter(obj.name for obj in objects) if by_names else {}
+        found: dict[Pair, Decision] = {}
+        for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if here else ()):
+            a, b = (objects[k] for k in clashes.pairs[row].tolist())
+            decision = by_id.get(clash_id)
+            if decision is None and by_names:
+                decision = by_names.get(frozenset((a.name, b.name)))
+                if decision is not None and max(counts[a.name], counts[b.name]) > 1:
+                    self._ambiguous.add(decision.line)
+                    continue
+            if decision is not None:
+                found[frozenset((a.key, b.key))] = decision
+        self._used |= {decision.line for decision in found.values()}
+        return found
+
+    def unused(self) -> list[Unused]:
+        """Return the decisions that no clash was found for."""
+        return [
+            Unused(
+                decision.line,
+                decision.words,
+                messages.SEVERAL_OF_THESE_NAMES if decision.line in self._ambiguous else messages.NO_SUCH_CLASH,
+            )
+            for decision in self.all
+            if decision.line not in self._used or decision.line in self._ambiguous
+        ]
+
+
+def approvals(decided: Mapping[Pair, Decision], units: UnitFormat) -> dict[Pair, Approval]:
+    """Return what was approved; units: of the scene."""
+    return {
+        pair: Approval(None if decision.approved_at is None else units.in_blender_units(decision.approved_at))
+        for pair, decision in decided.items()
+        if decision.status == APPROVED
+    }

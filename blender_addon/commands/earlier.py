@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run takes from earlier ones: a report to compare with, and decisions about clashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..check import clash_renewal
+from ..check.clashes import Clashes
+from ..check.decisions import Decision, Decisions
+from ..check.looked_at import LookedAt, looked_at
+from ..check.scene import Outcome
+from ..data import messages
+from ..data.objects import frame_of
+from ..data.records import Pair
+from ..read.scene_objects import CheckInput
+from ..report import decisions_file
+from ..report.baseline import Baseline
+from ..report.merging import LOOKED_AT
+from .outcome import UsageError
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A report to compare with and decisions, each None where there is none."""
+
+    baseline: Baseline | None
+    decisions: Decisions | None
+
+    @classmethod
+    def read(cls, baseline: str | None, decisions: str | None, paths: Sequence[str | None]) -> Earlier:
+        """Read both for a run of some files. Raises BaselineError and DecisionsError."""
+        result = cls(
+            None if baseline is None else Baseline.read(baseline),
+            None if decisions is None else decisions_file.read(decisions),
+        )
+        if result.baseline is not None:
+            result.baseline.begin(paths)
+        return result
+
+    def open(self, scene: bpy.types.Scene, frames: Sequence[int] | None) -> None:
+        """Begin the open file. Raises BaselineError where the baseline has other scenes or frames of it."""
+        if self.baseline is not None:
+            self.baseline.open(bpy.data.filepath or None, scene.name, frames or [frame_of(scene)])
+
+    def decide(self, scene: bpy.types.Scene, given: CheckInput) -> Callable[[Clashes], Mapping[Pair, Decision]]:
+        """Return what returns the decisions about clashes of the open file."""
+        if self.decisions is None:
+            return lambda clashes: {}
+        decisions, known = self.decisions, clash_renewal.known_ids(scene)
+        return lambda clashes: decisions.about(given.objects, clashes, known, Path(bpy.data.filepath).name)
+
+    def looked_at(
+        self, check: dict[str, Any], scene: bpy.types.Scene, given: CheckInput, outcome: Outcome
+    ) -> LookedAt | None:
+        """Return which clashes of the baseline a check of the open file has looked at; None without a baseline."""
+        if self.baseline is None:
+            return None
+        clashes = self.baseline.earlier(check["path"], check["scene"], check["frame"])
+        return looked_at(scene, given, outcome, clash_renewal.known_ids(scene), clashes)
+
+    def compared(self, check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
+        """Return a check, as reported, compared with the baseline."""
+        return check if self.baseline is None or looked is None else self.baseline.compared(check, looked)
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """The SHA-256 of both files."""
+        return {
+            "baseline": None if self.baseline is None else self.baseline.sha256,
+            "decisions": None if self.decisions is None else self.decisions.sha256,
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return what a document says of both."""
+        decisions = self.decisions
+        return {
+            "baseline": None if self.baseline is None else self.baseline.record(),
+            "decisions": None if decisions is None else decisions_file.record(decisions),
+        }
+
+    def closing_lines(self) -> Iterator[str]:
+        """Yield what to know of both after a run."""
+        return lines_of_earlier(self.record())
+
+
+def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a document says of its baseline and decisions as lines of text."""
+    if (baseline := record["baseline"]) is not None:
+        yield from map(messages.check_not_compared, baseline["not_compared"])
+    if (decisions := record["decisions"]) is not None:
+        for unused in decisions["unused"]:
+            yield messages.decision_unused(decisions["file"], unused["line"], unused["clash"], unused["reason"])
+
+
+def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
+    """Return a check of a part with what merge needs to compare it with the baseline."""
+    if looked is None:
+        return check
+    findings = {"findings": check["findings"]}
+    return {
+        **{name: value for name, value in check.items() if name != "findings"},
+        LOOKED_AT: looked._asdict(),
+        **findings,
+    }
+
+
+def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path: str | None) -> None:
+    """Compare a merged document with the baseline that its parts have read. Raises BaselineError and UsageError."""
+    digest = run["options"]["baseline"]
+    if path is None and digest is None:
+        return
+    if path is None or digest is None:
+        raise UsageError(messages.BASELINE_FOR_MERGE if path is None else messages.BASELINE_FOR_PARTS)
+    baseline = Baseline.read(path)
+    if baseline.sha256 != digest:
+        raise UsageError(messages.baseline_of_parts(path))
+    baseline.begin([source["path"] for source in document["inputs"]])
+    for k, check in enumerate(document["checks"]):
+        looked = check.pop(LOOKED_AT)
+        document["checks"][k] = baseline.compared(check, LookedAt(looked["present"], looked["reasons"]))
+    document["baseline"] = baseline.record()

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An earlier report that a run is compared with: what is new, deeper, shallower or the same, and what is gone.
+
+A check is compared with that of the same file name, scene and frame. Its clashes are recognized by their ids, and where
+both of their objects have other names by the geometry and place of these; they get the earlier id then. A clash of the
+earlier report is gone only if the check has looked at its objects, with the same settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..check.looked_at import EarlierClash, EarlierSide, LookedAt
+from ..data import messages
+from ..data.lazy_rows import LazyRows, Row, column
+from ..data.records import APPROVAL_SLACK
+from ..read.scene_objects import identity_of
+from . import files as report_files
+from . import json_report
+from .scene import SCHEMA_VERSION
+
+NEW, SAME, DEEPER, SHALLOWER = "new", "same", "deeper", "shallower"
+CHANGES = (NEW, DEEPER, SAME, SHALLOWER)
+"""In the order of their urgency. Deeper is closer, too, and shallower farther apart."""
+SAME_LENGTH = 1e-9
+"""Relative: a clearance in other units differs by no more."""
+NAMES = ("name", "object", "library", "instancer", "instancer_library", "instance")
+"""What an entry says of an object."""
+NOT_DECIDING = frozenset({"exact"})
+"""Settings that do not decide which pairs are clashes."""
+
+
+class BaselineError(Exception):
+    """Why a report cannot be compared with, as one sentence that names it."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Clash:
+    """A clash of the baseline; lengths in Blender units."""
+
+    id: str
+    sides: tuple[Row, Row]
+    things: tuple[EarlierSide, EarlierSide]
+    relation: str
+    signed_distance: float | None
+    resolution: float
+    frame: float
+
+    @classmethod
+    def of_row(cls, row: Row, unit: float) -> _Clash:
+        distance, resolution = row["signed_distance"], row["resolution"]
+        return cls(
+            str(row["id"]),
+            (dict(row["a"]), dict(row["b"])),
+            (_side(row["a"]), _side(row["b"])),
+            str(row["relation"]),
+            None if distance is None else float(distance) * unit,
+            float(resolution or 0.0) * unit,
+            float(row["frame"]),
+        )
+
+    @property
+    def digests(self) -> tuple[tuple[Any, ...], ...] | None:
+        return _digests(self.sides)
+
+    def entry(self, unit: float) -> Row:
+        """Return it as a report lists it; unit: Blender units of one of its lengths."""
+        a, b = ({name: side.get(name) for name in NAMES} for side in self.sides)
+        distance = None if self.signed_distance is None else self.signed_distance / unit
+        return {"id": self.id, "a": a, "b": b, "relation": self.relation, "signed_distance": distance}
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """A check of the baseline."""
+
+    file: str | None
+    path: str | None
+    scene: str
+    frame: float
+    settings: Row
+    """The clearance in Blender units."""
+    clashes: dict[str, _Clash]
+    """Those that were there, by their ids."""
+
+    @classmethod
+    def of_record(cls, check: Row) -> _Check:
+        unit = float(check["units"]["blender_units_per_unit"])
+        rows = [row for row in check["findings"] if row.get("status") != "resolved" and not row["apart"]]
+        clashes = [_Clash.of_row(row, unit) for row in rows]
+        return cls(
+            check["file"],
+            check["path"],
+            str(check["scene"]),
+            float(check["frame"]),
+            _settings(check),
+            {clash.id: clash for clash in clashes},
+        )
+
+
+@dataclass
+class Baseline:
+    """An earlier report, and what of it a run has been compared with so far."""
+
+    path: str
+    """As the user named it."""
+    sha256: str
+    _checks: list[_Check]
+    _place: dict[str | None, str | None] = field(default_factory=dict)
+    """By the paths of the run those of the baseline."""
+    _compared: list[_Check] = field(default_factory=list)
+    _renamed: dict[tuple[str | None, str], dict[str, str]] = field(default_factory=dict)
+    """By file and scene the ids that are derived of new names, and the earlier ones."""
+
+    @classmethod
+    def read(cls, path: str) -> Baseline:
+        """Read a report. Raises BaselineError where it is not a whole one of this version."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise BaselineError(report_files.reason(error)) from error
+        try:
+            document = json.loads(data)
+            checks = _checks_of(document)
+        except BaselineError as error:
+            raise BaselineError(messages.baseline_unreadable(path, str(error))) from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise BaselineError(messages.baseline_unreadable(path, messages.NOT_A_REPORT)) from None
+        return cls(path, hashlib.sha256(data).hexdigest(), checks)
+
+    def begin(self, paths: Sequence[str | None]) -> None:
+        """Begin a run of some files. Raises BaselineError where the baseline has none of them."""
+        known = list(dict.fromkeys(check.path or check.file for check in self._checks))
+        self._place = self._matched(list(dict.fromkeys(paths)), known)
+        self._compared, self._renamed = [], {}
+        if not self._place and paths:
+            files = sorted({str(check.file) for check in self._checks}) or [messages.UNSAVED_FILE]
+            self._refuse(messages.baseline_of_other_files(files))
+
+    def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
+        """Return by the paths of a run those of the baseline: of one file name, by folders if there are several."""
+        score = {
+            (path, earlier): _equal_ends(path or "", earlier or "")
+            for path in paths
+            for earlier in known
+            if _equal_ends(path or "", earlier or "")
+        }
+        place: dict[str | None, str | None] = {}
+        for (path, earlier), number in sorted(score.items(), key=lambda item: -item[1]):
+            if path in place or earlier in place.values():
+                continue
+            rivals = [pair for pair, other in score.items() if other == number and (path, earlier) != pair]
+            if any((p == path and e not in place.values()) or (e == earlier and p not in place) for p, e in rivals):
+                self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
+            place[path] = earlier
+        return place
+
+    def open(self, path: str | None, scene: str, frames: Sequence[float]) -> None:
+        """Begin a file. Raises BaselineError where the baseline has it, but not the scene or any of the frames."""
+        if path not in self._place:
+            return
+        checks = [check for check in self._checks if (check.path or check.file) == self._place[path]]
+        file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
+        if scene not in scenes:
+            self._refuse(messages.baseline_of_other_scenes(file, scenes, scene))
+        known = sorted({check.frame for check in checks if check.scene == scene})
+        if not {float(frame) for frame in frames} & set(known):
+            shown = [int(frame) if frame.is_integer() else frame for frame in known]
+            self._refuse(messages.baseline_of_other_frames(file, shown, list(frames)))
+
+    def _refuse(self, reason: str) -> None:
+        raise BaselineError(messages.baseline_unreadable(self.path, reason))
+
+    def earlier(self, path: str | None, scene: str, frame: float) -> list[EarlierClash]:
+        """Return the clashes of the check that the one of a file, scene and frame is compared with."""
+        check = self._check(path, scene, frame)
+        clashes = [] if check is None else check.clashes.values()
+        return [EarlierClash(clash.id, clash.things) for clash in clashes]
+
+    def _check(self, path: str | None, scene: str, frame: float) -> _Check | None:
+        if path not in self._place:
+            return None
+        place = self._place[path], scene, float(frame)
+        return next(
+            (check for check in self._checks if (check.path or check.file, check.scene, check.frame) == place), None
+        )
+
+    def compared(self, check: Row, looked: LookedAt) -> Row:
+        """Return a check of a document compared with the baseline; looked: what it has looked at."""
+        rows, unit = check["findings"], float(check["units"]["blender_units_per_unit"])
+        earlier = self._check(check["path"], check["scene"], check["frame"])
+        known = {} if earlier is None else earlier.clashes
+        ids = list(column(rows, "id"))
+        renamed = self._renamed.setdefault((check["path"], check["scene"]), {})
+        self._recognize(rows, ids, known, renamed, looked.present)
+        distances = column(rows, "signed_distance")
+        changes, before = [], []
+        for k, name in enumerate(ids):
+            clash = known.get(name)
+            distance = None if clash is None else clash.signed_distance
+            before.append(None if distance is None else distance / unit)
+            changes.append(NEW if clash is None else _change(clash, distances[k], rows, k, unit))
+        found = set(ids)
+        gone, not_compared = [], []
+        other = [] if earlier is None else _differing(earlier.settings, _settings(check))
+        for clash in known.values():
+            if clash.id in found:
+                continue
+            reasons = [messages.other_settings(other)] if other else sorted(looked.reasons.get(clash.id, ()))
+            if clash.frame != float(check["frame"]):
+                reasons = [messages.was_found_at(clash.frame)]
+            if reasons:
+                not_compared.append({**clash.entry(unit), "reason": reasons[0]})
+            else:
+                gone.append(clash.entry(unit))
+        if earlier is not None:
+            self._compared.append(earlier)
+        columns = {"id": ids, "change": changes, "baseline_distance": before}
+        return {**check, "gone": gone, "not_compared": not_compared, "findings": _with(rows, columns)}
+
+    def _recognize(
+        self,
+        rows: Sequence[Row],
+        ids: list[str],
+        known: Mapping[str, _Clash],
+        renamed: dict[str, str],
+        present: Iterable[str],
+    ) -> None:
+        """Give rows whose objects were renamed the ids of before. present: clashes whose objects were not."""
+        taken = set(ids)
+        for k, name in enumerate(ids):
+            if name not in known and name in renamed and renamed[name] not in taken:
+                ids[k] = renamed[name]
+        taken = {*ids, *present}
+        free: dict[tuple[tuple[Any, ...], ...], list[str]] = {}
+        for clash in known.values():
+            if clash.id not in taken and clash.digests is not None:
+                free.setdefault(clash.digests, []).append(clash.id)
+        if not free:
+            return
+        for k in sorted((k for k, name in enumerate(ids) if name not in known), key=ids.__getitem__):
+            digests = _digests((rows[k]["a"], rows[k]["b"]))
+            if free.get(digests):
+                renamed[ids[k]] = ids[k] = free[digests].pop(0)
+
+    def record(self) -> Row:
+        """Return what a document says of its baseline."""
+        files = set(self._place.values())
+        return {
+            "file": Path(self.path).name,
+            "sha256": self.sha256,
+            "not_compared": [
+                {
+                    "file": check.file,
+                    "scene": check.scene,
+                    "frame": int(check.frame) if check.frame.is_integer() else check.frame,
+                    "clashes": len(check.clashes),
+                    "reason": messages.FRAME_NOT_CHECKED
+                    if (check.path or check.file) in files
+                    else messages.FILE_NOT_CHECKED,
+                }
+                for check in self._checks
+                if check not in self._compared
+            ],
+        }
+
+
+def _checks_of(document: Any) -> list[_Check]:
+    """Return the checks of a document. Raises BaselineError, or another error where it is not one."""
+    schema, version = document["schema"], document["schema_version"]
+    if (schema, version) != (json_report.SCHEMA, SCHEMA_VERSION):
+        raise BaselineError(messages.other_schema(schema, version, json_report.SCHEMA, SCHEMA_VERSION))
+    if document.get("part") is not None:
+        raise BaselineError(messages.IS_A_PART)
+    if document["partial"]:
+        raise BaselineError(messages.IS_PARTIAL)
+    if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):
+        raise BaselineError(messages.HAS_NO_IDS)
+    return [_Check.of_record(check) for check in document["checks"]]
+
+
+def _side(side: Row) -> EarlierSide:
+    names = (side.get(name) for name in NAMES[1:])
+    is_instance = side["instance"] is not None
+    owner = (side["instancer"], side["instancer_library"]) if is_instance else (side["object"], side["library"])
+    digests = side.get("geometry"), side.get("place")
+    return EarlierSide(side["name"], identity_of(*names), owner, is_instance, digests)
+
+
+def _digests(sides: tuple[Row, Row]) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the geometry and places of both sides, in any order; None where they are not known."""
+    found = [(side.get("geometry"), side.get("place")) for side in sides]
+    return None if any(None in digests for digests in found) else tuple(sorted(found))
+
+
+def _settings(check: Row) -> Row:
+    unit = float(check["units"]["blender_units_per_unit"])
+    return {**check["settings"], "clearance": float(check["settings"]["clearance"]) * unit}
+
+
+def _differing(before: Row, now: Row) -> list[str]:
+    """Return the names of the settings that differ and decide which pairs are clashes."""
+
+    def is_same(name: str) -> bool:
+        if name == "clearance":
+            return abs(before[name] - now[name]) <= SAME_LENGTH * abs(now[name])
+        return bool(before.get(name) == now.get(name))
+
+    return [name for name in dict.fromkeys((*before, *now)) if name not in NOT_DECIDING and not is_same(name)]
+
+
+def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit: float) -> str:
+    """Return how the clash of a row, at a signed distance `now` in units, stands to what it was.
+
+    A difference counts as an approval's does: above one percent, and above the resolution of the coordinates.
+    """
+    then, distance = before.signed_distance, None if now is None else now * unit
+    if then is None and distance is None:
+        return SAME
+    if then is not None and distance is not None and abs(distance - then) <= APPROVAL_SLACK * abs(then):
+        return SAME  # without making the row
+    if distance is None:
+        return DEEPER
+    resolution = max(before.resolution, (rows[k]["resolution"] or 0.0) * unit)
+    if then is None:
+        return DEEPER if distance < -resolution else SHALLOWER
+    if abs(distance - then) <= resolution:
+        return SAME
+    return DEEPER if distance < then else SHALLOWER
+
+
+def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:
+    """Return rows with other values of some fields."""
+    if isinstance(rows, LazyRows):
+        return rows.with_columns(columns)
+    return [{**row, **{name: values[k] for name, values in columns.items()}} for k, row in enumerate(rows)]
+
+
+def _parts(path: str) -> list[str]:
+    return re.split(r"[\\/]+", path)
+
+
+def _equal_ends(path: str, other: str) -> int:
+    """Return how many of the last parts of two paths are equal; 0 where the file name is another one."""
+    pairs = zip(reversed(_parts(path)), reversed(_parts(other)), strict=False)
+    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(_parts(path)), len(_parts(other))))

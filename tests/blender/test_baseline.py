@@ -1,0 +1,527 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A check compared with an earlier report: what is new, what is another, what is gone, and what is not known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from .reports import load_report, outputs, run
+from .scenes import adopt, animate, cube, open_scene, part, save_scene
+from .test_scene_check import check as check_in_panel
+from .test_scene_check import two_instances
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+class Compared:
+    """A check that is compared with a baseline: its exit code and its report."""
+
+    def __init__(self, code: int, document: Any) -> None:
+        self.code, self.document = code, document
+        self.checks = document["checks"]
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """How each clash differs, by the names of its pair."""
+        return {pair_of(row): row["change"] for row in self.checks[0]["findings"]}
+
+    @property
+    def gone(self) -> list[str]:
+        return [pair_of(entry) for entry in self.checks[0]["gone"]]
+
+    @property
+    def not_compared(self) -> dict[str, str]:
+        return {pair_of(entry): entry["reason"] for entry in self.checks[0]["not_compared"]}
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {pair_of(row): row["id"] for row in self.checks[0]["findings"]}
+
+
+def pair_of(row: dict[str, Any]) -> str:
+    return " ".join(sorted(row[side]["name"] for side in "ab"))
+
+
+def row_of_cubes() -> list[bpy.types.Object]:
+    """A and B overlap by 0.5, B and C by 0.1; D is far."""
+    return [cube(name, (x, 0.0, 0.0)) for name, x in zip("ABCD", (0.0, 1.5, 3.4, 20.0), strict=True)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    row_of_cubes()
+    return save_scene(tmp_path / "room.blend")
+
+
+def baseline_of(file: Path, *arguments: object) -> Path:
+    path = file.parent / "old.json"
+    run(file, "--json", path, "--quiet", *arguments)
+    return path
+
+
+def compare(file: Path, old: Path, *arguments: object) -> Compared:
+    path = file.parent / "new.json"
+    code = run(file, "--baseline", old, "--json", path, "--quiet", *arguments)
+    return Compared(code, load_report(path))
+
+
+def edited(file: Path, edit: Callable[[], object]) -> Path:
+    """Change the scene and save it."""
+    open_scene(file)
+    edit()
+    return save_scene(file)
+
+
+def objects() -> Any:
+    return bpy.data.objects
+
+
+def refused(capsys: pytest.CaptureFixture[str], file: Path, old: Path, *arguments: object) -> str:
+    """Compare where that cannot be; what is said. Nothing is written."""
+    new = file.parent / "new.json"
+    new.unlink(missing_ok=True)
+    capsys.readouterr()
+    assert run(file, "--baseline", old, "--json", new, *arguments) == 2
+    assert not new.exists()
+    assert list(file.parent.glob("*.partial")) == []
+    return capsys.readouterr().err
+
+
+# --- what changed ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_scene_has_the_same_clashes(file: Path) -> None:
+    found = compare(file, baseline_of(file), "--fail-on", "new")
+    assert found.changes == {"A B": "same", "B C": "same"}
+    assert (found.gone, found.not_compared, found.code) == ([], {}, 0)
+    assert compare(file, file.parent / "old.json").code == 1, "any clash counts without --fail-on new"
+
+
+def test_new_deeper_shallower_and_gone(file: Path) -> None:
+    old = baseline_of(file)
+
+    def move() -> None:
+        objects()["A"].location.x = 0.1
+        objects()["D"].location.x = 4.9
+
+    edited(file, move)
+    found = compare(file, old, "--fail-on", "new")
+    assert found.changes == {"A B": "deeper", "B C": "same", "C D": "new"}
+    assert found.code == 1
+    by_pair = {pair_of(row): row["baseline_distance"] for row in found.checks[0]["findings"]}
+    assert by_pair == {"A B": pytest.approx(-0.5), "B C": pytest.approx(-0.1), "C D": None}
+    edited(file, lambda: setattr(objects()["A"].location, "x", -0.2) or setattr(objects()["D"].location, "x", 30.0))
+    found = compare(file, old, "--fail-on", "new")
+    assert (found.changes, found.code) == ({"A B": "shallower", "B C": "same"}, 0)
+    edited(file, lambda: setattr(objects()["A"].location, "x", -5.0))
+    found = compare(file, old, "--fail-on", "new")
+    assert (found.changes, found.gone, found.not_compared, found.code) == ({"B C": "same"}, ["A B"], {}, 0)
+
+
+@pytest.mark.parametrize(("x", "change"), [(0.004, "same"), (0.006, "deeper"), (-0.004, "same"), (-0.006, "shallower")])
+def test_a_difference_of_a_percent_is_none(file: Path, x: float, change: str) -> None:
+    old = baseline_of(file)
+    edited(file, lambda: setattr(objects()["A"].location, "x", x))
+    assert compare(file, old).changes["A B"] == change
+
+
+def test_a_gap_that_closes_is_deeper(file: Path) -> None:
+    def move(x: float) -> None:
+        objects()["D"].location.x = x
+
+    edited(file, lambda: move(5.5))
+    old = baseline_of(file, "--clearance", "0.2m")
+    edited(file, lambda: move(5.45))
+    found = compare(file, old, "--clearance", "0.2m", "--fail-on", "new")
+    assert (found.changes["C D"], found.code) == ("deeper", 1)
+
+
+def test_an_approved_clash_does_not_fail_as_new(file: Path) -> None:
+    old = baseline_of(file)
+
+    def approve() -> None:
+        objects()["D"].location.x = 4.9
+        check_in_panel()
+        for finding in bpy.context.scene.contact_lens_check.findings:
+            finding.status = "APPROVED"
+
+    edited(file, approve)
+    found = compare(file, old, "--fail-on", "new")
+    assert (found.changes, found.code) == ({}, 0)
+    assert set(found.not_compared.values()) == {"it is ignored: approved pairs"}, "it is still there"
+    assert found.gone == []
+
+
+# --- renames, order, machines ---------------------------------------------------------------------------------------
+
+
+def test_renamed_objects_are_recognized(file: Path) -> None:
+    old = baseline_of(file)
+    before = compare(file, old).ids
+
+    def rename() -> None:
+        objects()["A"].name, objects()["B"].name = "Left", "Right"
+
+    edited(file, rename)
+    found = compare(file, old, "--fail-on", "new")
+    assert found.changes == {"Left Right": "same", "C Right": "same"}
+    assert found.ids == {"Left Right": before["A B"], "C Right": before["B C"]}
+    assert (found.gone, found.code) == ([], 0)
+
+
+def test_an_object_copied_in_place_is_not_one_renamed(file: Path) -> None:
+    old = baseline_of(file)
+
+    def copy() -> None:
+        twin = objects()["A"].copy()
+        bpy.context.scene.collection.objects.link(twin)
+        objects()["A"].location.x = -9.0
+
+    edited(file, copy)
+    found = compare(file, old, "--fail-on", "new")
+    assert found.changes == {"A.001 B": "new", "B C": "same"}
+    assert (found.gone, found.code) == (["A B"], 1)
+
+
+def test_a_renamed_object_that_moved_away_is_found_by_its_list(file: Path) -> None:
+    edited(file, check_in_panel)
+    old = baseline_of(file)
+
+    def change() -> None:
+        objects()["A"].name = "Left"
+        objects()["Left"].location.x = 0.2
+
+    edited(file, change)
+    assert compare(file, old).changes == {"B Left": "deeper", "B C": "same"}
+
+
+def test_the_order_of_objects_and_the_machine_do_not_matter(file: Path, tmp_path: Path) -> None:
+    old = baseline_of(file)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    for name, x in zip("DCBA", (20.0, 3.4, 1.5, 0.0), strict=True):
+        cube(name, (x, 0.0, 0.0))
+    (tmp_path / "another" / "machine").mkdir(parents=True)
+    there = save_scene(tmp_path / "another" / "machine" / "room.blend")
+    found = compare(there, old)
+    assert (found.changes, found.gone) == ({"A B": "same", "B C": "same"}, [])
+
+
+def test_instances_are_compared_too(tmp_path: Path) -> None:
+    two_instances()
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file)
+    assert list(compare(file, old).changes.values()) == ["same"]
+
+    edited(file, lambda: setattr(objects()["One"], "name", "First"))
+    assert list(compare(file, old).changes.values()) == ["same"]
+
+    edited(file, lambda: setattr(objects()["First"].location, "x", -20.0))
+    found = compare(file, old)
+    assert (found.changes, found.gone) == ({}, ["Part [0] of One Part [0] of Two"])
+
+
+def test_units_may_be_others_now(file: Path) -> None:
+    old = baseline_of(file, "--clearance", "1mm")
+
+    def in_millimeters() -> None:
+        bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
+
+    edited(file, in_millimeters)
+    found = compare(file, old, "--clearance", "1mm")
+    assert found.changes == {"A B": "same", "B C": "same"}
+    assert {row["baseline_distance"] for row in found.checks[0]["findings"]} == {
+        row["signed_distance"] for row in found.checks[0]["findings"]
+    }
+    edited(file, lambda: setattr(objects()["A"].location, "x", -9.0))
+    assert compare(file, old, "--clearance", "1mm").gone == ["A B"], "the clearance is the same"
+
+
+# --- what was not checked is never gone -----------------------------------------------------------------------------
+
+
+def hide(name: str) -> None:
+    objects()[name].hide_set(True)
+
+
+def rename_and_hide(name: str) -> None:
+    objects()[name].name = "Another"
+    hide("Another")
+
+
+def delete(name: str) -> None:
+    bpy.data.objects.remove(objects()[name])
+
+
+def break_mesh(name: str) -> None:
+    objects()[name].data.vertices[0].co.x = float("nan")
+
+
+def exclude(name: str) -> None:
+    aside = bpy.data.collections.new("Aside")
+    bpy.context.scene.collection.children.link(aside)
+    aside.objects.link(objects()[name])
+    bpy.context.scene.collection.objects.unlink(objects()[name])
+    bpy.context.view_layer.layer_collection.children["Aside"].exclude = True
+
+
+UNKNOWN = {
+    "hidden": (lambda: hide("A"), [], "'A' was not checked"),
+    "excluded": (lambda: exclude("A"), [], "'A' was not checked"),
+    "renamed and hidden": (lambda: rename_and_hide("A"), [], "'A' is gone or renamed, and 'Another' was not checked"),
+    "not readable": (lambda: break_mesh("A"), [], "'A' was not checked"),
+    "parented": (lambda: adopt(objects()["A"], objects()["B"]), [], "it is ignored: parent and child"),
+    "other scope": (lambda: None, ["--object", "C"], "other settings: scope, object"),
+    "less touching": (
+        lambda: setattr(objects()["A"].location, "x", -9.0),
+        ["--no-touching"],
+        "other settings: touching",
+    ),
+    "other visibility": (lambda: hide("A"), ["--visibility", "render"], "other settings: visibility"),
+}
+
+
+@pytest.mark.parametrize("why", UNKNOWN)
+def test_what_was_not_checked_is_not_gone(file: Path, why: str) -> None:
+    old = baseline_of(file)
+    edit, arguments, reason = UNKNOWN[why]
+    edited(file, edit)
+    found = compare(file, old, *arguments)
+    if why == "other visibility":  # it is there
+        assert found.changes["A B"] == "same"
+        return
+    assert found.gone == []
+    assert found.not_compared["A B"] == reason
+
+
+def test_what_is_deleted_is_gone(file: Path) -> None:
+    old = baseline_of(file)
+    edited(file, lambda: delete("A"))
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == (["A B"], {})
+
+
+def test_a_smaller_clearance_says_nothing_of_gaps(file: Path) -> None:
+    edited(file, lambda: setattr(objects()["D"].location, "x", 5.5))
+    old = baseline_of(file, "--clearance", "0.2m")
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == ([], {"C D": "other settings: clearance"})
+
+
+def test_a_stopped_check_says_nothing_of_what_it_did_not_reach(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = baseline_of(file)
+    scene = part("blender_addon.check.scene")
+
+    def stopped(run_: Any, pairs: Any, progress: Any) -> None:
+        raise scene.Cancelled
+
+    monkeypatch.setattr(scene._Check, "check_pairs", stopped)
+    found = compare(file, old)
+    assert (found.gone, set(found.not_compared.values())) == ([], {"the check was stopped"})
+
+
+def test_frames_that_are_not_checked_are_named(tmp_path: Path) -> None:
+    a, *_ = row_of_cubes()
+    animate(a, "location", f1=(0.0, 0.0, 0.0), f3=(-9.0, 0.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file, "--frames", "1-3")
+    found = compare(file, old, "--frames", "2-4", "--fail-on", "new")
+    assert [check["frame"] for check in found.checks] == [2, 3, 4]
+    assert [{pair_of(row): row["change"] for row in check["findings"]} for check in found.checks] == [
+        {"B C": "same"},
+        {"B C": "same"},
+        {"B C": "new"},
+    ]
+    assert found.code == 1, "nothing is known of frame 4"
+    assert found.document["baseline"]["not_compared"] == [
+        {"file": "room.blend", "scene": "Scene", "frame": 1, "clashes": 2, "reason": "this frame was not checked"}
+    ]
+
+
+def test_files_that_are_not_checked_are_named(file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path / "hall.blend")
+    old = tmp_path / "old.json"
+    run(file, tmp_path / "hall.blend", "--json", old, "--quiet")
+    found = compare(file, old)
+    assert found.changes == {"A B": "same", "B C": "same"}
+    (entry,) = found.document["baseline"]["not_compared"]
+    assert (entry["file"], entry["clashes"], entry["reason"]) == ("hall.blend", 2, "this file was not checked")
+
+
+def test_files_of_one_name_are_compared_by_their_folders(file: Path, tmp_path: Path) -> None:
+    for folder in ("left", "right"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(file, tmp_path / folder / "room.blend")
+    edited(tmp_path / "left" / "room.blend", lambda: setattr(objects()["A"].location, "x", 0.3))
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    run(tmp_path / "left" / "room.blend", tmp_path / "right" / "room.blend", "--json", old, "--quiet")
+    (tmp_path / "moved").mkdir()
+    for folder in ("left", "right"):
+        shutil.move(tmp_path / folder, tmp_path / "moved" / folder)
+    files = [tmp_path / "moved" / folder / "room.blend" for folder in ("right", "left")]
+    assert run(*files, "--baseline", old, "--fail-on", "new", "--json", new, "--quiet") == 0
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+def changed_report(old: Path, **values: object) -> Path:
+    path = old.parent / "changed.json"
+    path.write_text(json.dumps({**json.loads(old.read_text(encoding="utf-8")), **values}), encoding="utf-8")
+    return path
+
+
+def test_bad_baselines_are_refused_by_name(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = baseline_of(file)
+    data = json.loads(old.read_text(encoding="utf-8"))
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(old.read_bytes()[:-200])
+    assert "cut.json: is not a whole JSON report of a check" in refused(capsys, file, cut)
+    cut.write_text("[]")
+    assert "is not a whole JSON report" in refused(capsys, file, cut)
+    cut.write_bytes(b"\xff\xfe")
+    assert "is not a whole JSON report" in refused(capsys, file, cut)
+    assert "No such file" in refused(capsys, file, tmp_path / "missing.json")
+    other = changed_report(old, schema_version=data["schema_version"] + 1)
+    assert f"not contact-lens-scene-report {data['schema_version']}" in refused(capsys, file, other)
+    assert "has the schema contact-lens" in refused(capsys, file, changed_report(old, schema="contact-lens-contact"))
+    part_of_run = changed_report(old, part={"run": {}, "covers": {}})
+    assert "changed.json: is a part of a run, which merge puts together" in refused(capsys, file, part_of_run)
+    assert "is of a check that was stopped" in refused(capsys, file, changed_report(old, partial=True))
+    units = data["checks"][0].pop("units")
+    assert "is not a whole JSON report" in refused(capsys, file, changed_report(old, checks=data["checks"]))
+    data["checks"][0]["units"] = units
+    for row in data["checks"][0]["findings"]:
+        del row["id"]
+    assert "has clashes without ids" in refused(capsys, file, changed_report(old, checks=data["checks"]))
+
+
+def test_a_baseline_of_something_else_is_refused(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = baseline_of(file)
+    shutil.copy(file, tmp_path / "hall.blend")
+    said = refused(capsys, tmp_path / "hall.blend", old)
+    assert f"{old}: is of room.blend, none of which is checked now" in said
+    bpy.data.scenes.new("Night")
+    save_scene(file)
+    said = refused(capsys, file, old, "--scene", "Night", "--allow-empty")
+    assert f"{old}: has the scene 'Scene' of room.blend, not 'Night'" in said
+    said = refused(capsys, file, old, "--frames", "7")
+    assert f"{old}: has the frame 1 of room.blend, not 7" in said
+
+
+def test_new_clashes_need_a_baseline(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(file, "--fail-on", "new") == 2
+    assert "--fail-on new needs a report to compare with: add --baseline OLD.json" in capsys.readouterr().err
+
+
+# --- what a person sees ---------------------------------------------------------------------------------------------
+
+
+def test_all_reports_and_the_terminal_say_what_changed(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = baseline_of(file)
+
+    def change() -> None:
+        objects()["A"].location.x = 0.2
+        objects()["C"].location.x = 30.0
+        objects()["D"].location.x = 30.5
+
+    edited(file, change)
+    paths, options = outputs(tmp_path)
+    capsys.readouterr()
+    assert run(file, "--baseline", old, *options) == 1
+    shown = capsys.readouterr().out
+    assert "; 1 new, 1 deeper, 1 gone since the baseline" in shown
+    assert "deeper: was a depth of 0.5 m" in shown
+    assert "new since the baseline" in shown
+    assert "gone: B and C: penetrating, a depth of 0.1 m" in shown
+    rows = load_report(paths["csv"])
+    assert [(row["a"] + row["b"], row["change"], row["relation"]) for row in rows] == [
+        ("BC", "gone", "penetrating"),
+        ("CD", "new", "penetrating"),
+        ("AB", "deeper", "penetrating"),
+    ]
+    page = paths["html"].read_text(encoding="utf-8")
+    assert "1 clash of the baseline is gone" in page
+    assert "Deeper: was a depth of 0.5 m" in page
+    assert "New Since Baseline <span>1</span>" in page
+    assert "<dt>Baseline</dt><dd>old.json, SHA-256 " in page
+
+
+def test_without_a_baseline_nothing_is_said_of_one(file: Path, tmp_path: Path) -> None:
+    paths, options = outputs(tmp_path)
+    run(file, "--quiet", *options)
+    document = load_report(paths["json"])
+    assert document["baseline"] is None
+    assert (document["checks"][0]["gone"], document["checks"][0]["not_compared"]) == (None, None)
+    assert {row["change"] for row in document["checks"][0]["findings"]} == {None}
+    assert "Baseline" not in paths["html"].read_text(encoding="utf-8")
+
+
+def test_a_compared_report_is_a_baseline_too(file: Path) -> None:
+    old = baseline_of(file)
+    edited(file, lambda: setattr(objects()["A"].location, "x", 0.2))
+    compare(file, old)
+    found = compare(file, file.parent / "new.json", "--fail-on", "new")
+    assert (found.changes, found.code) == ({"A B": "same", "B C": "same"}, 0)
+
+
+# --- parts of a run -------------------------------------------------------------------------------------------------
+
+
+def test_merged_parts_are_compared_as_the_whole_run_is(file: Path, tmp_path: Path) -> None:
+    old = baseline_of(file)
+
+    def change() -> None:
+        objects()["A"].name = "Left"
+        objects()["C"].location.x = 30.0
+        objects()["D"].location.x = 31.9
+        cube("E", (1.0, 0.4, 0.0))
+        hide("E")
+
+    edited(file, change)
+    decisions = tmp_path / "decisions.json"
+    entries = [{"a": "C", "b": "D", "status": "reviewed"}, {"id": "aaaaaaaaaaaa", "status": "ignored"}]
+    texts = part("blender_addon.report.decisions_file").parts(entries)
+    decisions.write_text("".join(texts), encoding="utf-8")
+    whole, whole_options = outputs(tmp_path)
+    common = ["--baseline", old, "--decisions", decisions]
+    code = run(file, *common, "--quiet", "--fail-on", "new", *whole_options)
+    assert code == 1
+    before = [path.read_bytes() for path in whole.values()]
+    parts = [tmp_path / f"part{k}.json" for k in range(3)]
+    for k, path in enumerate(parts):
+        assert run(file, *common, "--shard", f"{k + 1}/3", "--json", path, "--quiet") == 0
+    merge = ["merge", *parts, "--quiet", "--fail-on", "new", *whole_options]
+    assert run(*merge, "--baseline", old) == code
+    assert [path.read_bytes() for path in whole.values()] == before
+    document = load_report(whole["json"])
+    assert [entry["clash"] for entry in document["decisions"]["unused"]] == ["aaaaaaaaaaaa"]
+
+
+def test_merge_needs_the_baseline_of_the_parts(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new, piece = baseline_of(file), tmp_path / "new.json", tmp_path / "part.json"
+    run(file, "--shard", "1/1", "--json", piece, "--quiet")
+    capsys.readouterr()
+    assert run("merge", piece, "--baseline", old, "--json", new) == 2
+    assert "repeat --baseline in the command of each" in capsys.readouterr().err
+    assert run("merge", piece, "--fail-on", "new", "--json", new) == 2
+    assert "--fail-on new needs a report to compare with" in capsys.readouterr().err
+    run(file, "--shard", "1/1", "--json", piece, "--quiet", "--baseline", old)
+    assert run("merge", piece, "--json", new) == 2
+    assert "give it to merge too, with --baseline" in capsys.readouterr().err
+    edited(file, lambda: setattr(objects()["A"].location, "x", 0.1))
+    other = tmp_path / "other.json"
+    run(file, "--json", other, "--quiet")
+    assert run("merge", piece, "--baseline", other, "--json", new) == 2
+    assert "other.json: is not the baseline of the parts" in capsys.readouterr().err
+    assert not new.exists()
