@@ -74,11 +74,19 @@ def _cases(check: dict[str, Any], criteria: Criteria) -> Iterator[Case]:
         outcome = "skipped" if criteria.allows(entry) else "error"
         yield Case(messages.is_checked(entry["name"]), outcome, entry.get("kind", "unchecked"), entry["reason"])
     for row, fails in zip(check["findings"], criteria.failing(check), strict=True):
-        name = messages.pair_name(row["a"]["name"], row["b"]["name"])
+        name = _name(row)
         if fails:
             yield Case(name, "failure", row["relation"], _message(row, units), tuple(_lines(row, units)))
         else:
             yield Case(name)
+    # Of the baseline: what is gone has passed, and what was not looked at has not.
+    yield from (Case(_name(entry)) for entry in check.get("gone") or ())
+    for entry in check.get("not_compared") or ():
+        yield Case(_name(entry), "skipped", "not_compared", entry["reason"])
+
+
+def _name(row: dict[str, Any]) -> str:
+    return messages.pair_name(row["a"]["name"], row["b"]["name"])
 
 
 def _message(row: dict[str, Any], units: UnitFormat) -> str:
@@ -99,6 +107,8 @@ def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
     if row["area"] > 0.0:
         yield f"Area: {units.area(row['area'])}"
     yield f"Status: {messages.capitalized(row['status'])}"
+    if row.get("change") is not None:
+        yield f"Compared with the baseline: {row['change']}"
     yield f"Id: {row['id']}"
     yield from map(messages.capitalized, row["notes"])
 

@@ -123,6 +123,21 @@ def test_what_was_stopped_or_not_read_is_an_error(scene_file: Path, junit: Modul
     assert "did not pass its own verification" in error.text
 
 
+def test_what_is_gone_since_the_baseline_has_passed_and_what_was_not_looked_at_is_skipped(
+    scene_file: Path, junit: ModuleType
+) -> None:
+    _, report = run_json(scene_file)
+    (check,) = report["checks"]
+    sides = {side: {"name": side.upper() * 2} for side in "ab"}
+    check |= {"gone": [sides], "not_compared": [{**sides, "reason": "'AA' is not visible"}]}
+    check["findings"][0]["change"] = "deeper"
+    root = written(junit, report)
+    assert list(case(root, "AA and BB")) == []
+    (skipped,) = case(root, "AA and BB (2)")
+    assert (skipped.tag, skipped.get("type"), skipped.text) == ("skipped", "not_compared", "'AA' is not visible")
+    assert "Compared with the baseline: deeper" in case(root, "A and B")[0].text
+
+
 def written(junit: ModuleType, report: Any) -> Element:
     return read_junit("".join(junit.junit_parts(report, part("blender_addon.report.criteria").Criteria())))
 
