@@ -169,7 +169,7 @@ OPTIONS_PLACE = "            # more files, and options of the check"
 def _openjd(job: Job) -> dict[str, str]:
     start, *others = program()
     return {
-        "    default: blender": f"    default: {json.dumps(start)}",
+        "    default: blender": f"    default: {_quoted(start)}",
         "            - -b\n            - --command\n            - contact_lens": _items(others),
         "    default: 1-30": f"    default: {json.dumps(frames_text(job.frames))}",
         "    default: 10": f"    default: {job.chunk_size}",
@@ -179,7 +179,12 @@ def _openjd(job: Job) -> dict[str, str]:
 
 
 def _items(words: Sequence[str]) -> str:
-    return "\n".join(f"            - {json.dumps(word)}" for word in words)
+    return "\n".join(f"            - {_quoted(word)}" for word in words)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML has it in quotes: as JSON, but for letters that JSON escapes as two."""
+    return '"' + re.sub("[^\U00010000-\U0010ffff]+", lambda found: json.dumps(found[0])[1:-1], text) + '"'
 
 
 def _gnu_parallel(job: Job) -> dict[str, str]:

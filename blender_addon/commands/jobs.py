@@ -98,8 +98,9 @@ def launch() -> list[str]:
     """Return what starts the commands of Contact Lens as this process was started."""
     if not bpy.app.binary_path:
         return [sys.executable, "-m", "contact_lens"]
-    if "--command" in sys.argv:  # after Blender's own options, and the file that it opens
-        return [bpy.app.binary_path, *sys.argv[1 : sys.argv.index("--command") + 2]]
+    for place, word in enumerate(sys.argv):
+        if word in ("--command", "-c"):  # after Blender's own options, and the file that it opens
+            return [bpy.app.binary_path, *sys.argv[1 : place + 2]]
     return [bpy.app.binary_path, "-b", "--command", "contact_lens"]
 
 

@@ -94,6 +94,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
             return STOPPED
         none = report_files.Partials(())
         is_written = write_reports(places, document, criteria, none, screen, output)
+    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
+        is_written = False
+        complain_of(f"standard output: {screen.failure.strerror}")
     return exit_code(criteria, document["checks"]) if is_written else WRONG
 
 

@@ -81,6 +81,12 @@ def test_the_open_file_and_its_frames_are_the_default(scene_file: Path, tmp_path
     assert f"run=('{scene_file}' --frames=1-6)" in shell
 
 
+def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> None:
+    name = 'a "\N{LATIN SMALL LETTER E WITH ACUTE}" \N{GRINNING FACE}'
+    template = written(tmp_path / "jobs", scene_file, "--frames", "1-6", "--object", name)["check.yaml"]
+    assert '            - "a \\"\\u00e9\\" \N{GRINNING FACE}"\n' in template
+
+
 def test_only_descriptions_are_written_over(
     scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

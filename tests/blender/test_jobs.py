@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import bpy
 import pytest
@@ -51,6 +51,15 @@ def variables(addon: ModuleType, tmp_path: Path) -> dict[str, str]:
         pytest.skip("this is about the bpy module")
     (tmp_path / "profile").mkdir()
     return {"PYTHONPATH": str(modules_of(addon, tmp_path))}
+
+
+@pytest.mark.parametrize("word", ["--command", "-c"])
+def test_parts_are_started_with_the_options_of_blender(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = part("blender_addon.commands.jobs")
+    blender = SimpleNamespace(app=SimpleNamespace(binary_path="/opt/blender"))
+    monkeypatch.setattr(jobs, "bpy", blender)
+    monkeypatch.setattr(sys, "argv", ["blender", "-b", "room.blend", word, "contact_lens", "check", "--jobs", "2"])
+    assert jobs.launch() == ["/opt/blender", "-b", "room.blend", word, "contact_lens"]
 
 
 @pytest.mark.parametrize(

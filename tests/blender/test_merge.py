@@ -69,6 +69,17 @@ def command_and_parts(addon: ModuleType, tmp_path_factory: pytest.TempPathFactor
     return command, sorted(folder.glob("*.json"))
 
 
+def test_a_full_standard_output_is_an_error(
+    command_and_parts: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert run("merge", *command_and_parts[1], "--fail-on", "never") == 2
+    assert "contact_lens: standard output: No space left on device\n" in capsys.readouterr().err
+
+
 def test_parts_in_any_order_make_the_reports_of_one_run(command_and_parts: Command, tmp_path: Path) -> None:
     command, parts = command_and_parts
     whole, options = reports(tmp_path / "one")
