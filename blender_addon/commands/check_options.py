@@ -22,12 +22,20 @@ LAST_FRAME = 1_048_574
 def parser(prog: str) -> argparse.ArgumentParser:
     made = CommandParser(
         prog=prog,
-        description="Find the objects of a scene that collide or come closer than a clearance. For example: "
-        f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
-        epilog="Exit code: 0 clean, 1 clashes (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
-        "or an unexpected error, 3 no clashes, but something could not be checked (see --allow-skipped), or was not "
-        "when --timeout ended the run, 130 stopped by Ctrl-C, SIGTERM, SIGHUP or Ctrl-Break: the reports then contain "
-        "what was done. Options that are not given are as set in the Scene Check panel of the file.",
+        description="Find the objects of a scene that collide or are closer than a clearance, at the current frame of "
+        "the file or at a list of frames. Options that are not given are as set in the Scene Check panel of the "
+        "file.\n\nExample:\n"
+        f"  {prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html\n\n"
+        "Other commands (see their --help):\n"
+        "  merge  join the reports of the parts of a run\n"
+        "  farm   write jobs for render farms, GNU parallel and GitHub Actions",
+        epilog="Exit code:\n"
+        "  0    clean\n"
+        "  1    clashes (see --fail-on)\n"
+        "  2    wrong usage, a file that cannot be read or written, or an unexpected error\n"
+        "  3    no clashes, but something could not be checked (see --allow-skipped and --allow-empty), or --timeout "
+        "ended the run\n"
+        "  130  stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; reports contain what was checked until then",
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     made.add_argument(
@@ -35,8 +43,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=positive,
         default=1,
         metavar="N",
-        help="check in so many processes of this machine, each with a Blender of its own (default: 1): frames are "
-        "divided among them, or pairs where there are fewer frames. Reports and exit code are the same",
+        help="number of processes on this machine, each with its own Blender (default: 1). They share the frames, or "
+        "the pairs if there are fewer frames than processes. Reports and exit code are the same",
     )
     add_what_to_check(made)
     made.add_argument(
@@ -50,9 +58,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--timeout",
         type=duration,
         metavar="TIME",
-        help="stop after so many seconds, or as in 10m or 2h, and report what was done, marked as partial: exit code 1 "
-        "if clashes were found, else 3. It takes effect between pairs and within slow ones: a file that is opened, a "
-        "frame that Blender evaluates and a picture are finished first",
+        help="stop after this time, in seconds (90), minutes (10m) or hours (2h). Reports contain what was checked "
+        "until then, marked as partial (with --jobs none are written); the exit code is 1 if clashes were found, else "
+        "3. Opening a file, evaluating a frame and rendering a picture are finished first",
     )
     return made
 
@@ -88,15 +96,15 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         f"units without a unit system). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
     )
     what.add_argument(
-        "--frames", type=frames, metavar="LIST", help="check each of these frames, as in 1-100 or 1,5,9-20:2"
+        "--frames", type=frames, metavar="LIST", help="check each of these frames, such as 1-100 or 1,5,9-20:2"
     )
     what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
     what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="report touching pairs")
     what.add_argument(
         "--least-contact",
         choices=tuple(LEAST_RANKS),
-        help="leave out touching pairs that share less: edge leaves out those that touch in single points only, face "
-        "also those that touch along edges only; the report counts them",
+        help="leave out touching pairs that share less than this: edge leaves out contacts in single points, face "
+        "those along edges too. The report counts them",
     )
     what.add_argument(
         "--exact",
@@ -108,7 +116,7 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         "--ignore",
         action="append",
         choices=("parents", "collections", "joined", "listed", "approved", "none"),
-        help="leave out these pairs and no others; can be given several times. parents: an object and its parents; "
+        help="leave out these pairs and no others; can be repeated. parents: an object and its parents; "
         "collections: objects in the same collection; joined: by a rigid body constraint; listed: in the list of the "
         "file; approved: in the file",
     )
@@ -123,16 +131,17 @@ def add_parts(made: argparse.ArgumentParser) -> None:
     """Add the options that make a part of a run."""
     parts = made.add_argument_group(
         "a part of the run",
-        "For many machines: each repeats the whole command and adds one or more of these, and --json. merge makes one "
-        "report of all parts. The exit code is 0 whatever clashes there are: only that of merge judges.",
+        "To divide a run among machines, give each machine the command of the whole run, one or more of these options, "
+        "and --json. The command merge then joins the parts into one report. A part that is complete ends with exit "
+        "code 0, with or without clashes.",
     )
-    parts.add_argument("--only-files", nargs="+", metavar="FILE", help="check only these of the files")
-    parts.add_argument("--only-frames", type=frames, metavar="LIST", help="check only these of the --frames")
+    parts.add_argument("--only-files", nargs="+", metavar="FILE", help="check only these of the FILEs")
+    parts.add_argument("--only-frames", type=frames, metavar="LIST", help="check only these frames of --frames")
     parts.add_argument(
         "--shard",
         type=_shard,
         metavar="K/N",
-        help="check only the K-th of N parts of the pairs whose bounding boxes are close; each part is near in space",
+        help="check only the K-th of N groups of the pairs whose bounding boxes are close, such as 2/3",
     )
 
 
@@ -158,7 +167,7 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="maximum number of pictures per frame on the page (default: 20)",
+        help="maximum number of pictures per frame in the HTML page (default: 20)",
     )
     out.add_argument(
         "--fail-on",
@@ -170,8 +179,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--allow-skipped",
         action="store_true",
-        help="exit code 0 instead of 3 if a pair or an object could not be checked; objects without geometry, or "
-        "left out by an option, never count",
+        help="exit code 0 instead of 3 if an object or a pair could not be checked. Objects without geometry, or left "
+        "out by an option, never count",
     )
     out.add_argument(
         "--allow-empty", action="store_true", help="exit code 0 instead of 3 if there was no object to check"
@@ -179,8 +188,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--quiet",
         action="store_true",
-        help="print errors only, and nothing that Blender or scripts print while the command runs; blender -q keeps "
-        "Blender's name and version quiet, which it prints before that",
+        help="print errors only, and nothing from Blender or scripts while the command runs. Add -q after blender to "
+        "hide its version too",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,11 +21,23 @@ class CommandParser(argparse.ArgumentParser):
     """A parser that raises UsageError, and has --version."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(allow_abbrev=False, **settings)
+        super().__init__(allow_abbrev=False, formatter_class=_Lines, **settings)
         self.add_argument("--version", action=_Version, nargs=0, help="print the versions in use and exit")
 
     def error(self, message: str) -> Any:
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+class _Lines(argparse.HelpFormatter):
+    """Keeps the lines of a description, and wraps each by itself; one that begins with blanks is an item of a list."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(
+            textwrap.fill(
+                line, width, initial_indent=indent, subsequent_indent=indent + "       " * line.startswith(" ")
+            )
+            for line in text.splitlines()
+        )
 
 
 class _Version(argparse.Action):

@@ -72,20 +72,24 @@ def run(arguments: Sequence[str], prog: str) -> int:
 def parser(prog: str) -> argparse.ArgumentParser:
     made = CommandParser(
         prog=prog,
-        description="Write job descriptions that check files on many machines: for Flamenco, Open Job Description "
-        "(AWS Deadline Cloud), GNU parallel and GitHub Actions. For example: "
-        f"{prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm",
-        epilog="Each part of a job checks a chunk of the frames and a shard of the pairs; its last step merges the "
-        "parts. Exit code: 0 written, 2 wrong usage or a file that cannot be read or written.",
+        description="Write jobs that check files on many machines, for Flamenco, Open Job Description (AWS Deadline "
+        "Cloud), GNU parallel and GitHub Actions. Each job checks the parts of the run, and then merges them."
+        "\n\nExample:\n"
+        f"  {prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm",
+        epilog="Exit code:\n  0    written\n  2    wrong usage, or a file that cannot be read or written",
     )
-    made.add_argument("folder", metavar="DIR", help="the folder to write to, which is made if there is none")
+    made.add_argument("folder", metavar="DIR", help="folder to write to, created if it is missing")
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     parts = made.add_argument_group("parts")
     parts.add_argument(
-        "--chunk-size", type=positive, default=10, metavar="N", help="number of frames in a part (default: 10)"
+        "--chunk-size", type=positive, default=10, metavar="N", help="number of frames in each part (default: 10)"
     )
     parts.add_argument(
-        "--shards", type=positive, default=1, metavar="N", help="number of parts for the pairs of a frame (default: 1)"
+        "--shards",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="number of groups that the pairs of each frame are divided into (default: 1)",
     )
     add_what_to_check(made)
     return made

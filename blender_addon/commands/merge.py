@@ -34,16 +34,19 @@ from .terminal import closing_lines, lines
 def parser(prog: str) -> CommandParser:
     made = CommandParser(
         prog=prog,
-        description="Make the reports of a whole run of the JSON reports of its parts, which --only-files, "
-        f"--only-frames and --shard of check make. For example: {prog} parts --html room.html",
-        epilog="Exit code: as that of the whole run; 2 where the parts are not all of one run, or one is missing: "
-        "nothing is written then.",
+        description="Join the JSON reports of the parts of a run, as check writes them with --only-files, "
+        "--only-frames or --shard, into the reports of the whole run.\n\nExample:\n"
+        f"  {prog} parts --html room.html",
+        epilog="Exit code:\n"
+        "  0, 1, 3  as check for the whole run\n"
+        "  2        a part is missing, or belongs to another run; nothing is written\n"
+        "  130      stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; nothing is written",
     )
     made.add_argument("parts", nargs="+", metavar="PART", help="JSON reports of parts, or folders of them")
     made.add_argument(
         "--enable-autoexec",
         action="store_true",
-        help="run the scripts of the files that are opened for pictures; only for files you trust",
+        help="run the scripts of files when they are opened for pictures; only for files you trust",
     )
     add_reports(made)
     return made

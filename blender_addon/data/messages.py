@@ -1060,7 +1060,7 @@ def not_of_run(option: str, names: Sequence[str], whole: str) -> str:
 
 # --- the command line -----------------------------------------------------------------------------------------------
 
-COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens check [OPTIONS]"
+COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merge,farm} [OPTIONS]"
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
 PICTURES_NEGATIVE = "--pictures: expected a number of 0 or more"
@@ -1160,8 +1160,8 @@ def count_expected(text: str) -> str:
 # --- job descriptions -----------------------------------------------------------------------------------------------
 
 FARM_FRAMES = "--frames: name the frames to check, as in 1-250"
-FARM_FLAMENCO = "copy it to the folder scripts beside flamenco-manager, then submit a job from Blender"
-FARM_GITHUB = "copy it to .github/workflows/ of the repository that contains the files"
+FARM_FLAMENCO = "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender"
+FARM_GITHUB = "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top"
 
 
 def farm_run(command: str) -> str:
