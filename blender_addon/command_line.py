@@ -10,6 +10,7 @@ error, 3 something could not be checked (see --allow-skipped), 130 stopped by Ct
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,6 +46,9 @@ def main(arguments: Sequence[str], prog: str) -> int:
     name, given = "check", list(arguments)
     if given[:1] and given[0] in COMMANDS:
         name, given = given[0], given[1:]
+    elif given[:1] and given[0].isalpha() and not os.path.exists(given[0]):  # a word, and not the path of a file
+        complain_of(messages.unknown_command(given[0], list(COMMANDS)))
+        return WRONG
     try:
         return COMMANDS[name](given, f"{prog} {name}")
     except SystemExit as ended:  # --help

@@ -38,7 +38,7 @@ from .progress import Progress
 from .reporting import any_fails, exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
-from .terminal import closing_lines, lines
+from .terminal import closing_lines, lines, total_lines
 
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
@@ -92,11 +92,13 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source, part)
-        for line in earlier.closing_lines() if part is None else ():
+        for line in (*total_lines(checks), *earlier.closing_lines()) if part is None else ():
             screen.say(line)
         stopped = stop.noted  # a signal after this changes nothing
         document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record()))
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
+        if part is not None and not unwritten:
+            screen.say(messages.PART_MADE)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         complain_of(f"standard output: {screen.failure.strerror}")

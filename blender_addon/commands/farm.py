@@ -16,8 +16,9 @@ from pathlib import Path
 import bpy
 
 from ..data import messages
+from ..data.frame_lists import frames_text
 from ..report import files as report_files
-from .check_options import add_what_to_check, frames_text
+from .check_options import add_what_to_check
 from .command_parser import CommandParser, positive
 from .given_options import divided
 from .outcome import CLEAN, UsageError
@@ -103,6 +104,9 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
     for file in files:
         if not Path(file).is_file():
             raise UsageError(f"{file}: {messages.FOLDER if Path(file).is_dir() else messages.NO_FILE}")
+    for word in (options.folder, *files, *map(str, arguments)):
+        if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
+            raise UsageError(messages.format_string(word))
     if options.frames is None and options.files:
         raise UsageError(messages.FARM_FRAMES)
     scene = bpy.context.scene

@@ -18,8 +18,9 @@ from itertools import pairwise
 import bpy
 
 from ..data import messages
+from ..data.frame_lists import frames_text
 from . import check, merge
-from .check_options import frames_text, parser
+from .check_options import parser
 from .given_options import divided
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
@@ -37,6 +38,8 @@ else:
     FLAGS, GROUP, END = 0, 0, signal.SIGTERM
 """Parts are in process groups of their own, which Ctrl-C in a terminal does not reach: it is for the process that was
 started there, which then asks them to end."""
+MOST_JOBS = 1000
+"""More processes than that are a slip, which no machine would survive."""
 PAUSE = 0.1
 """Seconds between two looks at the processes."""
 
@@ -50,6 +53,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     options = made.parse_args(list(arguments))
     if options.jobs == 1:
         return check.run(arguments, prog)
+    if options.jobs > MOST_JOBS:
+        raise UsageError(messages.too_many_jobs(MOST_JOBS))
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
         raise UsageError(messages.JOBS_OF_A_PART)
     places_of(options)  # what cannot be written is refused before anything is started

@@ -28,7 +28,7 @@ from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_faul
 from .reporting import exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
-from .terminal import closing_lines, lines
+from .terminal import closing_lines, lines, total_lines
 
 
 def parser(prog: str) -> CommandParser:
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)
-        for line in lines_of_earlier(document):
+        for line in (*total_lines(document["checks"]), *lines_of_earlier(document)):
             screen.say(line)
         if stop.asked:
             complain_of(messages.STOPPED)

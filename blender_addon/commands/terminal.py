@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..check.clash_rows import present_relations
+from ..check.changes import APART, RESOLVED
+from ..check.clash_rows import present_relations, words
 from ..data import messages
 from ..data.distance import AT_MOST, Distance
 from ..data.lazy_rows import column
@@ -59,6 +60,21 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     if len(check["skipped"]) > 10:
         found.append(f"  and {len(check['skipped']) - 10:,} more")
     return found
+
+
+def total_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
+    """Return several checks together in one line; nothing of a single one."""
+    if len(checks) < 2:
+        return []
+    found = [relation for check in checks for relation in present_relations(check["findings"])]
+    pairs = {
+        (check["path"], identity)
+        for check in checks
+        for word, identity in zip(words(check["findings"]), column(check["findings"], "id"), strict=True)
+        if word not in (RESOLVED, APART)
+    }
+    incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
+    return [messages.total(len(checks), found, len(pairs), incomplete)]
 
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:

@@ -814,6 +814,18 @@ def check_line(check: Mapping[str, Any], found: Sequence[str]) -> str:
     return ", ".join([text, *touches, *left_out_counts(check), *stopped])
 
 
+def total(checks: int, found: Sequence[str], pairs: int, incomplete: int) -> str:
+    """Return several checks in one line: 'In 20 checks: 47 clashes of 3 pairs (40 penetrating, 7 touching)'.
+
+    found: the relations of all clashes; pairs: how many different pairs they are of; incomplete: how many of the checks
+    have something that could not be checked.
+    """
+    text = f"In {counted(checks, 'check')}: {clashes(len(found))}"
+    if found:
+        text += f" of {counted(pairs, 'pair')} ({relation_counts(found)})"
+    return f"{text}; {incomplete:,} of the checks are not complete" if incomplete else text
+
+
 def smaller_touches(count: int, least: str) -> str:
     """Return how many touches share less than what was asked for: '93,000 corner and edge touches'."""
     return f"{count:,} {'corner' if least == 'edge' else 'corner and edge'} touch{'es' if count != 1 else ''}"
@@ -1060,6 +1072,7 @@ def not_of_run(option: str, names: Sequence[str], whole: str) -> str:
 
 # --- the command line -----------------------------------------------------------------------------------------------
 
+PART_MADE = "This is a part of a run: merge it with the others for the reports and the exit code of the run"
 COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merge,farm} [OPTIONS]"
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
@@ -1157,6 +1170,10 @@ def count_expected(text: str) -> str:
     return f"expected a number of 1 or more, not {text!r}"
 
 
+def too_many_jobs(most: int) -> str:
+    return f"--jobs: at most {most:,}, and more processes than this machine has cores do not help"
+
+
 # --- job descriptions -----------------------------------------------------------------------------------------------
 
 FARM_FRAMES = "--frames: name the frames to check, as in 1-250"
@@ -1166,6 +1183,10 @@ FARM_GITHUB = "copy it to .github/workflows/ of the repository that contains the
 
 def farm_run(command: str) -> str:
     return f"run it: {command}"
+
+
+def format_string(text: str) -> str:
+    return f"{text}: a name with {{{{ would be taken for an expression in a job description; rename it"
 
 
 def both_quotes(text: str) -> str:

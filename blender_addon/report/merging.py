@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ..data import messages
+from ..data.frame_lists import frames_text
 from . import scene
 from .json_report import SCHEMA, is_sealed
 from .order import ordered
@@ -154,23 +155,29 @@ def _covered(parts: Sequence[Part]) -> dict[Cell, tuple[Part, dict[str, Any], st
         document = part.document
         for cell, check, digest in zip(_cells(part), document["checks"], document["part"]["candidates"], strict=True):
             if cell in found:
-                raise MergeError(messages.covered_twice(found[cell][0].name, part.name, _words(cell, run)))
+                frames = [] if cell.frame is None else [cell.frame]
+                raise MergeError(
+                    messages.covered_twice(found[cell][0].name, part.name, _words(cell.file, frames, cell.shard, run))
+                )
             found[cell] = part, check, digest
     wanted = product(range(len(run["files"])), run["frames"] or [None], range(1, run["shards"] + 1))
-    missing = [cell for cell in (Cell(*place) for place in wanted) if cell not in found]
+    missing: dict[tuple[int, int], list[int]] = {}
+    for cell in map(Cell._make, wanted):
+        if cell not in found:
+            missing.setdefault((cell.file, cell.shard), []).extend(() if cell.frame is None else (cell.frame,))
     if missing:
-        raise MergeError(messages.not_covered([_words(cell, run) for cell in missing]))
+        raise MergeError(messages.not_covered([_words(file, n, shard, run) for (file, shard), n in missing.items()]))
     return found
 
 
-def _words(cell: Cell, run: dict[str, Any]) -> str:
-    """Return a cell in words."""
-    name = run["files"][cell.file]
+def _words(file: int, frames: Sequence[int], shard: int, run: dict[str, Any]) -> str:
+    """Return cells of a file and a shard in words."""
+    name = run["files"][file]
     if run["files"].count(name) > 1:
-        name = f"{name} (file {cell.file + 1})"
-    frame = "" if cell.frame is None else f", frame {cell.frame}"
-    shard = "" if run["shards"] == 1 else f", shard {cell.shard}/{run['shards']}"
-    return f"{name}{frame}{shard}"
+        name = f"{name} (file {file + 1})"
+    of_frames = f", frame{'s' if len(frames) > 1 else ''} {frames_text(frames)}" if frames else ""
+    of_shard = "" if run["shards"] == 1 else f", shard {shard}/{run['shards']}"
+    return f"{name}{of_frames}{of_shard}"
 
 
 def _joined(shards: Sequence[tuple[Part, dict[str, Any], str]]) -> dict[str, Any]:

@@ -108,6 +108,7 @@ def test_only_descriptions_are_written_over(
         (["SCENE", "--frames", "1", "--shards", "0"], "--shards: expected a number of 1 or more, not '0'"),
         (["SCENE", "--frames", "1", "--json", "x"], "unrecognized arguments: --json x"),
         (["SCENE", "--frames", "1", "--object", "\"A\" 'b'"], "both kinds of quotes"),
+        (["SCENE", "--frames", "1", "--object", "A{{1}}"], "A{{1}}: a name with {{ would be taken for an expression"),
     ],
 )
 def test_what_cannot_be_described_is_refused(
@@ -130,9 +131,8 @@ def test_what_cannot_be_described_is_refused(
     ],
 )
 def test_frames_as_text(frames: list[int], text: str) -> None:
-    options = part("blender_addon.commands.check_options")
-    assert options.frames_text(frames) == text
-    assert options.frames(text) == frames
+    assert part("blender_addon.data.frame_lists").frames_text(frames) == text
+    assert part("blender_addon.commands.check_options").frames(text) == frames
 
 
 def test_arguments_are_divided_as_they_were_given() -> None:

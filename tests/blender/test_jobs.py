@@ -81,6 +81,7 @@ def test_frames_are_divided_and_pairs_where_there_are_fewer(
     ("options", "said"),
     [
         (["--jobs", "0"], "--jobs: expected a number of 1 or more, not '0'"),
+        (["--jobs", "100000"], "--jobs: at most 1,000"),
         (["--jobs", "2", "--shard", "1/2", "--json", "part.json"], "--jobs cannot be combined"),
         (["--jobs", "2", "--json", "my room.blend"], "my room.blend"),
     ],

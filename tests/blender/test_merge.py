@@ -96,7 +96,9 @@ def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, cap
     told = [line.strip() for line in capfd.readouterr().out.splitlines() if "Cube" in line]
     assert len(told) == 4 * 4 + 2
     assert run("merge", parts[0].parent) == 1
-    assert [line.strip() for line in capfd.readouterr().out.splitlines() if "Cube" in line] == told
+    printed = capfd.readouterr().out
+    assert [line.strip() for line in printed.splitlines() if "Cube" in line] == told
+    assert "In 4 checks: 16 clashes of 8 pairs (16 penetrating)" in printed
     assert run("merge", *parts, "--quiet", "--fail-on", "never") == 0
     assert run("merge", *parts, "--quiet", "--fail-on", "penetrating") == 1
     assert capfd.readouterr().out == ""
@@ -196,9 +198,11 @@ def test_gaps_and_doubles_are_named(
     _, parts = command_and_parts
     path = tmp_path / "merged.json"
     assert run("merge", *parts[:2], *parts[4:7], "--json", path) == 2
-    assert "no part has a.blend, frame 2, shard 1/2; a.blend, frame 2, shard 2/2; b.blend, frame 2, shard 2/2" in (
+    assert "no part has a.blend, frame 2, shard 1/2; a.blend, frame 2, shard 2/2; b.blend, frame 2, shard 2/2: run" in (
         capfd.readouterr().err
     )
+    assert run("merge", *parts[:4], "--json", path) == 2
+    assert "no part has b.blend, frames 1-2, shard 1/2; b.blend, frames 1-2, shard 2/2: run" in capfd.readouterr().err
     assert run("merge", *parts, parts[5], "--json", path) == 2
     assert "005.json are both of b.blend, frame 1, shard 2/2: give only one of them" in capfd.readouterr().err
     assert run("merge", tmp_path, "--json", path) == 2

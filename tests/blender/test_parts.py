@@ -110,6 +110,14 @@ def test_a_part_that_covers_a_missing_file_fails(row_file: Path, tmp_path: Path)
     assert run(row_file, other, "--json", path, "--quiet", "--only-files", row_file) == 0
 
 
+def test_a_part_says_that_it_is_one(row_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(row_file, "--shard", "1/2", "--json", tmp_path / "part.json") == 0
+    last = capfd.readouterr().out.splitlines()[-1]
+    assert last.startswith("This is a part of a run: merge it")
+    assert run(row_file, "--json", tmp_path / "whole.json") == 1
+    assert "part of a run" not in capfd.readouterr().out
+
+
 def test_the_open_file_has_parts_too(row_file: Path, tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(row_file))
     document = part_report(tmp_path / "part.json", "--shard", "1/2")

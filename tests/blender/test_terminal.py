@@ -169,6 +169,11 @@ def test_a_report_has_the_standard_output_to_itself(capfd: pytest.CaptureFixture
     ]
 
 
+def test_a_word_that_is_no_command_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("frobnicate") == 2
+    assert "expected check or merge or farm, not 'frobnicate'" in capfd.readouterr().err
+
+
 def test_any_terminal_can_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     for name in part("blender_addon.command_line").COMMANDS:
         assert run(name, "--help") == 0

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lists of frames as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def frames_text(numbers: Sequence[int]) -> str:
+    """Return frames as a list such as '1-100' or '1,5,9-19:2', in their order."""
+    spans: list[str] = []
+    left = list(numbers)
+    while left:
+        step = left[1] - left[0] if len(left) > 1 else 0
+        count = 1
+        while step > 0 and count < len(left) and left[count] - left[count - 1] == step:
+            count += 1
+        if count < 3 and step != 1:
+            count = 1
+        spans.append(f"{left[0]}" if count == 1 else f"{left[0]}-{left[count - 1]}{f':{step}' if step > 1 else ''}")
+        del left[:count]
+    return ",".join(spans)
