@@ -147,7 +147,7 @@ def test_open_job_description_makes_the_report_of_one_run(scene_file: Path, mach
 
     code, said = step("Merge")
     assert code != 0
-    assert "frame 3" in said, "what is missing is named"
+    assert "frames 3-4" in said, "what is missing is named"
     assert re.search(r"code:? 2\b", said), said
     assert not report.exists()
 
