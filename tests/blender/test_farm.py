@@ -87,6 +87,16 @@ def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> 
     assert '            - "a \\"\\u00e9\\" \N{GRINNING FACE}"\n' in template
 
 
+def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with openjd-cli")
+    workflow = yaml.safe_load(written(tmp_path / "jobs", scene_file, "--frames", "1")["github_actions.yml"])
+    for name, job in workflow["jobs"].items():
+        (command,) = (step["run"] for step in job["steps"] if "INSTALL" in step.get("run", ""))
+        # A variable of the shell would keep the quotes in its words.
+        words = shlex.split(command.replace("${{ env.INSTALL }}", workflow["env"]["INSTALL"]))
+        assert words == ["pip", "install", "bpy==4.5.*", "contact_lens-*.whl"], name
+
+
 def test_only_descriptions_are_written_over(
     scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
