@@ -22,6 +22,8 @@ from .scene_units import unit_format
 
 BEGINNING = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="Contact Lens'
 """How a report begins."""
+TYPE = "contact_lens."
+"""How the types of outcomes begin: GitLab decodes the text of what is of type "file", and of others."""
 NOT_IN_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
 """What XML does not allow, beside control characters and surrogates, which `visible` replaces."""
 
@@ -128,7 +130,7 @@ def _suite(name: str, cases: list[Case], properties: dict[str, str | None]) -> I
             yield f"{head}/>\n"
             continue
         text = escape("\n".join(_text(line) for line in (case.message, *case.lines)))
-        yield f"{head}>\n      <{case.outcome}{_attributes(type=case.kind, message=case.message)}>"
+        yield f"{head}>\n      <{case.outcome}{_attributes(type=TYPE + case.kind, message=case.message)}>"
         yield f"{text}</{case.outcome}>\n    </testcase>\n"
     yield "  </testsuite>\n"
 
@@ -137,8 +139,12 @@ def _unlike(names: Iterable[str]) -> Iterator[str]:
     """Yield names, those that were there before with a number."""
     found: Counter[str] = Counter()
     for name in names:
-        found[name] += 1
-        yield name if found[name] == 1 else f"{name} ({found[name]})"
+        unlike = name
+        while found[unlike]:
+            found[name] += 1
+            unlike = f"{name} ({found[name]})"
+        found[unlike] += 1
+        yield unlike
 
 
 def _attributes(**values: Any) -> str:

@@ -74,7 +74,7 @@ def test_a_clash_is_described(scene_file: Path) -> None:
     assert [suite.get("name") for suite in root] == ["scene, Scene, frame 1", "scene, Scene, frame 2"]
     (failure,) = case(root[0], "A and B")
     _, report = run_json(scene_file)
-    assert (failure.get("type"), failure.get("message")) == ("penetrating", "Penetrating, depth 0.5 m")
+    assert (failure.get("type"), failure.get("message")) == ("contact_lens.penetrating", "Penetrating, depth 0.5 m")
     row = report["checks"][0]["findings"][0]
     assert failure.text.splitlines() == [
         "Penetrating, depth 0.5 m",
@@ -89,7 +89,7 @@ def test_a_clash_is_described(scene_file: Path) -> None:
     (touching,) = case(root[0], "C and D")
     assert touching.get("message") == "Touching"
     (error,) = case(root[0], "Endless is checked")
-    assert (error.tag, error.get("type")) == ("error", "geometry")
+    assert (error.tag, error.get("type")) == ("error", "contact_lens.geometry")
     assert "Endless" in error.text
     facts = {found.get("name"): found.get("value") for found in root[0].iter("property")}
     assert facts == {
@@ -134,7 +134,11 @@ def test_what_is_gone_since_the_baseline_has_passed_and_what_was_not_looked_at_i
     root = written(junit, report)
     assert list(case(root, "AA and BB")) == []
     (skipped,) = case(root, "AA and BB (2)")
-    assert (skipped.tag, skipped.get("type"), skipped.text) == ("skipped", "not_compared", "'AA' is not visible")
+    assert (skipped.tag, skipped.get("type"), skipped.text) == (
+        "skipped",
+        "contact_lens.not_compared",
+        "'AA' is not visible",
+    )
     assert "Compared with the baseline: deeper" in case(root, "A and B")[0].text
 
 
@@ -157,6 +161,18 @@ def test_names_cannot_break_the_xml_and_are_told_apart(scene_file: Path, junit: 
     assert case(suite, f"{shown} and B")[0].text.endswith(shown)
 
 
+def test_a_name_that_ends_in_a_number_is_told_apart_too(junit: ModuleType) -> None:
+    assert list(junit._unlike(["A", "A (2)", "A", "A", "A (2)"])) == ["A", "A (2)", "A (3)", "A (4)", "A (2) (2)"]
+
+
+def test_no_type_is_one_that_gitlab_decodes(scene_file: Path, junit: ModuleType) -> None:
+    """Rails' Hash.from_xml, which GitLab reads reports with, makes bytes of what is of type "file"."""
+    _, report = run_json(scene_file)
+    report["inputs"].append({**report["inputs"][0], "path": "/bad.blend", "error": "it is no .blend file"})
+    types = {found.get("type") for found in written(junit, report).iter() if "type" in found.attrib}
+    assert types == {f"contact_lens.{kind}" for kind in ("file", "geometry", "penetrating", "touching")}
+
+
 def test_files_of_one_name_are_told_apart(scene_file: Path, junit: ModuleType) -> None:
     _, report = run_json(scene_file)
     report["inputs"].append({**report["inputs"][0], "path": "/other/scene.blend"})
@@ -175,7 +191,8 @@ def test_the_schema_takes_nothing_else(scene_file: Path) -> None:
         ("<testcase ", '<testcase file="scene.blend" '),
         ("</failure>", '</failure><error type="x" message="x">x</error>'),
         ("</failure>", "<b/></failure>"),
-        ('<error type="geometry"', "<error"),
+        ('<error type="contact_lens.geometry"', "<error"),
+        ('type="contact_lens.geometry"', 'type="file"'),
         ('skipped="0"', 'skipped="none"'),
         ("<testsuite ", '<testsuite timestamp="now" '),
         ('name="sha256"', 'name="digest"'),
