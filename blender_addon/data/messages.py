@@ -1218,12 +1218,13 @@ CHECK_STOPPED = "the check was stopped"
 FRAME_NOT_CHECKED = "this frame was not checked"
 FILE_NOT_CHECKED = "this file was not checked"
 CHANGES = {
-    "new": "New Since Baseline",
-    "deeper": "Deeper Than Baseline",
-    "shallower": "Shallower Than Baseline",
-    "same": "As in Baseline",
+    "new": "New",
+    "deeper": "Deeper",
+    "shallower": "Shallower",
+    "same": "Same",
 }
 """How clashes differ from the baseline, as labels."""
+SINCE_BASELINE = "Since the baseline"
 BASELINE_FOR_MERGE = "the parts are compared with a baseline: give it to merge too, with --baseline"
 BASELINE_FOR_PARTS = "the parts are not compared with a baseline: repeat --baseline in the command of each"
 NEW_NEEDS_BASELINE = "--fail-on new needs a report to compare with: add --baseline OLD.json"
@@ -1368,6 +1369,10 @@ def field_twice(name: str) -> str:
 
 def decided_twice(clash: str, line: int) -> str:
     return f"{clash} is decided twice, first in line {line}"
+
+
+def decisions_unused(number: int) -> str:
+    return f"{counted(number, 'decision')} {'is' if number == 1 else 'are'} about no clash that was found"
 
 
 def decision_unused(path: str, line: int, clash: str, reason: str) -> str:

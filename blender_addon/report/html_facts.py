@@ -14,7 +14,7 @@ from ..data.messages import counted
 from .html_table import shown
 from .scene_units import unit_format
 
-LONG = frozenset({"File", "SHA-256", "Report"})
+LONG = frozenset({"File", "SHA-256", "Report", "Baseline", "Decisions"})
 """The facts that have a line of their own."""
 LINE = ' class="long"'
 Facts = list[tuple[str, str]]

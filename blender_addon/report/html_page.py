@@ -26,7 +26,8 @@ h3 { font-size: 1.05rem; margin: 1.2rem 0 .4rem; } h1, h2, h3, p, li, dd { overf
 .facts div { display: flex; gap: .6rem; } .facts .long { grid-column: 1 / -1; } dd { margin: 0; }
 dt { color: var(--dim); flex: 0 0 5.2rem; }
 .verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1rem 0 .2rem; }
-:is(.verdict, h2, h3) + .dim { margin: 0 0 1rem; } .verdict span { white-space: nowrap; }
+:is(.verdict, .since, h2, h3) + .dim { margin: 0 0 1rem; }
+.since { font-weight: 600; margin: 0 0 .2rem; } .verdict span { white-space: nowrap; }
 section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margin-top: 0; }
 .unchecked, .between { border-left: 4px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
 .unchecked { border-color: var(--bad); } .unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
@@ -42,7 +43,7 @@ section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margi
 .controls { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: center; margin: .6rem 0; }
 .controls[hidden] { display: none; }
 input { font: inherit; padding: .35rem .6rem; width: 18rem; max-width: 100%; box-sizing: border-box; }
-.chips { display: flex; flex-wrap: wrap; gap: .35rem; }
+.chips { display: flex; flex-wrap: wrap; gap: .35rem; align-items: baseline; } .chips .dim { font-size: .9rem; }
 .controls button { font: inherit; font-size: .9rem; padding: .25rem .7rem; border-radius: 1rem; cursor: pointer;
   color: inherit; background: none; border: 1px solid var(--line); }
 .controls button:hover { background: var(--soft); } .controls button span { color: var(--dim); }
@@ -58,14 +59,14 @@ thead { position: sticky; top: 0; z-index: 1; background: var(--paper); }
 thead th { border-bottom-width: 2px; font-weight: 600; vertical-align: bottom; overflow-wrap: normal; }
 .n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 td.n:not([data-v=""]) { white-space: nowrap; }
-col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; } col.status { width: 6rem; }
-col.picture { width: 25.3rem; }
+col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; }
+col.status { width: 8.5rem; } col.picture { width: 25.3rem; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
   line-height: 1.5; margin-top: .12em; text-align: center; border-radius: 3px; background: #56b4e9; color: #000;
   print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .b::before { content: "B" / "B "; background: #f0e442; }
-tbody th p { margin: .35rem 0 0; font-size: .87rem; color: var(--dim); } tbody th p.partial { color: var(--bad); }
+tbody p { margin: .35rem 0 0; font-size: .87rem; color: var(--dim); } tbody th p.partial { color: var(--bad); }
 thead button { all: unset; cursor: pointer; } thead button:hover { text-decoration: underline; }
 th[aria-sort=ascending] button::after { content: "\\00a0\\25B2" / ""; }
 th[aria-sort=descending] button::after { content: "\\00a0\\25BC" / ""; }
@@ -102,7 +103,7 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
   thead button { display: contents; } th button::after { content: none !important; }
   tr, .facts, .unchecked li { break-inside: avoid; } h2, h3, tr.group { break-after: avoid; }
   section > :has(~ .wide) { break-after: avoid; } tbody:first-of-type > tr:first-child { break-before: avoid; }
-  .controls button, input:placeholder-shown, output:empty, dialog { display: none; }
+  .controls button, .chips .dim, input:placeholder-shown, output:empty, dialog { display: none; }
   col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 9%; }
   col.picture { width: 30%; } img { width: 100%; } a, .dim { color: var(--dim); } }
 """

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..check.clash_rows import words
 from ..data import messages
+from ..data.lazy_rows import column
 from ..data.messages import counted
 from . import html_facts, html_page
 from .html_table import dot, of_relations, shown, table
@@ -80,9 +81,9 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
         for entry in document["baseline"]["not_compared"]:
             yield f'<p class="between">{shown(messages.capitalized(messages.check_not_compared(entry)))}</p>'
     if document["decisions"] is not None:
-        for unused in document["decisions"]["unused"]:
-            words = messages.decision_unused(document["decisions"]["file"], *unused.values())
-            yield f'<p class="between">{shown(words)}</p>'
+        file, unused = document["decisions"]["file"], document["decisions"]["unused"]
+        lines = [messages.decision_unused(file, *entry.values()) for entry in unused]
+        yield from _folded(messages.decisions_unused(len(lines)), lines)
     several_files = len(document["inputs"]) > 1
     for entry in document["between_frames"]:
         text = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
@@ -107,6 +108,7 @@ def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
     pairs = sum(check["checked_pairs"] for check in checks)
     where = f" in {counted(len(checks), 'check')}" if len(checks) > 1 else ""
     yield f'<p class="verdict"><strong>{messages.clashes(relations.total())}{where}</strong>{counts}</p>'
+    yield from _since_baseline(checks)
     left_out = [] if len(checks) > 1 else messages.left_out_counts(checks[0])
     of_all = ", ".join([counted(objects, "object"), f"{counted(pairs, 'pair')} checked", *left_out])
     yield f'<p class="dim">{shown(of_all)}</p>'
@@ -124,6 +126,7 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Itera
         yield f'<div class="unchecked"><{heading}>{messages.NOT_EVERYTHING}</{heading}><ul>{reasons}</ul></div>'
     if check["out_of_date"]:
         yield f'<p class="partial">{messages.clashes_out_of_date(check["out_of_date"], len(found))}</p>'
+    yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
         if check.get("pictures"):
@@ -131,20 +134,26 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Itera
         yield from table(check, number, head)
     elif check.get("pictures"):
         yield f'<p class="dim">{shown(check["pictures"])}</p>'
-    yield from _since_baseline(check)
     yield from _details(check)
 
 
-def _since_baseline(check: dict[str, Any]) -> Iterator[str]:
+def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield how many clashes are others than in the baseline."""
+    compared = [check for check in checks if check["gone"] is not None]
+    if compared:
+        changes = Counter(change for check in compared for change in column(check["findings"], "change"))
+        gone, unknown = (sum(len(check[name]) for check in compared) for name in ("gone", "not_compared"))
+        yield f'<p class="since">{messages.since_baseline(changes, gone, unknown)}</p>'
+
+
+def _of_baseline(check: dict[str, Any]) -> Iterator[str]:
     """Yield what of the baseline is gone, and what was not compared with it."""
     units = unit_format(check)
     for entries, title in (
         (check["gone"], messages.gone_clashes),
         (check["not_compared"], messages.clashes_not_compared),
     ):
-        if entries:
-            items = "".join(f"<li>{shown(messages.earlier_clash(entry, units))}</li>" for entry in entries)
-            yield f"<details><summary>{title(len(entries))}</summary><ul>{items}</ul></details>"
+        yield from _folded(title(len(entries or ())), [messages.earlier_clash(entry, units) for entry in entries or ()])
 
 
 def _details(check: dict[str, Any]) -> Iterator[str]:
@@ -155,6 +164,11 @@ def _details(check: dict[str, Any]) -> Iterator[str]:
         (messages.settings_differ(len(differences)), differences),
         (messages.objects_left_out(len(left_out)), left_out),
     ):
-        if lines:
-            items = "".join(f"<li>{shown(line)}</li>" for line in lines)
-            yield f"<details><summary>{title}</summary><ul>{items}</ul></details>"
+        yield from _folded(title, lines)
+
+
+def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines, if there are any, below a title that unfolds them."""
+    if lines:
+        items = "".join(f"<li>{shown(line)}</li>" for line in lines)
+        yield f"<details><summary>{title}</summary><ul>{items}</ul></details>"

@@ -112,7 +112,8 @@ def _controls(
             f"{dot(kind) if letter == 'r' else ''}{_label(letter, kind)} <span>{number:,}</span></button>"
             for place, (kind, number) in enumerate(kinds)
         )
-        yield f'<div class="chips" role="group" aria-label="{title}">{buttons}</div>'
+        head = f'<span class="dim">{messages.SINCE_BASELINE}</span>' if letter == "c" else ""
+        yield f'<div class="chips" role="group" aria-label="{title}">{head}{buttons}</div>'
     yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
     yield f'<output data-words="{messages.MATCHES}"></output></div>'
 

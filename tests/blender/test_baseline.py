@@ -453,7 +453,9 @@ def test_all_reports_and_the_terminal_say_what_changed(
     page = paths["html"].read_text(encoding="utf-8")
     assert "1 clash of the baseline is gone" in page
     assert "Deeper: was a depth of 0.5 m" in page
-    assert "New Since Baseline <span>1</span>" in page
+    assert '<p class="since">1 new, 1 deeper, 1 gone since the baseline</p>' in page
+    assert page.index("1 clash of the baseline is gone") < page.index("<table")
+    assert "New <span>1</span>" in page
     assert "<dt>Baseline</dt><dd>old.json, SHA-256 " in page
 
 
