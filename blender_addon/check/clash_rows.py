@@ -42,6 +42,7 @@ def rows(
     known: dict[str, Sequence[Any]] = {
         "a": [sides[k] for k in clashes.pairs[:, 0].tolist()],
         "b": [sides[k] for k in clashes.pairs[:, 1].tolist()],
+        "change": [None] * len(clashes),
         "relation": clashes.words(),
         "signed_distance": clashes.distances,
         "verified": verified,
@@ -124,7 +125,7 @@ def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[
 def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:
     """Return notes about a contact."""
     notes = [messages.of_a_or_b(note.words(units.length), names) for note in clash.notes]
-    if reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units)):
+    if clash.reason and (reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units))):
         notes.append(reason)
     if failed:
         notes.append(messages.failed_verification(failed))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 Row = dict[str, Any]
@@ -40,6 +40,10 @@ class LazyRows(Sequence[Row]):
         """Add fields to a row."""
         self._more.setdefault(k, {}).update(values)
 
+    def has_added(self, names: Iterable[str]) -> bool:
+        """Return whether one of some fields was added to a row."""
+        return any(name in fields for fields in self._more.values() for name in names)
+
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> LazyRows:
         """Return the rows with other values of some fields, known of all."""
         return LazyRows(self._count, lambda k: self[k], {**self._columns, **columns})
@@ -72,6 +76,13 @@ def columns(rows: Sequence[Row], *names: str) -> list[Sequence[Any]]:
     if isinstance(rows, LazyRows):
         return rows.columns(names)
     return [[row.get(name) for row in rows] for name in names]
+
+
+def has_added(rows: Sequence[Row], *names: str) -> bool:
+    """Return whether a row has one of some fields that are added to rows and never made with them."""
+    if isinstance(rows, LazyRows):
+        return rows.has_added(names)
+    return any(name in row for row in rows for name in names)
 
 
 def mapped(rows: Sequence[Row], turn: Callable[[Row], Row]) -> Sequence[Row]:

@@ -15,7 +15,7 @@ from typing import Any
 from ..check.results import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
-from ..data.lazy_rows import column
+from ..data.lazy_rows import column, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
 from .scene_units import unit_format
@@ -73,7 +73,7 @@ def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
     severity = [MILDER.get(relation, 0) for relation in relations]
     order = sorted(range(len(found)), key=lambda k: (is_closed[k], severity[k]))  # equal ones: the deepest first
     units = unit_format(check)
-    pictures = any("picture" in row or "no_picture" in row for row in found)
+    pictures = has_added(found, "picture", "no_picture")
     columns = ["objects", "relation", "depth n", "area n", "status", *(["picture"] if pictures else [])]
     widths = "".join(f'<col class="{kind}">' for kind in columns)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in columns)

@@ -444,6 +444,19 @@ def test_partial_reports_that_nobody_asked_for_are_not_made(tmp_path: Path, monk
     assert made == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_is_made_once_for_each_text_that_has_it(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the terminal, the partial report and the report: each takes seconds where there are very many findings."""
+    file, rows, made = pair_file(tmp_path / "scene.blend"), part("blender_addon.check.clash_rows"), []
+    make = rows.row_of
+    monkeypatch.setattr(rows, "row_of", lambda *values: made.append(values) or make(*values))
+    pictures = ("--pictures", 0) if kind == "html" else ()
+    assert run(file, f"--{kind}", tmp_path / "report", *pictures) == 1
+    assert len(made) == 3
+
+
 # --- where reports go -----------------------------------------------------------------------------------------------
 
 
