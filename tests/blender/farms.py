@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +37,7 @@ def written(folder: Path, *arguments: object) -> dict[str, str]:
 
 def tool(name: str, source: str) -> str:
     """The path of a program that a description is for, or its stand-in."""
-    found = shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    found = shutil.which(name)
     if found is None:
         pytest.skip(f"there is no {name}: {source}")
     return found
