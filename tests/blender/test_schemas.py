@@ -99,6 +99,7 @@ def test_the_report_of_the_test_has_every_record(tmp_path: Path) -> None:
     last = report["checks"][-1]
     assert report["inputs"][1]["error"]
     assert all(report[name] for name in ("between_frames", "files", "frames"))
+    assert set(schema_of("scene-report")["$defs"]["check"]["properties"]) == {*last, "looked_at"}
     assert all(last[name] for name in ("motion", "skipped", "left_out", "differences", "ignored_pairs", "relations"))
     sides = [row[side] for row in last["findings"] for side in "ab"]
     assert {side["instance"] is None for side in sides} == {True, False}
