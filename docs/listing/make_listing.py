@@ -111,8 +111,10 @@ def main() -> None:
         )
         play(options.blender, options.zip, workspace)
         check(demo, "--exact", "--html", "report.html", "--pictures", "3", "--quiet")
+        page = workspace / "report.html"
+        page.write_text(page.read_text(encoding="utf-8").replace(f"{workspace}{os.sep}", ""), encoding="utf-8")
         printed = check(demo, *CHECK)
-        photograph(options.browser, workspace / "report.html", workspace / "report.png", SIZE, ZOOM)
+        photograph(options.browser, page, workspace / "report.png", SIZE, ZOOM)
         text = colored(f"contact-lens check demo.blend {' '.join(CHECK)}", printed)
         photograph(options.browser, filled("terminal.html", workspace, TEXT=text), workspace / "terminal.png", SIZE)
         photograph(options.browser, filled("featured.html", workspace), workspace / "featured.png", SIZE)
