@@ -29,11 +29,13 @@ def main() -> int:
 
             # The user's own extensions, this one among them, are none of a check's business.
             bpy.ops.wm.read_factory_settings(use_empty=True)
-    except ModuleNotFoundError:
-        if "--version" in sys.argv:
+    except ImportError as error:
+        problem = "this needs Blender's Python module, for CPython 3.11 or 3.13: pip install bpy"
+        if not isinstance(error, ModuleNotFoundError):
+            problem = f"Blender's Python module cannot be loaded; install what this system lacks: {error}"
+        elif "--version" in sys.argv:
             print_versions()
             return 0
-        problem = "this needs Blender's Python module, for CPython 3.11 or 3.13: pip install bpy"
         print(f"contact_lens: {problem}", file=sys.stderr)
         return 2
     from . import register

@@ -88,7 +88,7 @@ def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> 
 
 
 def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path: Path) -> None:
-    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with openjd-cli")
+    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with distributed")
     workflow = yaml.safe_load(written(tmp_path / "jobs", scene_file, "--frames", "1")["github_actions.yml"])
     for name, job in workflow["jobs"].items():
         (command,) = (step["run"] for step in job["steps"] if "INSTALL" in step.get("run", ""))

@@ -202,7 +202,7 @@ def test_each_command_of_the_flamenco_job_runs(scene_file: Path, machine: Machin
 
 @pytest.mark.slow
 def test_each_command_of_the_workflow_runs(scene_file: Path, machine: Machine) -> None:
-    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with openjd-cli")
+    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with distributed")
     (scene_file.parent / ".git").mkdir()
     texts = written(machine.folder / "jobs", scene_file, "--frames", "1-6", "--chunk-size", 3, "--shards", 2)
     workflow = yaml.safe_load(texts["github_actions.yml"])

@@ -107,6 +107,19 @@ def test_versions_are_known_where_there_is_no_blender(addon: ModuleType, tmp_pat
     assert err.endswith("pip install bpy\n")
 
 
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
+def test_a_library_that_blender_lacks_is_named(addon: ModuleType, tmp_path: Path) -> None:
+    modules = modules_of(addon, tmp_path)
+    problem = "libXrender.so.1: cannot open shared object file: No such file or directory"
+    (modules / "bpy.py").write_text(f"raise ImportError({problem!r})\n", encoding="utf-8")
+    for words in (["check", "a.blend"], ["--version"]):
+        command = [sys.executable, "-m", "contact_lens", *words]
+        code, out, err = in_process(command, tmp_path, PYTHONPATH=str(modules))
+        assert (code, out) == (2, ""), "1 is for clashes"
+        (line,) = err.splitlines()
+        assert line.endswith(problem)
+
+
 # --- quiet ----------------------------------------------------------------------------------------------------------
 
 
