@@ -58,44 +58,37 @@ class Decisions:
     """As the user named it."""
     sha256: str
     all: list[Decision]
-    _used: set[int] = field(default_factory=set)
-    """The lines of those that a clash was found for."""
-    _ambiguous: set[int] = field(default_factory=set)
-    """The lines of those whose names are of several objects."""
+    _used: set[Decision] = field(default_factory=set)
+    """Those that a clash was found for."""
+    _ambiguous: set[Decision] = field(default_factory=set)
+    """Those whose names are of several objects."""
 
     def about(
         self, objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds, file: str | None
     ) -> dict[Pair, Decision]:
         """Return the decisions about the clashes of a check of a file; known: the ids of the list of the file."""
-        here = [decision for decision in self.all if decision.file in (None, file)]
-        by_id = {decision.id: decision for decision in here if decision.id is not None}
-        by_names = {decision.names: decision for decision in here if decision.id is None}
-        counts = Counter(obj.name for obj in objects) if by_names else {}
+        by_clash: dict[object, list[Decision]] = {}
+        for wanted in (None, file):  # what is about this file alone stands above what is about any
+            for decision in self.all:
+                if decision.file == wanted:
+                    by_clash.setdefault(decision.id or decision.names, []).append(decision)
+        counts = Counter(obj.name for obj in objects)
         found: dict[Pair, Decision] = {}
-        for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if here else ()):
+        for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if by_clash else ()):
             a, b = (objects[k] for k in clashes.pairs[row].tolist())
-            decision = by_id.get(clash_id)
-            if decision is None and by_names:
-                decision = by_names.get(frozenset((a.name, b.name)))
-                if decision is not None and max(counts[a.name], counts[b.name]) > 1:
-                    self._ambiguous.add(decision.line)
-                    continue
-            if decision is not None:
-                found[frozenset((a.key, b.key))] = decision
-        self._used |= {decision.line for decision in found.values()}
+            about, named = by_clash.get(clash_id), by_clash.get(frozenset((a.name, b.name)))
+            if not about and named and max(counts[a.name], counts[b.name]) > 1:
+                self._ambiguous.update(named)
+            elif about := about or named:
+                found[frozenset((a.key, b.key))] = about[-1]
+                self._used.update(about)
         return found
 
     def unused(self) -> list[Unused]:
-        """Return the decisions that no clash was found for."""
-        return [
-            Unused(
-                decision.line,
-                decision.words,
-                messages.SEVERAL_OF_THESE_NAMES if decision.line in self._ambiguous else messages.NO_SUCH_CLASH,
-            )
-            for decision in self.all
-            if decision.line not in self._used or decision.line in self._ambiguous
-        ]
+        """Return the decisions that no clash was found for, in the order of their lines."""
+        left = [decision for decision in self.all if decision in self._ambiguous or decision not in self._used]
+        several, none = messages.SEVERAL_OF_THESE_NAMES, messages.NO_SUCH_CLASH
+        return sorted({Unused(of.line, of.words, several if of in self._ambiguous else none) for of in left})
 
 
 def approvals(decided: Mapping[Pair, Decision], units: UnitFormat) -> dict[Pair, Approval]:

@@ -98,8 +98,10 @@ def _decisions(text: str) -> Iterator[Decision]:
         if name != "decisions" and (value != wanted or isinstance(value, bool)):
             raise _WrongError(members[name].place, messages.wrong_value(name, json.dumps(wanted), value))
     known: dict[object, int] = {}
+    line, before = 1, 0
     for start, entry in members["decisions"].value:
-        decision = _decision(text, start, entry)
+        line, before = line + text.count("\n", before, start), start
+        decision = _decision(line, start, entry)
         same = (decision.id or decision.names, decision.file)
         if same in known:
             raise _WrongError(start, messages.decided_twice(decision.words, known[same]))
@@ -107,8 +109,8 @@ def _decisions(text: str) -> Iterator[Decision]:
         yield decision
 
 
-def _decision(text: str, start: int, entry: dict[str, _Member]) -> Decision:
-    """Return the decision that begins at a place of the text."""
+def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
+    """Return the decision that begins in a line, at a place of the text."""
     values = {name: member.value for name, member in entry.items()}
 
     def wrong(name: str, expected: str) -> _WrongError:
@@ -141,7 +143,6 @@ def _decision(text: str, start: int, entry: dict[str, _Member]) -> Decision:
         except (ValueError, OverflowError):
             raise wrong("approved_at", messages.A_SIGNED_DISTANCE) from None
     names = frozenset((values["a"], values["b"])) if "a" in values else None
-    line = text.count("\n", 0, start) + 1
     return Decision(line, values["status"], values.get("id"), names, values.get("file"), length)
 
 
@@ -202,7 +203,7 @@ def _object(
     """
     place = _expect(text, place, "{", "'{'") + 1
     members: dict[str, _Member] = {}
-    if text[_skip(text, place) :][:1] == "}":
+    if text.startswith("}", _skip(text, place)):
         return members, _skip(text, place) + 1
     while True:
         begin = _expect(text, place, '"', "the name of a field in quotes")

@@ -222,8 +222,12 @@ def _decisions(parts: Sequence[Part]) -> dict[str, Any] | None:
     records = [part.document["decisions"] for part in parts]
     if records[0] is None:
         return None
-    unused = [{entry["line"]: entry for entry in record["unused"]} for record in records]
-    entries = {line: entry for of in unused for line, entry in of.items() if all(line in other for other in unused)}
-    ambiguous = [entry for of in unused for entry in of.values() if entry["reason"] == messages.SEVERAL_OF_THESE_NAMES]
-    entries |= {entry["line"]: entry for entry in ambiguous}
-    return {**records[0], "unused": [entries[line] for line in sorted(entries)]}
+    unused = [{(entry["line"], entry["clash"]): entry for entry in record["unused"]} for record in records]
+    entries = {place: entry for of in unused for place, entry in of.items() if all(place in other for other in unused)}
+    entries |= {
+        place: entry
+        for of in unused
+        for place, entry in of.items()
+        if entry["reason"] == messages.SEVERAL_OF_THESE_NAMES
+    }
+    return {**records[0], "unused": [entries[place] for place in sorted(entries)]}

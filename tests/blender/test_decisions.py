@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import animate, cube, mesh_object, open_scene, save_scene
+from .scenes import animate, cube, mesh_object, open_scene, part, save_scene
 from .test_scene_check import check as check_in_panel
 from .test_scene_check import finding_of
 
@@ -142,6 +143,14 @@ def test_a_decision_may_be_about_one_file(file: Path, tmp_path: Path) -> None:
     assert found == [["B", "C"], ["C"]]
 
 
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_a_decision_about_one_file_stands_above_one_about_any(file: Path, order: slice) -> None:
+    entries = [{"id": AB, "status": "ignored"}, {"id": AB, "status": "reviewed", "file": "room.blend"}]
+    _, document = decided(file, *entries[order])
+    assert statuses(document) == {"AB": "reviewed", "BC": "new"}
+    assert unused(document) == []
+
+
 # --- those about nothing --------------------------------------------------------------------------------------------
 
 
@@ -156,6 +165,13 @@ def test_a_decision_about_no_clash_is_named(file: Path, tmp_path: Path, capsys: 
     assert unused(document) == [(6, "no such clash was found")]
     assert document["decisions"]["file"] == "decisions.json"
     assert "decisions.json, line 6: aaaaaaaaaaaa (X and Y)" in paths["html"].read_text(encoding="utf-8")
+
+
+def test_decisions_on_one_line_are_distinguished(file: Path) -> None:
+    path = decisions(file, named(status="reviewed"), {"id": "aaaaaaaaaaaa", "status": "ignored"})
+    path.write_text(path.read_text(encoding="utf-8").replace("\n", " "), encoding="utf-8")
+    _, document = run_json(file, "--decisions", path)
+    assert [entry["clash"] for entry in document["decisions"]["unused"]] == ["aaaaaaaaaaaa"]
 
 
 def test_a_decision_is_used_if_any_frame_has_its_clash(tmp_path: Path) -> None:
@@ -242,6 +258,17 @@ def test_a_file_that_is_not_of_decisions_is_refused(file: Path, capsys: pytest.C
     assert "line 3: expected text in UTF-8" in refused(file, b'{\n\n"\xff', capsys)
     assert run(file, "--decisions", file.parent / "missing.json") == 2
     assert "missing.json: No such file" in capsys.readouterr().err
+
+
+def test_many_decisions_with_long_notes_are_read_in_time(tmp_path: Path) -> None:
+    decisions_file = part("blender_addon.report.decisions_file")
+    entries = [{"a": "A", "b": f"B {k}", "status": "reviewed", "note": "x" * 20_000} for k in range(1_000)]
+    path = tmp_path / "decisions.json"
+    path.write_text("".join(decisions_file.parts(entries)), encoding="utf-8")
+    begin = time.process_time()
+    read = decisions_file.read(str(path)).all
+    assert time.process_time() - begin < 2.0
+    assert [decision.line for decision in read] == list(range(5, 1_005))
 
 
 def test_a_mark_at_the_beginning_and_an_empty_list_are_read(file: Path) -> None:
