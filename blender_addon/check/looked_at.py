@@ -95,20 +95,22 @@ class _Search:
                 return listed, self._reasons(listed)
             return listed, [messages.was_not_checked(obj.name) for obj in owners if obj.session_uid not in self._owners]
         named = [self._by_identity.get(side.identity) for side in clash.sides]
-        keys = [key or self._renamed(side, named) for key, side in zip(named, clash.sides, strict=True)]
+        keys = list(named)
+        for place, side in enumerate(clash.sides):
+            keys[place] = keys[place] or self._renamed(side, keys)
         pair = frozenset(key for key in keys if key is not None)
         if len(pair) == 2:
             return (pair if None not in named else None), self._reasons(pair)
         absent = [self._absent(side) for key, side in zip(keys, clash.sides, strict=True) if key is None]
         return None, [] if "" in absent else absent
 
-    def _renamed(self, side: EarlierSide, named: Sequence[Key | None]) -> Key | None:
-        """Return what has the geometry and the place of a thing, of which there is no such name."""
+    def _renamed(self, side: EarlierSide, taken: Sequence[Key | None]) -> Key | None:
+        """Return what has the geometry and the place of a thing, of which there is no such name, and is not taken."""
         if self._by_digests is None:
             self._by_digests = {}
             for obj in self._objects.values():
                 self._by_digests.setdefault((obj.geometry_digest, obj.place_digest), []).append(obj.key)
-        return next((key for key in self._by_digests.get(side.digests, ()) if key not in named), None)
+        return next((key for key in self._by_digests.get(side.digests, ()) if key not in taken), None)
 
     def _absent(self, side: EarlierSide) -> str:
         """Return why a thing that is not among those that were checked may still be there; empty where it cannot."""

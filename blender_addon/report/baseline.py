@@ -130,7 +130,7 @@ class Baseline:
             checks = _checks_of(document)
         except BaselineError as error:
             raise BaselineError(messages.baseline_unreadable(path, str(error))) from None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError):
             raise BaselineError(messages.baseline_unreadable(path, messages.NOT_A_REPORT)) from None
         return cls(path, hashlib.sha256(data).hexdigest(), checks)
 
@@ -237,7 +237,8 @@ class Baseline:
         for k, name in enumerate(ids):
             if name not in known and name in renamed and renamed[name] not in taken:
                 ids[k] = renamed[name]
-        taken = {*ids, *present}
+                taken.add(ids[k])
+        taken |= {*ids, *present}
         free: dict[tuple[tuple[Any, ...], ...], list[str]] = {}
         for clash in known.values():
             if clash.id not in taken and clash.digests is not None:

@@ -176,6 +176,39 @@ def test_renamed_objects_are_recognized(file: Path) -> None:
     assert (found.gone, found.code) == ([], 0)
 
 
+def test_of_two_in_one_place_that_were_renamed_the_hidden_one_was_not_checked(tmp_path: Path) -> None:
+    cube("A"), cube("B")
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file)
+
+    def change() -> None:
+        objects()["A"].name, objects()["B"].name = "Left", "Right"
+        objects()["Right"].hide_set(True)
+
+    edited(file, change)
+    found = compare(file, old)
+    assert found.gone == []
+    assert found.not_compared == {"A B": "'B' is gone or renamed, and 'Right' was not checked"}
+
+
+def test_two_that_take_the_place_of_one_have_different_ids(tmp_path: Path) -> None:
+    cube("A"), cube("B", (1.5, 0.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file, "--frames", "1-3")
+
+    def replace() -> None:
+        objects().remove(objects()["A"])
+        animate(cube("C"), "location", "CONSTANT", f1=(0.0, 0.0, 0.0), f2=(-9.0, 0.0, 0.0), f3=(0.1, 0.0, 0.0))
+        animate(cube("D"), "location", "CONSTANT", f1=(-9.0, 0.0, 0.0), f2=(0.0, 0.0, 0.0), f3=(-0.1, 0.0, 0.0))
+
+    edited(file, replace)
+    first, second, third = compare(file, old, "--frames", "1-3").checks
+    (kept,) = {row["id"] for check in (first, second) for row in check["findings"]}
+    ids = [row["id"] for row in third["findings"]]
+    assert kept in ids
+    assert len(set(ids)) == 3
+
+
 def test_an_object_copied_in_place_is_not_one_renamed(file: Path) -> None:
     old = baseline_of(file)
 
@@ -394,6 +427,8 @@ def test_bad_baselines_are_refused_by_name(file: Path, tmp_path: Path, capsys: p
     part_of_run = changed_report(old, part={"run": {}, "covers": {}})
     assert "changed.json: is a part of a run, which merge puts together" in refused(capsys, file, part_of_run)
     assert "is of a check that was stopped" in refused(capsys, file, changed_report(old, partial=True))
+    too_large = [{**data["checks"][0], "frame": 10**400}]
+    assert "is not a whole JSON report" in refused(capsys, file, changed_report(old, checks=too_large))
     units = data["checks"][0].pop("units")
     assert "is not a whole JSON report" in refused(capsys, file, changed_report(old, checks=data["checks"]))
     data["checks"][0]["units"] = units
@@ -492,9 +527,10 @@ def test_merged_parts_are_compared_as_the_whole_run_is(file: Path, tmp_path: Pat
 
     edited(file, change)
     decisions = tmp_path / "decisions.json"
-    entries = [{"a": "C", "b": "D", "status": "reviewed"}, {"id": "aaaaaaaaaaaa", "status": "ignored"}]
+    entries = [{"a": "C", "b": "D", "status": "reviewed"}]
+    entries += [{"id": clash, "status": "ignored"} for clash in ("bbbbbbbbbbbb", "aaaaaaaaaaaa")]
     texts = part("blender_addon.report.decisions_file").parts(entries)
-    decisions.write_text("".join(texts), encoding="utf-8")
+    decisions.write_text("".join(texts).replace("\n", " "), encoding="utf-8")  # all on one line
     whole, whole_options = outputs(tmp_path)
     common = ["--baseline", old, "--decisions", decisions]
     code = run(file, *common, "--quiet", "--fail-on", "new", *whole_options)
@@ -507,7 +543,7 @@ def test_merged_parts_are_compared_as_the_whole_run_is(file: Path, tmp_path: Pat
     assert run(*merge, "--baseline", old) == code
     assert [path.read_bytes() for path in whole.values()] == before
     document = load_report(whole["json"])
-    assert [entry["clash"] for entry in document["decisions"]["unused"]] == ["aaaaaaaaaaaa"]
+    assert [entry["clash"] for entry in document["decisions"]["unused"]] == ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]
 
 
 def test_merge_needs_the_baseline_of_the_parts(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
