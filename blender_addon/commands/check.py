@@ -97,7 +97,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
         stopped = stop.noted  # a signal after this changes nothing
         document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record()))
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
-        if part is not None and not unwritten:
+        is_whole = not stopped and all(source["error"] is None for source in inputs)
+        if part is not None and is_whole and not unwritten:
             screen.say(messages.PART_MADE)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True

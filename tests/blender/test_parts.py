@@ -110,6 +110,16 @@ def test_a_part_that_covers_a_missing_file_fails(row_file: Path, tmp_path: Path)
     assert run(row_file, other, "--json", path, "--quiet", "--only-files", row_file) == 0
 
 
+def test_a_part_of_a_file_that_cannot_be_read_is_not_to_be_merged(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, path = tmp_path / "cut.blend", tmp_path / "part.json"
+    file.write_bytes(b"BLENDER")
+    assert run(file, "--json", path, "--only-files", file) == 2
+    assert not path.exists()
+    assert "part of a run" not in capfd.readouterr().out
+
+
 def test_a_part_says_that_it_is_one(row_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(row_file, "--shard", "1/2", "--json", tmp_path / "part.json") == 0
     last = capfd.readouterr().out.splitlines()[-1]
