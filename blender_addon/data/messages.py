@@ -1253,9 +1253,9 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
 
 
 def since_baseline(changes: Mapping[str, int], gone: int, not_compared: int) -> str:
-    """Return what is another than in the baseline: '1 new, 2 deeper, 1 gone since the baseline'."""
+    """Return what differs from the baseline: '1 new, 2 deeper, 1 gone since the baseline'."""
     counts = [(changes.get(word, 0), word) for word in ("new", "deeper", "shallower")] + [(gone, "gone")]
-    words = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "nothing else"
+    words = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "no change"
     return f"{words} since the baseline{f', {not_compared:,} not compared with it' if not_compared else ''}"
 
 
