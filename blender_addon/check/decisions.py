@@ -67,11 +67,7 @@ class Decisions:
         self, objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds, file: str | None
     ) -> dict[Pair, Decision]:
         """Return the decisions about the clashes of a check of a file; known: the ids of the list of the file."""
-        by_clash: dict[object, list[Decision]] = {}
-        for wanted in (None, file):  # what is about this file alone stands above what is about any
-            for decision in self.all:
-                if decision.file == wanted:
-                    by_clash.setdefault(decision.id or decision.names, []).append(decision)
+        by_clash = self.by_clash(file)
         counts = Counter(obj.name for obj in objects)
         found: dict[Pair, Decision] = {}
         for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if by_clash else ()):
@@ -82,6 +78,16 @@ class Decisions:
             elif about := about or named:
                 found[frozenset((a.key, b.key))] = about[-1]
                 self._used.update(about)
+        return found
+
+    def by_clash(self, file: str | None) -> dict[str | frozenset[str] | None, list[Decision]]:
+        """Return the decisions about clashes of a file, by their ids, or by names where they have none; the last of
+        several counts: it is about this file alone."""
+        found: dict[str | frozenset[str] | None, list[Decision]] = {}
+        for wanted in (None, file):
+            for decision in self.all:
+                if decision.file == wanted:
+                    found.setdefault(decision.id or decision.names, []).append(decision)
         return found
 
     def unused(self) -> list[Unused]:
