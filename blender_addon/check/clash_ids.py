@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from .clashes import Clashes
 
 LENGTH = 12
 """Letters, of five bits each: of a hundred thousand clashes two have the same id once in a hundred million checks."""
+PATTERN = re.compile(f"[a-z2-7]{{{LENGTH}}}")
 
 
 @dataclass(frozen=True)

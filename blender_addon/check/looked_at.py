@@ -8,6 +8,7 @@ against each other. An object is found by its name, or if that is another one no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import bpy
@@ -17,6 +18,7 @@ from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, library_name
 from ..data.records import Key, Pair
 from ..read.scene_objects import CheckInput
+from ..read.visibility import hidden_inside
 from .clash_ids import KnownIds
 from .decisions import IGNORED
 from .scene import Outcome
@@ -45,9 +47,9 @@ class EarlierClash(NamedTuple):
 class LookedAt(NamedTuple):
     """What a check says of the clashes of an earlier one, by their ids."""
 
-    present: list[str]
-    """Those of which both things are still there, by name or by the list of the file: nothing else is renamed to be
-    one of them."""
+    present: dict[str, str]
+    """Which sides, "a", "b" or "ab", are still there, by name or by the list of the file: nothing else is renamed to be
+    one of them. Clashes without any are not in it."""
     reasons: dict[str, list[str]]
     """Why the check has not looked at a clash; those that it has looked at are not in it."""
 
@@ -56,12 +58,13 @@ def looked_at(
     scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, known: KnownIds, earlier: Iterable[EarlierClash]
 ) -> LookedAt:
     """Return which of the earlier clashes a check has looked at; known: the ids of the list of the file."""
-    search = _Search(scene, given, outcome, known)
-    result = LookedAt([], {})
-    for clash in earlier:
-        keys, reasons = search.of(clash)
-        if keys is not None:
-            result.present.append(clash.id)
+    clashes = list(earlier)
+    search = _Search(scene, given, outcome, known, clashes)
+    result = LookedAt({}, {})
+    for clash in clashes:
+        present, reasons = search.of(clash)
+        if present:
+            result.present[clash.id] = present
         if reasons:
             result.reasons[clash.id] = reasons
     return result
@@ -70,8 +73,16 @@ def looked_at(
 class _Search:
     """Finds the things of earlier clashes in a check."""
 
-    def __init__(self, scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, known: KnownIds) -> None:
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        given: CheckInput,
+        outcome: Outcome,
+        known: KnownIds,
+        clashes: Iterable[EarlierClash],
+    ) -> None:
         self._given, self._outcome = given, outcome
+        self._things = {side.identity: side for clash in clashes for side in clash.sides}
         self._by_uid = {obj.session_uid: obj for obj in scene.objects}
         self._pair_of = {clash: pair for pair, clash in known.of_pairs.items()}
         first, other = given.sides()
@@ -81,59 +92,104 @@ class _Search:
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._rows = {obj.key: k for k, obj in enumerate(given.objects)}
         self._left_out, self._approved = _pairs(outcome.ignored_pairs, given), _pairs(outcome.approved.pairs, given)
-        self._by_digests: dict[tuple[str | None, str | None], list[Key]] | None = None
-        self._not_read: list[str] | None = None
 
-    def of(self, clash: EarlierClash) -> tuple[Pair | None, list[str]]:
-        """Return the pair of a clash, if both things are there as they were called, and why it was not looked at."""
-        if self._outcome.partial:
-            return None, [messages.CHECK_STOPPED]
+    def of(self, clash: EarlierClash) -> tuple[str, list[str]]:
+        """Return which sides of a clash are there as they were called, and why it was not looked at."""
         listed = self._pair_of.get(clash.id)
         if listed is not None:
-            owners = [self._by_uid[key[0]] for key in listed if key not in self._objects and key[0] in self._by_uid]
-            if listed <= self._objects.keys():
-                return listed, self._reasons(listed)
-            return listed, [messages.was_not_checked(obj.name) for obj in owners if obj.session_uid not in self._owners]
-        named = [self._by_identity.get(side.identity) for side in clash.sides]
-        keys = list(named)
-        for place, side in enumerate(clash.sides):
-            keys[place] = keys[place] or self._renamed(side, keys)
-        pair = frozenset(key for key in keys if key is not None)
+            present, pair = "ab", frozenset(listed & self._objects.keys())
+            absent = [self._absent_of_list(key) for key in sorted(listed - pair)]
+        else:
+            present, pair, absent = self._by_names(clash.sides)
+        if self._outcome.partial:
+            return present, [messages.CHECK_STOPPED]
         if len(pair) == 2:
-            return (pair if None not in named else None), self._reasons(pair)
-        absent = [self._absent(side) for key, side in zip(keys, clash.sides, strict=True) if key is None]
-        return None, [] if "" in absent else absent
+            return present, self._reasons(pair)
+        return present, [] if "" in absent else absent
 
-    def _renamed(self, side: EarlierSide, taken: Sequence[Key | None]) -> Key | None:
-        """Return what has the geometry and the place of a thing, of which there is no such name, and is not taken."""
-        if self._by_digests is None:
-            self._by_digests = {}
-            for obj in self._objects.values():
-                self._by_digests.setdefault((obj.geometry_digest, obj.place_digest), []).append(obj.key)
-        return next((key for key in self._by_digests.get(side.digests, ()) if key not in taken), None)
+    def _by_names(self, sides: Sequence[EarlierSide]) -> tuple[str, Pair, list[str]]:
+        """Return which sides are there as they were called, those of the two that were read, by the name or else by the
+        geometry and place, and of each other one why it may be there; empty where it cannot."""
+        present, keys, absent = "", set(), []
+        for letter, side in zip("ab", sides, strict=True):
+            if self._is_there(side):
+                present += letter
+            key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
+            if key is None:
+                absent.append(self._absent(side.name, self._named.get(side.owner, []), side.is_instance))
+            else:
+                keys.add(key)
+        return present, frozenset(keys), absent
 
-    def _absent(self, side: EarlierSide) -> str:
-        """Return why a thing that is not among those that were checked may still be there; empty where it cannot."""
-        found = [obj for obj in self._by_uid.values() if (obj.name, library_name(obj)) == side.owner]
-        if found:  # an instancer that was looked at has no such instance now
-            is_known = side.is_instance and all(obj.session_uid in self._owners for obj in found)
-            return "" if is_known else messages.was_not_checked(side.name)
-        return messages.may_be_unchecked(side.name, self._unread()) if self._unread() else ""
+    def _is_there(self, side: EarlierSide) -> bool:
+        """Return whether there is something of that name, read or not."""
+        owners = self._named.get(side.owner, [])
+        return side.identity in self._by_identity or self._are_unread(owners, side.is_instance)
 
-    def _unread(self) -> list[str]:
-        """Return the names of the objects of the scene that were not read: one of them may have been renamed."""
-        if self._not_read is None:
-            without = {
-                entry.name for entry in self._outcome.skipped if not entry.unchecked and entry.kind == "geometry"
-            }
-            self._not_read = sorted(
-                obj.name
-                for obj in self._by_uid.values()
-                if (obj.type in TYPES_WITH_SURFACE or obj.instance_type != "NONE")
-                and obj.session_uid not in self._owners
-                and obj.name not in without
-            )
-        return self._not_read
+    def _are_unread(self, owners: Sequence[bpy.types.Object], is_instance: bool) -> bool:
+        """Return whether objects, or the instances that they make, were not read although they are there."""
+        return bool(owners) and not (is_instance and all(obj.session_uid in self._owners for obj in owners))
+
+    def _absent(self, name: str, owners: Sequence[bpy.types.Object], is_instance: bool) -> str:
+        """Return why a thing that is not among those that were read may still be there; empty where it cannot."""
+        if self._are_unread(owners, is_instance):
+            return messages.was_not_checked(name)
+        hidden = {obj.name for obj in hidden_inside(owners)} if owners else self._unread
+        others = sorted(hidden | self._unchecked)
+        if name in others:
+            return messages.was_not_checked(name)
+        return messages.may_be_unchecked(name, others) if others else ""
+
+    def _absent_of_list(self, key: Key) -> str:
+        """Return the same of a thing of the file's list."""
+        owner = self._by_uid.get(key[0])
+        return "" if owner is None else self._absent(owner.name, [owner], bool(key[2]))
+
+    @cached_property
+    def _named(self) -> dict[tuple[str | None, str | None], list[bpy.types.Object]]:
+        """The objects of the scene by their names and libraries."""
+        found: dict[tuple[str | None, str | None], list[bpy.types.Object]] = {}
+        for obj in self._by_uid.values():
+            found.setdefault((obj.name, library_name(obj)), []).append(obj)
+        return found
+
+    @cached_property
+    def _renamed(self) -> dict[str, Key]:
+        """By the identities of earlier things whose names are gone what has the geometry and place of each now; nothing
+        where fewer have these than before: it is not known which."""
+        before: dict[tuple[str | None, str | None], list[str]] = {}
+        for side in self._things.values():
+            if not self._is_there(side):
+                before.setdefault(side.digests, []).append(side.identity)
+        now: dict[tuple[str | None, str | None], list[Key]] = {}
+        for obj in self._objects.values() if before else ():
+            if obj.identity not in self._things:
+                now.setdefault((obj.geometry_digest, obj.place_digest), []).append(obj.key)
+        return {
+            identity: key
+            for digests, identities in before.items()
+            if len(identities) <= len(now.get(digests, ()))
+            for identity, key in zip(identities, now[digests], strict=False)
+        }
+
+    @cached_property
+    def _unread(self) -> set[str]:
+        """The names of the objects of the scene that were not read: one of them may have been renamed."""
+        without = {entry.name for entry in self._given.skipped if not entry.unchecked and entry.kind == "geometry"}
+        return {
+            obj.name
+            for obj in self._by_uid.values()
+            if (obj.type in TYPES_WITH_SURFACE or obj.instance_type != "NONE")
+            and obj.session_uid not in self._owners
+            and obj.name not in without
+        }
+
+    @cached_property
+    def _unchecked(self) -> set[str]:
+        """The names of what should have been read, such as a library that is missing: anything may be of it."""
+        return {
+            entry.name for entry in self._given.skipped if entry.unchecked and entry.kind not in ("empty", "render")
+        }
 
     def _reasons(self, pair: Pair) -> list[str]:
         """Return why a pair of things that were read was not checked."""

@@ -162,16 +162,24 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
         elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in TYPES_WITH_SURFACE:
             counts["hidden"] += 1  # itself, not its instances
             counts["rendered"] += is_rendered and obj.show_instancer_for_render
-    collections = list(dict.fromkeys(_instanced(obj for obj in layer.objects if obj.visible_get(view_layer=layer))))
+    for obj, is_rendered in hidden_inside(obj for obj in layer.objects if obj.visible_get(view_layer=layer)).items():
+        if obj.session_uid not in known:
+            counts["hidden"] += 1
+            counts["rendered"] += is_rendered
+    return counts
+
+
+def hidden_inside(makers: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, bool]:
+    """Return the objects that instances of collections, and those within them, leave out, each with whether renders
+    show it."""
+    found: dict[bpy.types.Object, bool] = {}
+    collections = list(dict.fromkeys(_instanced(makers)))
     for collection in collections:  # it grows
         shown, shown_in_renders = _shown(collection, "hide_viewport"), _shown(collection, "hide_render")
         for obj in set(filter(_can_be_checked, collection.all_objects)) - shown:
-            if obj.session_uid not in known:
-                known.add(obj.session_uid)
-                counts["hidden"] += 1
-                counts["rendered"] += obj in shown_in_renders
+            found.setdefault(obj, obj in shown_in_renders)
         collections += [nested for nested in dict.fromkeys(_instanced(shown)) if nested not in collections]
-    return counts
+    return found
 
 
 def _can_be_checked(obj: bpy.types.Object) -> bool:

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
 
+from ..check import clash_ids
 from ..check.looked_at import EarlierClash, EarlierSide, LookedAt
+from ..check.results import RELATIONS
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK
@@ -55,19 +59,32 @@ class _Clash:
     @classmethod
     def of_row(cls, row: Row, unit: float) -> _Clash:
         distance, resolution = row["signed_distance"], row["resolution"]
+        if not (clash_ids.PATTERN.fullmatch(row["id"]) and row["relation"] in RELATIONS):
+            raise ValueError(row)
         return cls(
-            str(row["id"]),
+            row["id"],
             (dict(row["a"]), dict(row["b"])),
             (_side(row["a"]), _side(row["b"])),
-            str(row["relation"]),
-            None if distance is None else float(distance) * unit,
-            float(resolution or 0.0) * unit,
-            float(row["frame"]),
+            row["relation"],
+            None if distance is None else _number(distance) * unit,
+            0.0 if resolution is None else _number(resolution) * unit,
+            _number(row["frame"]),
         )
 
     @property
     def digests(self) -> tuple[tuple[Any, ...], ...] | None:
         return _digests(self.sides)
+
+    def is_renamed(self, sides: tuple[Row, Row], present: str) -> bool:
+        """Return whether the sides of a clash, in any order, are those of this one, of which only those that are not
+        `present` have other names."""
+        return any(
+            all(
+                _digest(now) == _digest(before) and (letter not in present or _identity(now) == _identity(before))
+                for letter, now, before in zip("ab", of, self.sides, strict=True)
+            )
+            for of in (sides, sides[::-1])
+        )
 
     def entry(self, unit: float) -> Row:
         """Return it as a report lists it; unit: Blender units of one of its lengths."""
@@ -91,14 +108,14 @@ class _Check:
 
     @classmethod
     def of_record(cls, check: Row) -> _Check:
-        unit = float(check["units"]["blender_units_per_unit"])
+        unit = _number(check["units"]["blender_units_per_unit"])
         rows = [row for row in check["findings"] if row.get("status") != "resolved" and not row["apart"]]
         clashes = [_Clash.of_row(row, unit) for row in rows]
         return cls(
-            check["file"],
-            check["path"],
+            _text(check["file"]),
+            _text(check["path"]),
             str(check["scene"]),
-            float(check["frame"]),
+            _number(check["frame"]),
             _settings(check),
             {clash.id: clash for clash in clashes},
         )
@@ -130,7 +147,7 @@ class Baseline:
             checks = _checks_of(document)
         except BaselineError as error:
             raise BaselineError(messages.baseline_unreadable(path, str(error))) from None
-        except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
             raise BaselineError(messages.baseline_unreadable(path, messages.NOT_A_REPORT)) from None
         return cls(path, hashlib.sha256(data).hexdigest(), checks)
 
@@ -140,26 +157,21 @@ class Baseline:
         self._place = self._matched(list(dict.fromkeys(paths)), known)
         self._compared, self._renamed = [], {}
         if not self._place and paths:
+            for path, earlier in product(paths, known):
+                if _equal_ends(path, earlier):
+                    self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
             files = sorted({str(check.file) for check in self._checks}) or [messages.UNSAVED_FILE]
             self._refuse(messages.baseline_of_other_files(files))
 
     def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
-        """Return by the paths of a run those of the baseline: of one file name, by folders if there are several."""
-        score = {
-            (path, earlier): _equal_ends(path or "", earlier or "")
-            for path in paths
-            for earlier in known
-            if _equal_ends(path or "", earlier or "")
+        """Return by the paths of a run those of the baseline: of one file name, and of folders of the same names as far
+        as these tell the files of either side apart."""
+        needed, needed_earlier = _lengths(paths), _lengths(known)
+        return {
+            path: earlier
+            for path, earlier in product(paths, known)
+            if _equal_ends(path, earlier) >= max(needed[path], needed_earlier[earlier])
         }
-        place: dict[str | None, str | None] = {}
-        for (path, earlier), number in sorted(score.items(), key=lambda item: -item[1]):
-            if path in place or earlier in place.values():
-                continue
-            rivals = [pair for pair, other in score.items() if other == number and (path, earlier) != pair]
-            if any((p == path and e not in place.values()) or (e == earlier and p not in place) for p, e in rivals):
-                self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
-            place[path] = earlier
-        return place
 
     def open(self, path: str | None, scene: str, frames: Sequence[float]) -> None:
         """Begin a file. Raises BaselineError where the baseline has it, but not the scene or any of the frames."""
@@ -230,25 +242,27 @@ class Baseline:
         ids: list[str],
         known: Mapping[str, _Clash],
         renamed: dict[str, str],
-        present: Iterable[str],
+        present: Mapping[str, str],
     ) -> None:
-        """Give rows whose objects were renamed the ids of before. present: clashes whose objects were not."""
-        taken = set(ids)
+        """Give rows whose objects were renamed the ids of before. present: see `LookedAt`."""
+        taken = {*ids, *(clash for clash, sides in present.items() if sides == "ab")}
         for k, name in enumerate(ids):
             if name not in known and name in renamed and renamed[name] not in taken:
                 ids[k] = renamed[name]
-                taken.add(ids[k])
-        taken |= {*ids, *present}
-        free: dict[tuple[tuple[Any, ...], ...], list[str]] = {}
+        taken |= {*renamed.values()}
+        free: dict[tuple[tuple[Any, ...], ...], list[_Clash]] = {}
         for clash in known.values():
             if clash.id not in taken and clash.digests is not None:
-                free.setdefault(clash.digests, []).append(clash.id)
+                free.setdefault(clash.digests, []).append(clash)
         if not free:
             return
         for k in sorted((k for k, name in enumerate(ids) if name not in known), key=ids.__getitem__):
-            digests = _digests((rows[k]["a"], rows[k]["b"]))
-            if free.get(digests):
-                renamed[ids[k]] = ids[k] = free[digests].pop(0)
+            sides = rows[k]["a"], rows[k]["b"]
+            alike = free.get(_digests(sides), [])
+            found = next((clash for clash in alike if clash.is_renamed(sides, present.get(clash.id, ""))), None)
+            if found is not None:
+                alike.remove(found)
+                renamed[ids[k]] = ids[k] = found.id
 
     def record(self) -> Row:
         """Return what a document says of its baseline."""
@@ -286,23 +300,45 @@ def _checks_of(document: Any) -> list[_Check]:
     return [_Check.of_record(check) for check in document["checks"]]
 
 
+def _number(value: Any) -> float:
+    """Return a number of a report. Raises ValueError, TypeError or OverflowError where it is none."""
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(value)
+    return float(value)
+
+
+def _text(value: Any) -> str | None:
+    """Return a text of a report. Raises TypeError where it is none."""
+    if not isinstance(value, str | None):
+        raise TypeError(value)
+    return value
+
+
 def _side(side: Row) -> EarlierSide:
-    names = (side.get(name) for name in NAMES[1:])
+    if any(not isinstance(side.get(name), str | None) for name in (*NAMES, "geometry", "place")) or not side["name"]:
+        raise TypeError(side)
     is_instance = side["instance"] is not None
     owner = (side["instancer"], side["instancer_library"]) if is_instance else (side["object"], side["library"])
-    digests = side.get("geometry"), side.get("place")
-    return EarlierSide(side["name"], identity_of(*names), owner, is_instance, digests)
+    return EarlierSide(side["name"], _identity(side), owner, is_instance, _digest(side))
+
+
+def _identity(side: Row) -> str:
+    return identity_of(*(side.get(name) for name in NAMES[1:]))
 
 
 def _digests(sides: tuple[Row, Row]) -> tuple[tuple[Any, ...], ...] | None:
     """Return the geometry and places of both sides, in any order; None where they are not known."""
-    found = [(side.get("geometry"), side.get("place")) for side in sides]
+    found = [_digest(side) for side in sides]
     return None if any(None in digests for digests in found) else tuple(sorted(found))
+
+
+def _digest(side: Row) -> tuple[Any, Any]:
+    return side.get("geometry"), side.get("place")
 
 
 def _settings(check: Row) -> Row:
     unit = float(check["units"]["blender_units_per_unit"])
-    return {**check["settings"], "clearance": float(check["settings"]["clearance"]) * unit}
+    return {**check["settings"], "clearance": _number(check["settings"]["clearance"]) * unit}
 
 
 def _differing(before: Row, now: Row) -> list[str]:
@@ -347,7 +383,12 @@ def _parts(path: str) -> list[str]:
     return re.split(r"[\\/]+", path)
 
 
-def _equal_ends(path: str, other: str) -> int:
+def _equal_ends(path: str | None, other: str | None) -> int:
     """Return how many of the last parts of two paths are equal; 0 where the file name is another one."""
-    pairs = zip(reversed(_parts(path)), reversed(_parts(other)), strict=False)
-    return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(_parts(path)), len(_parts(other))))
+    pairs = zip(reversed(_parts(path or "")), reversed(_parts(other or "")), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _lengths(paths: Iterable[str | None]) -> dict[str | None, int]:
+    """Return how many of its last parts tell each path from the others."""
+    return {path: 1 + max((_equal_ends(path, other) for other in paths if other != path), default=0) for path in paths}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..check.clash_ids import LENGTH
+from ..check.clash_ids import PATTERN
 from ..check.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions
 from ..data import messages
 from ..data.units import WrittenLength, written_length
@@ -25,7 +25,6 @@ BEGINNING = f'{{\n  "schema": "{SCHEMA}"'
 """How a file that is saved begins."""
 STATUSES = (APPROVED, REVIEWED, IGNORED)
 FIELDS = ("id", "a", "b", "status", "approved_at", "file", "note", "author")
-_ID = re.compile(f"[a-z2-7]{{{LENGTH}}}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -121,7 +120,7 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
             raise _WrongError(member.place, messages.unknown_field(name, FIELDS))
         if name not in ("approved_at", "id", "status") and not (isinstance(member.value, str) and member.value):
             raise wrong(name, "a text")
-    if "id" in values and not (isinstance(values["id"], str) and _ID.fullmatch(values["id"])):
+    if "id" in values and not (isinstance(values["id"], str) and PATTERN.fullmatch(values["id"])):
         raise wrong("id", messages.AN_ID)
     if ("a" in values) != ("b" in values):
         raise _WrongError(start, messages.missing_field("b" if "a" in values else "a", messages.NAME_OF_OTHER))

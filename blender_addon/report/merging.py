@@ -213,8 +213,10 @@ def _looked_at(shards: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for of in shards:
         for clash, found in of["reasons"].items():
             reasons.setdefault(clash, set()).update(found)
-    present = sorted({clash for of in shards for clash in of["present"]})
-    return {"present": present, "reasons": {clash: sorted(found) for clash, found in sorted(reasons.items())}}
+    return {
+        "present": shards[0]["present"],
+        "reasons": {clash: sorted(found) for clash, found in sorted(reasons.items())},
+    }
 
 
 def _decisions(parts: Sequence[Part]) -> dict[str, Any] | None:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run
-from .scenes import adopt, animate, cube, open_scene, part, save_scene
+from .scenes import adopt, animate, collection_of, cube, fresh, instance_of, link, open_scene, part, save_scene
 from .test_scene_check import check as check_in_panel
 from .test_scene_check import two_instances
 
@@ -176,37 +178,14 @@ def test_renamed_objects_are_recognized(file: Path) -> None:
     assert (found.gone, found.code) == ([], 0)
 
 
-def test_of_two_in_one_place_that_were_renamed_the_hidden_one_was_not_checked(tmp_path: Path) -> None:
-    cube("A"), cube("B")
-    file = save_scene(tmp_path / "room.blend")
-    old = baseline_of(file)
-
-    def change() -> None:
+def change() -> None:
         objects()["A"].name, objects()["B"].name = "Left", "Right"
         objects()["Right"].hide_set(True)
 
     edited(file, change)
     found = compare(file, old)
     assert found.gone == []
-    assert found.not_compared == {"A B": "'B' is gone or renamed, and 'Right' was not checked"}
-
-
-def test_two_that_take_the_place_of_one_have_different_ids(tmp_path: Path) -> None:
-    cube("A"), cube("B", (1.5, 0.0, 0.0))
-    file = save_scene(tmp_path / "room.blend")
-    old = baseline_of(file, "--frames", "1-3")
-
-    def replace() -> None:
-        objects().remove(objects()["A"])
-        animate(cube("C"), "location", "CONSTANT", f1=(0.0, 0.0, 0.0), f2=(-9.0, 0.0, 0.0), f3=(0.1, 0.0, 0.0))
-        animate(cube("D"), "location", "CONSTANT", f1=(-9.0, 0.0, 0.0), f2=(0.0, 0.0, 0.0), f3=(-0.1, 0.0, 0.0))
-
-    edited(file, replace)
-    first, second, third = compare(file, old, "--frames", "1-3").checks
-    (kept,) = {row["id"] for check in (first, second) for row in check["findings"]}
-    ids = [row["id"] for row in third["findings"]]
-    assert kept in ids
-    assert len(set(ids)) == 3
+    assert found.not_compared == {"A B": "'A' is gone or renamed, and 'Right' was not checked"}
 
 
 def test_an_object_copied_in_place_is_not_one_renamed(file: Path) -> None:
@@ -221,6 +200,59 @@ def test_an_object_copied_in_place_is_not_one_renamed(file: Path) -> None:
     found = compare(file, old, "--fail-on", "new")
     assert found.changes == {"A.001 B": "new", "B C": "same"}
     assert (found.gone, found.code) == (["A B"], 1)
+
+
+def copied(name: str, new_name: str = "") -> bpy.types.Object:
+    """A copy of an object in its place."""
+    twin = objects()[name].copy()
+    twin.name = new_name or twin.name
+    bpy.context.scene.collection.objects.link(twin)
+    return twin
+
+
+def test_a_copy_does_not_take_the_clash_of_an_object_whose_partner_is_renamed(file: Path) -> None:
+    old = baseline_of(file)
+
+    def change() -> None:
+        copied("A")
+        objects()["A"].location.x = -9.0
+        objects()["B"].name = "Base"
+
+    edited(file, change)
+    found = compare(file, old, "--fail-on", "new")
+    assert found.changes == {"A.001 Base": "new", "Base C": "same"}
+    assert (found.gone, found.code) == (["A B"], 1)
+
+
+def test_a_copy_does_not_take_the_clash_of_an_object_that_is_hidden(file: Path) -> None:
+    old = baseline_of(file)
+    edited(file, lambda: copied("A") and hide("A"))
+    found = compare(file, old, "--fail-on", "new")
+    assert (found.changes, found.code) == ({"A.001 B": "new", "B C": "same"}, 1)
+    assert (found.gone, found.not_compared) == ([], {"A B": "'A' was not checked"})
+
+
+def test_two_objects_do_not_take_one_clash_at_different_frames(tmp_path: Path) -> None:
+    row_of_cubes()
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file, "--frames", "1-3")
+
+    def change() -> None:
+        objects()["A"].name = "One"
+        other = copied("One", "Two")
+        animate(objects()["One"], "location", f1=(0.0, 0.0, 0.0), f2=(-9.0, 0.0, 0.0), f3=(0.1, 0.0, 0.0))
+        animate(other, "location", f1=(-20.0, 0.0, 0.0), f2=(0.0, 0.0, 0.0), f3=(0.2, 0.0, 0.0))
+
+    edited(file, change)
+    found = compare(file, old, "--frames", "1-3", "--fail-on", "new")
+    changes = [{pair_of(row): row["change"] for row in check["findings"]} for check in found.checks]
+    assert changes == [
+        {"B One": "same", "B C": "same"},
+        {"B Two": "new", "B C": "same"},
+        {"B One": "deeper", "B Two": "new", "One Two": "new", "B C": "same"},
+    ]
+    for check in found.checks:
+        assert len({row["id"] for row in check["findings"]}) == len(check["findings"])
 
 
 def test_a_renamed_object_that_moved_away_is_found_by_its_list(file: Path) -> None:
@@ -340,6 +372,70 @@ def test_what_is_deleted_is_gone(file: Path) -> None:
     assert (found.gone, found.not_compared) == (["A B"], {})
 
 
+def furniture(tmp_path: Path, is_linked: bool) -> Path:
+    """A chair in the floor, in a collection with a lamp that is far; linked into the scene, or instanced."""
+    fresh()
+    collection = collection_of("Furniture", cube("Chair", (0.5, 0.0, 0.0)), cube("Lamp", (9.0, 0.0, 0.0)), is_only=True)
+    if is_linked:
+        bpy.data.libraries.write(str(tmp_path / "library.blend"), {collection})
+        fresh()
+        save_scene(tmp_path / "room.blend")
+        (collection,) = link(tmp_path / "library.blend", collections=["Furniture"]).collections
+        bpy.context.scene.collection.children.link(collection)
+    else:
+        instance_of(collection, "Group")
+    cube("Floor")
+    return save_scene(tmp_path / "room.blend")
+
+
+def test_what_was_of_a_library_that_is_missing_is_not_gone(tmp_path: Path) -> None:
+    file = furniture(tmp_path, is_linked=True)
+    old = baseline_of(file)
+    (tmp_path / "library.blend").unlink()
+    found = compare(file, old)
+    assert (found.gone, found.code) == ([], 3)
+    assert found.not_compared == {"Chair Floor": "'Chair' is gone or renamed, and 'Furniture' was not checked"}
+
+
+INSIDE = {
+    "hidden": (
+        lambda: setattr(objects()["Chair"], "hide_viewport", True),
+        "'Chair [0] of Group' is gone or renamed, and 'Chair' was not checked",
+    ),
+    "not readable": (lambda: break_mesh("Chair"), "'Chair [0] of Group' was not checked"),
+}
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+@pytest.mark.parametrize("why", INSIDE)
+def test_an_instance_that_was_not_checked_is_not_gone(tmp_path: Path, why: str, is_listed: bool) -> None:
+    file = furniture(tmp_path, is_linked=False)
+    if is_listed:
+        edited(file, check_in_panel)
+    old = baseline_of(file)
+    edit, reason = INSIDE[why]
+    edited(file, edit)
+    found = compare(file, old)
+    assert found.gone == []
+    assert list(found.not_compared) == ["Chair [0] of Group Floor"]
+    assert is_listed or list(found.not_compared.values()) == [reason]
+
+
+def test_of_two_renamed_copies_in_one_place_a_hidden_one_is_not_gone(file: Path) -> None:
+    edited(file, lambda: copied("A", "Twin"))
+    old = baseline_of(file)
+
+    def change() -> None:
+        objects()["A"].name, objects()["Twin"].name = "One", "Two"
+        hide("Two")
+
+    edited(file, change)
+    found = compare(file, old)
+    assert found.gone == []
+    assert set(found.not_compared) == {"A Twin", "B Twin"}
+    assert all(reason.endswith("'Two' was not checked") for reason in found.not_compared.values())
+
+
 def test_a_smaller_clearance_says_nothing_of_gaps(file: Path) -> None:
     edited(file, lambda: setattr(objects()["D"].location, "x", 5.5))
     old = baseline_of(file, "--clearance", "0.2m")
@@ -401,6 +497,24 @@ def test_files_of_one_name_are_compared_by_their_folders(file: Path, tmp_path: P
     assert run(*files, "--baseline", old, "--fail-on", "new", "--json", new, "--quiet") == 0
 
 
+def test_a_file_of_another_folder_is_not_compared_with_one_that_is_left_over(file: Path, tmp_path: Path) -> None:
+    def in_folders(*names: str) -> list[Path]:
+        paths = [tmp_path / name / "room.blend" for name in names]
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            shutil.copy(file, path)
+        return paths
+
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    run(*in_folders("chair", "table"), "--json", old, "--quiet")
+    files = in_folders("chair", "lamp")
+    assert run(*files, "--baseline", old, "--fail-on", "new", "--json", new, "--quiet") == 1
+    document = load_report(new)
+    changes = [{row["change"] for row in check["findings"]} for check in document["checks"]]
+    assert changes == [{"same"}, {"new"}]
+    assert [entry["reason"] for entry in document["baseline"]["not_compared"]] == ["this file was not checked"]
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
@@ -435,6 +549,40 @@ def test_bad_baselines_are_refused_by_name(file: Path, tmp_path: Path, capsys: p
     for row in data["checks"][0]["findings"]:
         del row["id"]
     assert "has clashes without ids" in refused(capsys, file, changed_report(old, checks=data["checks"]))
+
+
+def places_in(value: Any, *before: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield where each value is within plain data; of a list only the first is."""
+    found = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for key, inner in found:
+        yield (*before, key)
+        yield from places_in(inner, *before, key)
+
+
+def test_an_edited_baseline_is_refused_or_compared_with(file: Path, tmp_path: Path) -> None:
+    baseline, reports = part("blender_addon.report.baseline"), part("blender_addon.report.scene")
+    looked, criteria = part("blender_addon.check.looked_at"), part("blender_addon.report.criteria")
+    good = load_report(baseline_of(file))
+    checks = [good["checks"][0], {**good["checks"][0], "findings": []}]
+    changed, refusals = tmp_path / "changed.json", 0
+    for place in places_in(good):
+        for value in (math.nan, 10**400, "\ud800", []):
+            document = copy.deepcopy(good)
+            within = document
+            for key in place[:-1]:
+                within = within[key]
+            within[place[-1]] = value
+            changed.write_text(json.dumps(document), encoding="utf-8")
+            try:
+                earlier = baseline.Baseline.read(str(changed))
+                earlier.begin([str(file)])
+                found = [earlier.compared(check, looked.LookedAt({}, {})) for check in checks]
+            except baseline.BaselineError:
+                refusals += 1
+                continue
+            compared = {**good, "checks": found, "baseline": earlier.record()}
+            assert "".join(reports.WRITERS["json"](compared, criteria.Criteria("new"))).encode()
+    assert refusals > 100
 
 
 def test_a_baseline_of_something_else_is_refused(
