@@ -178,16 +178,6 @@ def test_renamed_objects_are_recognized(file: Path) -> None:
     assert (found.gone, found.code) == ([], 0)
 
 
-def change() -> None:
-        objects()["A"].name, objects()["B"].name = "Left", "Right"
-        objects()["Right"].hide_set(True)
-
-    edited(file, change)
-    found = compare(file, old)
-    assert found.gone == []
-    assert found.not_compared == {"A B": "'A' is gone or renamed, and 'Right' was not checked"}
-
-
 def test_an_object_copied_in_place_is_not_one_renamed(file: Path) -> None:
     old = baseline_of(file)
 
