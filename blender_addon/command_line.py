@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands of a terminal.
+"""The commands of a terminal: `check`, `merge` and `farm`; `commands.outcome` has their exit codes.
 
-    blender -b FILE.blend --command contact_lens check [OPTIONS]
-    python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
-
-Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, or an unexpected
-error, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C or another signal to end.
+blender -b FILE.blend --command contact_lens check [OPTIONS]
+python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
 """
 
 from __future__ import annotations

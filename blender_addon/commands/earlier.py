@@ -102,12 +102,8 @@ def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, 
     """Return a check of a part with what merge needs to compare it with the baseline."""
     if looked is None:
         return check
-    findings = {"findings": check["findings"]}
-    return {
-        **{name: value for name, value in check.items() if name != "findings"},
-        LOOKED_AT: looked._asdict(),
-        **findings,
-    }
+    before = {name: value for name, value in check.items() if name != "findings"}
+    return {**before, LOOKED_AT: looked._asdict(), "findings": check["findings"]}
 
 
 def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path: str | None) -> None:
@@ -122,6 +118,6 @@ def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path
         raise UsageError(messages.baseline_of_parts(path))
     baseline.begin([source["path"] for source in document["inputs"]])
     for k, check in enumerate(document["checks"]):
-        looked = check.pop(LOOKED_AT)
-        document["checks"][k] = baseline.compared(check, LookedAt(looked["present"], looked["reasons"]))
+        looked = LookedAt(**check.pop(LOOKED_AT))
+        document["checks"][k] = baseline.compared(check, looked)
     document["baseline"] = baseline.record()

@@ -10,6 +10,8 @@ from ..data.names import visible
 from .streams import complain
 
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
+"""Exit codes: clean; clashes that count; wrong usage, a file that cannot be read or written, or an unexpected error;
+something could not be checked, or there was no time for it; stopped by a signal."""
 
 
 class UsageError(Exception):

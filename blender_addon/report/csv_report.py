@@ -62,11 +62,6 @@ CONTROL = frozenset("\t\r\n")
 """What does so where a text begins with it."""
 
 
-def to_csv(document: dict[str, Any]) -> str:
-    """Return the findings as CSV text."""
-    return "".join(csv_parts(document))
-
-
 def csv_parts(document: dict[str, Any]) -> Iterator[str]:
     """Yield the findings as CSV text, row by row."""
     file = io.StringIO()

@@ -45,6 +45,10 @@ def pair_file(path: Path, a: str = "A", b: str = "B", scene: str = "Scene") -> P
     return save_scene(path)
 
 
+def to_csv(document: dict[str, Any]) -> str:
+    return "".join(part("blender_addon.report.csv_report").csv_parts(document))
+
+
 def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.iterdir()}
 
@@ -147,7 +151,6 @@ def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.Captu
     named = [(r["status"], r["frame"], r["scene"], r["notes"], r["sha256"]) for r in load_report(paths["csv"])]
     assert named == [("not checked", "-3", "Scene", reason, data["inputs"][0]["sha256"]) for reason in reasons]
     assert "more left out" not in capsys.readouterr().out, "what was not checked is more than that"
-    to_csv = part("blender_addon.report.csv_report").to_csv
     _, document = run_json(pair_file(file))
     (finding,) = table_of(to_csv(document))
     stopped, then = table_of(to_csv(document | {"partial": True}))
@@ -729,7 +732,6 @@ SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\N{MINUS S
 
 
 def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
-    to_csv = part("blender_addon.report.csv_report").to_csv
     _, document = run_json(pair_file(tmp_path / "scene.blend"))
     (numbers,) = table_of(to_csv(document))
     numbers = {name: value for name, value in numbers.items() if name.endswith(("_x", "bound"))}
