@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..data import messages
 from ..data.records import Approval, Pair
@@ -34,12 +34,18 @@ class Decision:
     """Name of the .blend file that it is about; None: any."""
     approved_at: WrittenLength | None = None
     """The signed distance at which it was approved; None of an intersection without depth."""
+    entry: dict[str, Any] = field(default_factory=dict, compare=False)
+    """All that the file says of it, as plain data."""
 
     @property
     def words(self) -> str:
         """The clash as text."""
         names = " and ".join(sorted(self.names)) if self.names else ""
         return f"{self.id} ({names})" if self.id and names else self.id or names
+
+    def approval(self, units: UnitFormat) -> Approval:
+        """Return what was approved; units: of the scene."""
+        return Approval(None if self.approved_at is None else units.in_blender_units(self.approved_at))
 
 
 class Unused(NamedTuple):
@@ -99,8 +105,4 @@ class Decisions:
 
 def approvals(decided: Mapping[Pair, Decision], units: UnitFormat) -> dict[Pair, Approval]:
     """Return what was approved; units: of the scene."""
-    return {
-        pair: Approval(None if decision.approved_at is None else units.in_blender_units(decision.approved_at))
-        for pair, decision in decided.items()
-        if decision.status == APPROVED
-    }
+    return {pair: decision.approval(units) for pair, decision in decided.items() if decision.status == APPROVED}

@@ -923,12 +923,12 @@ def lines_copied(number: int) -> str:
     return f"{counted(number, 'line')} copied"
 
 
-def saved(path: str, number: int | None = None) -> str:
-    return f"Saved {path}" if number is None else f"Saved {path}: {clashes(number)}"
+def saved(path: str, content: str | None = None) -> str:
+    return f"Saved {path}" if content is None else f"Saved {path}: {content}"
 
 
-def not_written(reason: str) -> str:
-    return f"The report cannot be saved: {reason}"
+def not_written(what: str, reason: str) -> str:
+    return f"The {what} cannot be saved: {reason}"
 
 
 def is_folder(path: str) -> str:
@@ -1331,6 +1331,8 @@ def baseline_ambiguous(name: str) -> str:
 
 NO_SUCH_CLASH = "no such clash was found"
 SEVERAL_OF_THESE_NAMES = "several objects have such a name: write an id instead"
+NOT_IN_LIST = "no such clash is in the list"
+INSTANCES_NOT_IGNORED = "a pair of instances cannot be ignored in the list"
 NOT_UTF_8 = "expected text in UTF-8"
 AN_ID = "an id as reports have it, such as 'vfusp33mcfix'"
 A_SIGNED_DISTANCE = "a signed distance as reports have it, such as -0.002 or '-2 mm', or null where there is no depth"
@@ -1372,8 +1374,27 @@ def decided_twice(clash: str, line: int) -> str:
 
 
 def decisions_unused(number: int) -> str:
-    return f"{counted(number, 'decision')} {'is' if number == 1 else 'are'} about no clash that was found"
+    return f"{decisions(number)} {'is' if number == 1 else 'are'} about no clash that was found"
 
 
 def decision_unused(path: str, line: int, clash: str, reason: str) -> str:
     return f"{path}, line {line}: {clash}: {reason}"
+
+
+def decisions(number: int) -> str:
+    return counted(number, "decision")
+
+
+def decisions_saved(number: int, ignored: Sequence[str]) -> str:
+    """Return what a file of decisions has; ignored: objects of which all pairs are, which it cannot say."""
+    if not ignored:
+        return decisions(number)
+    names = ", ".join(f"'{name}'" for name in ignored[:3]) + and_more(len(ignored) - 3)
+    return f"{decisions(number)}, without the other ignored pairs of {names}: list these pairs one by one"
+
+
+def decisions_applied(number: int, unused: Sequence[tuple[int, str, str]]) -> str:
+    """Return how many decisions were applied; unused: lines, clashes and reasons of the others."""
+    entries = [f"line {line}, {clash}: {reason}" for line, clash, reason in unused]
+    text = f"Applied {decisions(number)}"
+    return f"{text}, not {'; '.join(entries[:3])}{and_more(len(entries) - 3)}" if entries else text

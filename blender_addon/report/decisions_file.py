@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,10 +20,9 @@ from ..check.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions
 from ..data import messages
 from ..data.units import WrittenLength, written_length
 from . import files as report_files
+from . import json_report
 
 SCHEMA, SCHEMA_VERSION = "contact-lens-decisions", 1
-BEGINNING = f'{{\n  "schema": "{SCHEMA}"'
-"""How a file that is saved begins."""
 STATUSES = (APPROVED, REVIEWED, IGNORED)
 FIELDS = ("id", "a", "b", "status", "approved_at", "file", "note", "author")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -75,11 +75,22 @@ def record(decisions: Decisions) -> dict[str, Any]:
     return {"file": Path(decisions.path).name, "sha256": decisions.sha256, "unused": unused}
 
 
+def save(path: str, decisions: Callable[[Decisions | None], Sequence[dict[str, Any]]]) -> int:
+    """Save what a function of the decisions of the file at a path, None where there is none, returns as plain data.
+
+    Returns how many there are. Raises DecisionsError where something else is there, and ReportFileError.
+    """
+    place = report_files.place_of(path, beginnings=(b"",))  # whatever is read as decisions
+    entries = decisions(read(path) if os.path.exists(path) else None)
+    report_files.write(place, parts(entries))
+    return len(entries)
+
+
 def parts(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield a file of decisions, given as plain data, as text."""
-    yield f'{BEGINNING},\n  "schema_version": {SCHEMA_VERSION},\n  "decisions": ['
+    yield f'{{\n  "schema": "{SCHEMA}",\n  "schema_version": {SCHEMA_VERSION},\n  "decisions": ['
     for k, decision in enumerate(decisions):
-        yield f"{',' if k else ''}\n    {json.dumps(decision, ensure_ascii=False)}"
+        yield f"{',' if k else ''}\n    {json_report.row_text(decision)}"
     yield f"{chr(10) + '  ' if decisions else ''}]\n}}\n"
 
 
@@ -142,7 +153,7 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
         except (ValueError, OverflowError):
             raise wrong("approved_at", messages.A_SIGNED_DISTANCE) from None
     names = frozenset((values["a"], values["b"])) if "a" in values else None
-    return Decision(line, values["status"], values.get("id"), names, values.get("file"), length)
+    return Decision(line, values["status"], values.get("id"), names, values.get("file"), length, values)
 
 
 def _signed_length(value: Any) -> WrittenLength | None:

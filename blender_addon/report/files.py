@@ -70,10 +70,15 @@ class Place:
     """Of this process; 1 is the standard output."""
     replaced: bool
     """Whether it is a file, or is to become one."""
+    beginnings: tuple[bytes, ...] = BEGINNINGS
+    """What a file there has to begin with."""
 
 
-def place_of(path: str) -> Place:
-    """Return where a path leads, '-' being the standard output. Raises ReportFileError where nothing can be written."""
+def place_of(path: str, beginnings: tuple[bytes, ...] = BEGINNINGS) -> Place:
+    """Return where a path leads, '-' being the standard output. Raises ReportFileError where nothing can be written.
+
+    beginnings: what a file there has to begin with.
+    """
     descriptor = 1 if path == "-" else _descriptor(path)
     try:
         if descriptor is not None:
@@ -92,8 +97,9 @@ def place_of(path: str) -> Place:
         file = _openable(os.path.realpath(path))
         if not os.path.isdir(os.path.dirname(file)):
             raise ReportFileError(messages.no_folder(path, os.path.dirname(file)))
-        _refuse_file(path, file)
-        return Place(path, file, None, replaced=not os.path.exists(file) or os.path.isfile(file))
+        _refuse_file(path, file, beginnings)
+        is_file = not os.path.exists(file) or os.path.isfile(file)
+        return Place(path, file, None, is_file, beginnings)
     except OSError as error:
         raise ReportFileError(_why_not(path, error)) from error
 
@@ -139,7 +145,7 @@ def write(place: Place, text: str | Iterable[str], standard_output: int = 1) -> 
             with os.fdopen(os.dup(descriptor), "wb") as stream:
                 stream.writelines(parts)
         elif place.replaced:
-            _refuse_file(place.path, place.file)  # time has passed
+            _refuse_file(place.path, place.file, place.beginnings)  # time has passed
             replace_file(place.file, parts)
         else:
             with open(place.file, "wb") as stream:
@@ -212,11 +218,11 @@ def _refuse_descriptor(path: str, descriptor: int) -> None:
         _refuse_content(path, os.pread(descriptor, LONGEST_BEGINNING, 0))
 
 
-def _refuse_file(path: str, file: str) -> None:
-    """Raise ReportFileError or OSError when a file is no report of this program, or must not be written."""
+def _refuse_file(path: str, file: str, beginnings: tuple[bytes, ...]) -> None:
+    """Raise ReportFileError or OSError when a file does not begin as it should, or must not be written."""
     if os.path.isfile(file):
         with open(file, "r+b") as stream:
-            _refuse_content(path, stream.read(LONGEST_BEGINNING))
+            _refuse_content(path, stream.read(LONGEST_BEGINNING), beginnings=beginnings)
 
 
 def _refuse_content(path: str, head: bytes, kind: str = "report", beginnings: tuple[bytes, ...] = BEGINNINGS) -> None:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Generator, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import bpy
 import numpy as np
@@ -28,6 +28,7 @@ from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
+from ..report.decisions_file import DecisionsError
 from . import background, follow_pair, follow_volumes, handlers, viewport
 from .background import BackgroundOperator, Polled, Steps, Undoable, Work
 
@@ -434,6 +435,7 @@ def path_beside_file(name_a: str, name_b: str) -> str:
 class SaveOperator(ExportHelper, Polled):
     """An operator that saves a report where the file browser says."""
 
+    what: ClassVar[str] = "report"
     check_extension: bool | None = None  # the path is taken as it was typed
     # Not remembered: the next result gets a name of its own.
     filepath: StringProperty(  # type: ignore[valid-type]
@@ -444,8 +446,8 @@ class SaveOperator(ExportHelper, Polled):
         """Return the path that the file browser begins with."""
         raise NotImplementedError
 
-    def save(self, context: bpy.types.Context, path: Path) -> int | None:
-        """Write the file; return how many clashes it has, if any. Raise ReportFileError and OSError."""
+    def save(self, context: bpy.types.Context, path: Path) -> str | None:
+        """Write the file; return what is in it, if there is more to know. Raise ReportFileError and OSError."""
         raise NotImplementedError
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -456,11 +458,11 @@ class SaveOperator(ExportHelper, Polled):
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = Path(bpy.path.abspath(self.filepath)).absolute()
         try:
-            number = self.save(context, path)
-        except (report_files.ReportFileError, OSError) as error:
-            self.report({"ERROR"}, visible(messages.not_written(report_files.reason(error))))
+            content = self.save(context, path)
+        except (report_files.ReportFileError, DecisionsError, OSError) as error:
+            self.report({"ERROR"}, visible(messages.not_written(self.what, report_files.reason(error))))
             return {"CANCELLED"}
-        self.report({"INFO"}, visible(messages.saved(str(path), number)))
+        self.report({"INFO"}, visible(messages.saved(str(path), content)))
         return {"FINISHED"}
 
 

@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ...core.progress import Cancelled
-from ..check import clash_list
+from ..check import clash_list, listed_decisions
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check.clash_rows import present_relations
@@ -21,14 +21,17 @@ from ..check.results import ContactLensCheck
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
 from ..data import messages, properties
+from ..data.names import visible
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..read import scene_reader
 from ..read.scene import read_input
+from ..report import decisions_file
 from ..report import files as report_files
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
 from ..report.criteria import Criteria
+from ..report.decisions_file import DecisionsError
 from ..report.order import ordered
 from ..report.scene_units import in_scene_units
 from . import background, follow_clashes, handlers, open_clash, operators
@@ -375,6 +378,12 @@ FORMATS = (
 )
 
 
+def _path_beside_file(context: bpy.types.Context, ending: str) -> str:
+    """Return the path that a file browser begins with."""
+    stem = operators.NOT_IN_FILE_NAMES.sub("_", Path(bpy.data.filepath).stem or context.scene.name)
+    return str(Path(bpy.data.filepath).parent / f"{stem} {ending}")
+
+
 class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operator):
     """Save the clashes as a web page, a table or a JSON file"""
 
@@ -397,10 +406,9 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         return "" if _check(context).summary else messages.NO_CHECK
 
     def default_path(self, context: bpy.types.Context) -> str:
-        stem = operators.NOT_IN_FILE_NAMES.sub("_", Path(bpy.data.filepath).stem or context.scene.name)
-        return str(Path(bpy.data.filepath).parent / f"{stem} contacts.html")
+        return _path_beside_file(context, "contacts.html")
 
-    def save(self, context: bpy.types.Context, path: Path) -> int:
+    def save(self, context: bpy.types.Context, path: Path) -> str:
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
         if not self.properties.is_property_set("kind") and ending.upper() in (word for word, *_ in FORMATS):
             kind = ending
@@ -410,7 +418,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         if kind == "html" and self.pictures:
             self._take_pictures(context, check)
         report_files.write(place, scene_report.WRITERS[kind](scene_report.document([ordered(check)]), Criteria()))
-        return len(check["findings"])
+        return messages.clashes(len(check["findings"]))
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
         keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
@@ -419,6 +427,59 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
         pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
         report_pictures.take_pictures(context, check, pairs, self.pictures)
+
+
+class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator):
+    """Save which clashes are approved, reviewed or ignored, for checks that leave this file as it is"""
+
+    bl_idname = "contact_lens.save_decisions"
+    bl_label = "Save Decisions"
+    what = "file of decisions"
+
+    filename_ext = ".json"
+    check_extension = True
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    disabled_reason = CONTACT_LENS_OT_save_scene_report.disabled_reason
+
+    def default_path(self, context: bpy.types.Context) -> str:
+        return _path_beside_file(context, "decisions.json")
+
+    def save(self, context: bpy.types.Context, path: Path) -> str:
+        file = Path(bpy.data.filepath).name or None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number = decisions_file.save(str(path), lambda earlier: listed_decisions.entries(context.scene, file, earlier))
+        return messages.decisions_saved(number, listed_decisions.ignored_objects(context.scene))
+
+
+class CONTACT_LENS_OT_load_decisions(Undoable, Polled, bpy.types.Operator):
+    """Approve, review or ignore the clashes of the list as a file of decisions says"""
+
+    bl_idname = "contact_lens.load_decisions"
+    bl_label = "Load Decisions"
+
+    filepath: StringProperty(  # type: ignore[valid-type]
+        name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
+    )
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    disabled_reason = CONTACT_LENS_OT_save_scene_report.disabled_reason
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.filepath = self.filepath or _path_beside_file(context, "decisions.json")
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            decisions = decisions_file.read(bpy.path.abspath(self.filepath))
+        except DecisionsError as error:
+            self.report({"ERROR"}, visible(str(error)))
+            return {"CANCELLED"}
+        applied = listed_decisions.apply(context.scene, decisions, Path(bpy.data.filepath).name or None)
+        handlers.redraw()
+        self.report({"WARNING" if applied.unused else "INFO"}, visible(messages.decisions_applied(*applied)))
+        return {"FINISHED"}
 
 
 CLASSES = (
@@ -432,6 +493,8 @@ CLASSES = (
     CONTACT_LENS_OT_unignore,
     CONTACT_LENS_OT_clear_findings,
     CONTACT_LENS_OT_save_scene_report,
+    CONTACT_LENS_OT_save_decisions,
+    CONTACT_LENS_OT_load_decisions,
 )
 IN_MENU = tuple(cls for cls in CLASSES if cls != CONTACT_LENS_OT_unignore)
 

@@ -124,6 +124,16 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
                 menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
 
+class CONTACT_LENS_MT_decisions(bpy.types.Menu):
+    """Save or load what was decided about clashes, as a file"""
+
+    bl_label = "Decisions"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.operator("contact_lens.save_decisions", text="Save Decisions...")
+        self.layout.operator("contact_lens.load_decisions", text="Load Decisions...")
+
+
 class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
     """Show clashes by their review status"""
 
@@ -198,6 +208,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
             _draw_clash(panel, context, clash)
         row = panel.row(align=True)
         row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
+        row.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")
         row.operator("contact_lens.clear_findings", text="", icon="TRASH")
 
 
@@ -395,6 +406,7 @@ CLASSES = (
     CONTACT_LENS_UL_findings,
     CONTACT_LENS_UL_ignored,
     CONTACT_LENS_MT_ignore,
+    CONTACT_LENS_MT_decisions,
     CONTACT_LENS_PT_clash_filter,
     CONTACT_LENS_PT_scene,
     CONTACT_LENS_PT_scene_settings,
