@@ -36,7 +36,8 @@ def test_each_description_has_the_files_frames_and_options(
     assert texts.keys() == WRITTEN
     said = capsys.readouterr().out
     assert all(str(tmp_path / "jobs" / name) in said for name in WRITTEN), "it names what it wrote"
-    assert f"openjd run {tmp_path / 'jobs' / 'check.yaml'} -p 'File={scene_file}'" in said, "and what to do next"
+    next_step = ["openjd", "run", str(tmp_path / "jobs" / "check.yaml"), "-p", f"File={scene_file}"]
+    assert shlex.join(next_step) in said, "and what to do next"
     check = ["--clearance=2mm", "--collections", "Props", "Outer Walls", "--exact"]
 
     shell = texts["gnu_parallel.sh"]

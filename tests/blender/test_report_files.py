@@ -758,7 +758,9 @@ def test_no_encoding_costs_a_report(addon: ModuleType, tmp_path: Path, encoding:
     """Names that the terminal cannot show, in a file whose name is no UTF-8."""
     (tmp_path / "profile").mkdir()
     path = os.fsencode(tmp_path) + b"/sc\xffne.blend"
-    os.rename(pair_file(tmp_path / "scene.blend", "Würfel 箱", ESCAPES), path)
+    scene = pair_file(tmp_path / "scene.blend", "Würfel 箱", ESCAPES)
+    with contextlib.suppress(OSError, UnicodeError):  # macOS and Windows refuse it
+        os.rename(scene, path)
     if os.path.basename(path) not in os.listdir(os.fsencode(tmp_path)):
         pytest.skip("this file system keeps no name that is not UTF-8")
     _, options = outputs(Path())

@@ -219,7 +219,7 @@ def test_an_environment_is_reused_while_it_fits(build: ModuleType) -> None:
     mark.touch()
     environment(build, "a")
     assert mark.exists(), "more than is wanted fits"
-    assert build.output_of([environment(build, "a") / "bin" / "python", "-c", ""])[0] == 0
+    assert build.output_of([build.python_in(environment(build, "a")), "-c", ""])[0] == 0
 
 
 @pytest.mark.usefixtures("without_pip")
