@@ -75,25 +75,26 @@ def run(arguments: Sequence[str], prog: str) -> int:
 def _check_parts(commands: Mapping[str, tuple[Sequence[str], str]], options: argparse.Namespace) -> int:
     """Check parts, named with a command and the path of a report each. Returns the exit code; CLEAN if all are made."""
     parts: list[Part] = []
-    died: list[Part] = []
+    failed: list[Part] = []
     with Stop(options.timeout) as stop:
         try:
             for name, (command, _) in commands.items():
                 parts.append(Part(name, command))
-            died = _wait(parts, Progress(options.quiet, 1, stop), stop)
+            failed = _wait(parts, Progress(options.quiet, 1, stop), stop)
         finally:
             for part in parts:
                 part.end()
-    for line in dict.fromkeys(line for part in parts for line in part.complaints):
+    for line in dict.fromkeys(line for part in failed or parts for line in part.complaints):
         complain(line)
     if stop.noted:
         complain_of(messages.JOBS_STOPPED)
         return UNCHECKED if stop.timed_out else STOPPED
-    for part in died:
-        name = signal.Signals(-part.code).name if part.code < 0 else ""
-        complain_of(messages.part_died(part.name, part.code, name))
-    if not died and all(part.code == CLEAN for part in parts):
+    if not failed:
         return CLEAN
+    signals = {each.value: each.name for each in signal.Signals}
+    died = [part for part in failed if part.code != WRONG]
+    for part in died:
+        complain_of(messages.part_died(part.name, part.code, signals.get(-part.code, "")))
     if not died and any(os.path.exists(report) for _, report in commands.values()):
         complain_of(messages.JOBS_WRONG)
     return WRONG
@@ -165,23 +166,23 @@ class Part:
 
 
 def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
-    """Wait until all parts have ended. When one dies, or the user stops the run, the others are asked to end.
+    """Wait until all parts have ended. When one fails, or the user stops the run, the others are asked to end.
 
-    Returns those that died.
+    Returns those that failed by themselves.
     """
-    died: list[Part] = []
+    failed: list[Part] = []
     asked, running = False, True
     while running:
         done = sum(part.code is not None for part in parts)
         running = done < len(parts)
         progress.show(sum(part.done for part in parts) / len(parts), partial(messages.parts_done, done, len(parts)))
         if not asked:
-            died = [part for part in parts if part.code not in (None, CLEAN, WRONG)]
-            asked = bool(died) or (running and stop.asked)
+            failed = [part for part in parts if part.code not in (None, CLEAN)]
+            asked = bool(failed) or (running and stop.asked)
             if asked:
                 for part in parts:
                     part.ask_to_end()
         if running:
             time.sleep(PAUSE)
     progress.end_frame()
-    return died
+    return failed

@@ -95,6 +95,22 @@ def test_wrong_usage_is_reported_before_anything_is_started(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [("sys.exit(2)", []), ("sys.exit(7)", ["part 2 ended with exit code 7"]), ("os.abort()", ["was ended by SIGABRT"])],
+)
+def test_a_part_that_fails_ends_the_others(end: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = part("blender_addon.commands.jobs")
+    programs = {"1": "import time; time.sleep(60)", "2": f"import os, sys; print('why', file=sys.stderr); {end}"}
+    commands = {name: ([sys.executable, "-c", program], "no report") for name, program in programs.items()}
+    begin = time.monotonic()
+    assert jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True)) == 2
+    assert time.monotonic() - begin < 30.0
+    err = capsys.readouterr().err
+    assert all(words in err for words in ["why", *said])
+    assert "part 1" not in err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--frames", "1-6"], ["--frames", "3,4", "--verify", "--clearance", "2"]])
 def test_reports_and_output_are_those_of_one_process(
