@@ -27,7 +27,6 @@ from ..report import json_report as report_json
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
 from ..report.baseline import BaselineError
-from ..report.criteria import Criteria
 from . import blend_file
 from .check_options import parser
 from .earlier import Earlier, with_looked_at
@@ -35,7 +34,7 @@ from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
 from .progress import Progress
-from .reporting import any_fails, exit_code, places_of, write_reports
+from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
 from .terminal import closing_lines, lines, total_lines
@@ -49,8 +48,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     options = parser(prog).parse_args(list(arguments))
     if not options.files and not bpy.data.filepath:
         raise UsageError(messages.NO_FILE_OPEN)
-    if options.fail_on == "new" and options.baseline is None:
-        raise UsageError(messages.NEW_NEEDS_BASELINE)
+    criteria = criteria_of(options)
     files = options.files or [None]
     earlier = Earlier.read(options.baseline, options.decisions, [_path(file) for file in files])
     part = part_of(options, earlier.digests)
@@ -58,11 +56,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
         make_folder(options.json)
         files = [files[place] for place in part["covers"]["files"]]
     places = places_of(options)
-    criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError(messages.IGNORE_NONE)
-    if options.pictures < 0:
-        raise UsageError(messages.PICTURES_NEGATIVE)
     missing = [file for file in files if file is not None and not Path(file).is_file()]
     if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
@@ -115,7 +110,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         return FINDINGS if part is None and any_fails(criteria, checks) else UNCHECKED
     if stopped:
         return STOPPED
-    return exit_code(criteria, checks) if part is None else CLEAN
+    return exit_code(criteria, checks, screen) if part is None else CLEAN
 
 
 def _path(file: str | None) -> str:

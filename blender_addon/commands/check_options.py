@@ -10,7 +10,7 @@ from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
-from .command_parser import CommandParser, duration, positive
+from .command_parser import CommandParser, duration, natural, positive
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000
@@ -46,11 +46,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "the pairs if there are fewer frames than processes. Reports and exit code are the same",
     )
     add_what_to_check(made)
-    made.add_argument(
-        "--decisions",
-        metavar="FILE.json",
-        help="approve, review or ignore clashes as this file says; it stands above the decisions in the .blend file",
-    )
     add_parts(made)
     add_reports(made)
     made.add_argument(
@@ -124,6 +119,11 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compute each clash again with a certificate and verify it independently of the solver",
     )
+    what.add_argument(
+        "--decisions",
+        metavar="FILE.json",
+        help="approve, review or ignore clashes as this file says; it stands above the decisions in the .blend file",
+    )
 
 
 def add_parts(made: argparse.ArgumentParser) -> None:
@@ -163,7 +163,7 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     )
     out.add_argument(
         "--pictures",
-        type=int,
+        type=natural,
         default=20,
         metavar="N",
         help="maximum number of pictures per frame in the HTML page (default: 20)",

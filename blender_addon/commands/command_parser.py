@@ -78,6 +78,15 @@ LONGEST = 366 * SECONDS["d"]
 
 def positive(text: str) -> int:
     """Return a whole number of 1 or more. Raises argparse.ArgumentTypeError."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(messages.count_expected(text))
+    return _whole_number(text, 1)
+
+
+def natural(text: str) -> int:
+    """Return a whole number of 0 or more. Raises argparse.ArgumentTypeError."""
+    return _whole_number(text, 0)
+
+
+def _whole_number(text: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise argparse.ArgumentTypeError(messages.count_expected(text, least))
     return int(text)

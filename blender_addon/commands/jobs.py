@@ -25,7 +25,7 @@ from .given_options import divided
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
 from .progress import OF_A_PART, PART, Progress
-from .reporting import places_of
+from .reporting import criteria_of, places_of
 from .streams import complain
 
 REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
@@ -57,7 +57,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
         raise UsageError(messages.too_many_jobs(MOST_JOBS))
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
         raise UsageError(messages.JOBS_OF_A_PART)
-    places_of(options)  # what cannot be written is refused before anything is started
+    criteria_of(options)  # what would be refused in the end is refused before anything is started
+    places_of(options)
     files, _, of_parts = divided(made, arguments, NOT_OF_PARTS)
     _, of_merge, _ = divided(made, arguments, OF_MERGE)
     with tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True) as folder:

@@ -17,7 +17,6 @@ from ..data.records import Rules
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pictures as report_pictures
-from ..report.criteria import Criteria
 from ..report.merging import MergeError, Part, merged, validated
 from . import blend_file
 from .check_options import add_reports
@@ -25,7 +24,7 @@ from .command_parser import CommandParser
 from .earlier import compare_with_baseline, lines_of_earlier
 from .interruption import Stop
 from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
-from .reporting import exit_code, places_of, write_reports
+from .reporting import criteria_of, exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
 from .terminal import closing_lines, lines, total_lines
@@ -55,11 +54,7 @@ def parser(prog: str) -> CommandParser:
 def run(arguments: Sequence[str], prog: str) -> int:
     """Merge the parts that the arguments name. Returns the exit code. Raises UsageError and ReportFileError."""
     options = parser(prog).parse_args(list(arguments))
-    if options.pictures < 0:
-        raise UsageError(messages.PICTURES_NEGATIVE)
-    if options.fail_on == "new" and options.baseline is None:
-        raise UsageError(messages.NEW_NEEDS_BASELINE)
-    criteria = Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
+    criteria = criteria_of(options)
     places = places_of(options)
     written = {os.path.realpath(place.file) for place in places.values() if place.file is not None}
     paths = list(_paths(options.parts, written))
@@ -100,7 +95,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    return exit_code(criteria, document["checks"]) if is_written else WRONG
+    return exit_code(criteria, document["checks"], screen) if is_written else WRONG
 
 
 def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:

@@ -15,6 +15,13 @@ from .outcome import CLEAN, FINDINGS, UNCHECKED, UsageError, complain_of, compla
 from .streams import Screen
 
 
+def criteria_of(options: argparse.Namespace) -> Criteria:
+    """Return what counts for the exit code. Raises UsageError."""
+    if options.fail_on == "new" and options.baseline is None:
+        raise UsageError(messages.NEW_NEEDS_BASELINE)
+    return Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
+
+
 def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:
     """Return where each kind of report goes. Raises UsageError and ReportFileError."""
     paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
@@ -67,9 +74,10 @@ def _write(
     return True
 
 
-def exit_code(criteria: Criteria, checks: list[dict[str, Any]]) -> int:
-    """Return what complete checks end with; what could not be checked goes to the standard error stream."""
-    if any_fails(criteria, checks):
+def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:
+    """Return what complete checks end with, and say why: of what could not be checked on the standard error stream."""
+    if failing := sum(sum(criteria.failing(check)) for check in checks):
+        screen.say(messages.failed(failing, criteria.fail_on))
         return FINDINGS
     left = [entry["reason"] for check in checks for entry in unchecked(check) if not criteria.allows(entry)]
     if not left:

@@ -1076,7 +1076,6 @@ PART_MADE = "This is a part of a run: merge it with the others for the reports a
 COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merge,farm} [OPTIONS]"
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
-PICTURES_NEGATIVE = "--pictures: expected a number of 0 or more"
 ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"
@@ -1098,6 +1097,11 @@ def clearance_too_large(clearance: float) -> str:
 
 def no_scene(name: str) -> str:
     return f"there is no scene '{name}' in the file"
+
+
+def failed(count: int, fail_on: str) -> str:
+    """Return why the exit code is that of clashes; count: how many count."""
+    return f"Exit code 1: {clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
 
 
 def not_all_checked(reasons: Sequence[str]) -> str:
@@ -1166,8 +1170,8 @@ def length_negative(text: str) -> str:
     return f"expected a length of 0 or more, not {text!r}"
 
 
-def count_expected(text: str) -> str:
-    return f"expected a number of 1 or more, not {text!r}"
+def count_expected(text: str, least: int) -> str:
+    return f"expected a number of {least} or more, not {text!r}"
 
 
 def too_many_jobs(most: int) -> str:

@@ -84,6 +84,8 @@ def test_frames_are_divided_and_pairs_where_there_are_fewer(
         (["--jobs", "100000"], "--jobs: at most 1,000"),
         (["--jobs", "2", "--shard", "1/2", "--json", "part.json"], "--jobs cannot be combined"),
         (["--jobs", "2", "--json", "my room.blend"], "my room.blend"),
+        (["--jobs", "2", "--fail-on", "new"], "--fail-on new needs a report to compare with"),
+        (["--jobs", "2", "--pictures", "-1"], "--pictures: expected a number of 0 or more, not '-1'"),
     ],
 )
 def test_wrong_usage_is_reported_before_anything_is_started(
