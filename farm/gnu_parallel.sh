@@ -2,9 +2,10 @@
 # Contact Lens with GNU parallel: check frames in chunks and pairs in shards, then merge the parts.
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# On all cores of this machine; on others too with, for example, PARALLEL='--sshlogin :,two,three --workdir .', where
-# the program and all files must have the same paths. A second run does what failed or is missing. When the file or an
-# option has changed, remove the folder of the parts first: merge refuses them.
+# GNU parallel has to be installed. It uses all cores of this machine; other machines too with, for example,
+# PARALLEL='--sshlogin :,two,three --workdir .', where the program and all files must have the same paths. A second run
+# does what failed or is missing. When the file or an option has changed, remove the folder of the parts first: merge
+# refuses them.
 set -euo pipefail
 
 program=(blender -b --command contact_lens)
@@ -12,10 +13,10 @@ run=(scene.blend --frames=1-30)
 chunks=(1-10 11-20 21-30)
 shards=1
 parts=parallel_parts
-reports=(--html clashes.html --json clashes.json)
+merge=(--html clashes.html --json clashes.json --junit clashes.xml --pictures 20 --fail-on any)
 
 mkdir -p "$parts"
 parallel --quote --joblog "$parts/jobs.log" --resume-failed --retries 2 \
     "${program[@]}" check "${run[@]}" --only-frames={1} --shard "{2}/$shards" --json "$parts/part_{#}.json" \
     ::: "${chunks[@]}" ::: $(seq "$shards")
-"${program[@]}" merge "$parts" "${reports[@]}"
+"${program[@]}" merge "$parts" "${merge[@]}"

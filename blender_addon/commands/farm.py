@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`farm`: write the descriptions of a job for render farms, with the files, frames and options of a check."""
+"""`farm`: write the descriptions of a job for render farms, with the files, frames, options and reports of a check."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
@@ -18,39 +18,73 @@ import bpy
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..report import files as report_files
-from .check_options import add_what_to_check
+from .check_options import add_reports, add_what_to_check
 from .command_parser import CommandParser, positive
+from .earlier import Earlier
 from .given_options import divided
 from .outcome import CLEAN, UsageError
+from .reporting import criteria_of, places_of
+from .scene_frames import SceneFrames
 from .streams import Screen
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "farm"
 """The descriptions as they are in the package: valid, of a file `scene.blend` and frames 1 to 30."""
-OWN = ("frames", "chunk_size", "shards")
-"""Options that the descriptions have places of their own for."""
+EXTENSIONS = {"html": ".html", "json": ".json", "junit": ".xml", "csv": ".csv"}
+"""Of the reports, by the names of their options."""
+REPORTS = ("html", "json", "junit")
+"""Those that are written where none is named."""
+EARLIER = ("baseline", "decisions")
+OF_BOTH = ("enable_autoexec", "quiet")
+"""Options that are for check and for merge."""
+OF_MERGE = ("allow_skipped", "allow_empty")
+"""Options that are for merge only."""
+VALUES = ("frames", "chunk_size", "shards", "fail_on", "pictures", *EARLIER, *EXTENSIONS)
+"""Options of which a job has the values. All others are repeated as they were given."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is checked, and in which parts."""
+    """What is checked, in which parts, and what is made of them."""
 
     folder: Path
     files: list[str]
     """Absolute paths."""
     frames: list[int]
     options: list[str]
-    """All other options of the check."""
+    """All other options of check."""
+    earlier: dict[str, str]
+    """Paths of the baseline and the decisions, by the names of their options."""
     chunk_size: int
     shards: int
+    reports: dict[str, str]
+    """Paths, by the names of their options."""
+    pictures: int
+    fail_on: str
+    merge_options: list[str]
+    """All other options of merge."""
 
     @property
     def run(self) -> list[str]:
-        return [*self.files, f"--frames={frames_text(self.frames)}", *self.options]
+        return [*self.files, f"--frames={frames_text(self.frames)}", *self.options, *_named(self.earlier)]
+
+    @property
+    def merge(self) -> list[str]:
+        verdict = ["--pictures", str(self.pictures), "--fail-on", self.fail_on]
+        return [*_named(self.reports), *verdict, *self.merge_options, *self.compared]
+
+    @property
+    def compared(self) -> list[str]:
+        """The baseline as merge has it."""
+        return _named({name: path for name, path in self.earlier.items() if name == "baseline"})
 
     @property
     def chunks(self) -> list[str]:
         starts = range(0, len(self.frames), self.chunk_size)
         return [frames_text(self.frames[start : start + self.chunk_size]) for start in starts]
+
+
+def _named(paths: Mapping[str, str]) -> list[str]:
+    return [word for name, path in paths.items() for word in (f"--{name}", path)]
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
@@ -66,7 +100,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     for path, (template, text) in filled.items():
         report_files.replace_file(str(path), [text.encode("utf-8")])
         screen.say(messages.saved(str(path)))
-        screen.say(f"  {template.next_step(job, path)}")
+        for line in template.next_step(job, path).splitlines():
+            screen.say(f"  {line}")
     return CLEAN
 
 
@@ -74,9 +109,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made = CommandParser(
         prog=prog,
         description="Write jobs that check files on many machines, for Flamenco, Open Job Description (AWS Deadline "
-        "Cloud), GNU parallel and GitHub Actions. Each job checks the parts of the run, and then merges them."
+        "Cloud), GNU parallel and GitHub Actions. Each job checks the parts of the run as these options say, and then "
+        "merges them."
         "\n\nExample:\n"
-        f"  {prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm",
+        f"  {prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm --html room.html",
         epilog="Exit code:\n  0    written\n  2    wrong usage, or a file that cannot be read or written",
     )
     made.add_argument("folder", metavar="DIR", help="folder to write to, created if it is missing")
@@ -93,6 +129,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         help="number of groups that the pairs of each frame are divided into (default: 1)",
     )
     add_what_to_check(made)
+    add_reports(made)
     return made
 
 
@@ -107,17 +144,40 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
     for word in (options.folder, *files, *map(str, arguments)):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
             raise UsageError(messages.format_string(word))
-    if options.frames is None and options.files:
-        raise UsageError(messages.FARM_FRAMES)
-    scene = bpy.context.scene
+    frames = options.frames
+    if frames is None:
+        if options.files:
+            raise UsageError(messages.FARM_FRAMES)
+        scene = SceneFrames(options.scene).scene
+        frames = list(range(scene.frame_start, scene.frame_end + 1))
+    files = [os.path.abspath(file) for file in files]
+    criteria_of(options)  # what a job would only find out after its parts is found out now
+    Earlier.read(options.baseline, options.decisions, files)
+    folder = Path(options.folder).absolute()
     return Job(
-        folder=Path(options.folder).absolute(),
-        files=[os.path.abspath(file) for file in files],
-        frames=options.frames or list(range(scene.frame_start, scene.frame_end + 1)),
-        options=divided(made, arguments, OWN)[2],
+        folder=folder,
+        files=files,
+        frames=frames,
+        options=divided(made, arguments, (*VALUES, *OF_MERGE))[2],
+        earlier={name: os.path.abspath(path) for name in EARLIER if (path := getattr(options, name)) is not None},
         chunk_size=options.chunk_size,
         shards=options.shards,
+        reports=_reports(options) or {kind: str(folder / f"clashes{EXTENSIONS[kind]}") for kind in REPORTS},
+        pictures=options.pictures,
+        fail_on=options.fail_on,
+        merge_options=divided(made, arguments, (*OF_BOTH, *OF_MERGE))[1],
     )
+
+
+def _reports(options: argparse.Namespace) -> dict[str, str]:
+    """Return the absolute paths of the reports that options name. Raises UsageError and ReportFileError."""
+    places = places_of(options)
+    for place in places.values():
+        if place.file is None:
+            raise UsageError(messages.report_of_a_job(place.path))
+    if len({Path(place.path).name for place in places.values()}) < len(places):
+        raise UsageError(messages.SHARED_REPORT_NAME)
+    return {kind: os.path.abspath(places[kind].path) for kind in EXTENSIONS if kind in places}
 
 
 # --- the descriptions -----------------------------------------------------------------------------------------------
@@ -131,7 +191,7 @@ class Template:
     lines: Callable[[Job], Mapping[str, str]]
     """Lines of it that are replaced, by what."""
     next_step: Callable[[Job, Path], str]
-    """What to do with it, for the user."""
+    """What to do with it and where its reports go, for the user, in lines."""
 
     @property
     def text(self) -> str:
@@ -156,12 +216,27 @@ def program() -> list[str]:
 
 
 def _flamenco(job: Job) -> dict[str, str]:
-    options = json.dumps(" ".join(map(_word, job.options)))
     return {
-        '            default: "",': f"            default: {options},",
+        f"const REPORTS = {json.dumps({kind: EXTENSIONS[kind] for kind in REPORTS})};": "const REPORTS = "
+        f"{json.dumps({kind: EXTENSIONS[kind] for kind in job.reports})};",
+        FLAMENCO_OPTIONS: _default(FLAMENCO_OPTIONS, [*job.options, *_named(job.earlier)]),
+        FLAMENCO_MERGE_OPTIONS: _default(FLAMENCO_MERGE_OPTIONS, [*job.merge_options, *job.compared]),
         "            default: 10,": f"            default: {job.chunk_size},",
         "            default: 1,": f"            default: {job.shards},",
+        "            default: 20,": f"            default: {job.pictures},",
+        '            default: "any",': f'            default: "{job.fail_on}",',
     }
+
+
+FLAMENCO_OPTIONS, FLAMENCO_MERGE_OPTIONS = (
+    f'            key: "{key}",\n            type: "string",\n            default: "",'
+    for key in ("options", "merge_options")
+)
+
+
+def _default(lines: str, words: Sequence[str]) -> str:
+    """Return the lines of a setting with words as its default."""
+    return lines.replace('""', json.dumps(" ".join(map(_word, words))))
 
 
 def _word(text: str) -> str:
@@ -171,7 +246,8 @@ def _word(text: str) -> str:
     return text if text and not set(text) & {" ", '"', "'"} else f"'{text}'" if '"' in text else f'"{text}"'
 
 
-OPTIONS_PLACE = "            # more files, and options of the check"
+OPTIONS_PLACE = "            # more files, and options of check"
+MERGE_OPTIONS_PLACE = "            # more options of merge"
 
 
 def _openjd(job: Job) -> dict[str, str]:
@@ -182,8 +258,29 @@ def _openjd(job: Job) -> dict[str, str]:
         "    default: 1-30": f"    default: {json.dumps(frames_text(job.frames))}",
         "    default: 10": f"    default: {job.chunk_size}",
         "    default: 1": f"    default: {job.shards}",
-        OPTIONS_PLACE: _items([*job.files[1:], *job.options]) or OPTIONS_PLACE,
+        "    default: 20": f"    default: {job.pictures}",
+        "    default: any": f"    default: {job.fail_on}",
+        OPTIONS_PLACE: _items([*job.files[1:], *job.options, *_named(job.earlier)]) or OPTIONS_PLACE,
+        _openjd_reports({kind: f"clashes{EXTENSIONS[kind]}" for kind in REPORTS}): _openjd_reports(job.reports),
+        MERGE_OPTIONS_PLACE: _items([*job.merge_options, *job.compared]) or MERGE_OPTIONS_PLACE,
     }
+
+
+def _openjd_reports(paths: Mapping[str, str]) -> str:
+    """Return the options of reports, all in the folder that the job has as a parameter."""
+    return "\n".join(
+        f"            - --{kind}\n            - {_quoted('{{Param.Reports}}/' + Path(path).name)}"
+        for kind, path in paths.items()
+    )
+
+
+def _run_openjd(job: Job, path: Path) -> str:
+    folder = os.path.dirname(next(iter(job.reports.values())))
+    parameters = ["-p", f"File={job.files[0]}"]  # here, as the default of a path must not be absolute
+    if Path(folder) != job.folder:
+        parameters += ["-p", f"Reports={folder}"]
+    reports = [os.path.join(folder, Path(report).name) for report in job.reports.values()]
+    return messages.farm_run(shlex.join(["openjd", "run", str(path), *parameters]), reports)
 
 
 def _items(words: Sequence[str]) -> str:
@@ -195,27 +292,40 @@ def _quoted(text: str) -> str:
     return '"' + re.sub("[^\U00010000-\U0010ffff]+", lambda found: json.dumps(found[0])[1:-1], text) + '"'
 
 
+GIVEN_REPORTS = "--html clashes.html --json clashes.json --junit clashes.xml --pictures 20 --fail-on any"
+
+
 def _gnu_parallel(job: Job) -> dict[str, str]:
-    reports = ["--html", str(job.folder / "clashes.html"), "--json", str(job.folder / "clashes.json")]
     return {
         "program=(blender -b --command contact_lens)": f"program=({shlex.join(program())})",
         "run=(scene.blend --frames=1-30)": f"run=({shlex.join(job.run)})",
         "chunks=(1-10 11-20 21-30)": f"chunks=({shlex.join(job.chunks)})",
         "shards=1": f"shards={job.shards}",
         "parts=parallel_parts": f"parts={shlex.quote(str(job.folder / 'parallel_parts'))}",
-        "reports=(--html clashes.html --json clashes.json)": f"reports=({shlex.join(reports)})",
+        f"merge=({GIVEN_REPORTS})": f"merge=({shlex.join(job.merge)})",
     }
 
 
 def _github_actions(job: Job) -> dict[str, str]:
-    run = shlex.join([*(_in_repository(Path(file)) for file in job.files), *job.run[len(job.files) :]])
+    job = replace(
+        job,
+        files=[_in_repository(Path(file)) for file in job.files],
+        earlier={name: _in_repository(Path(path)) for name, path in job.earlier.items()},
+        reports={kind: Path(path).name for kind, path in job.reports.items()},
+    )
     return {
         "        chunk: [1-10, 11-20, 21-30]": f"        chunk: {json.dumps(job.chunks)}",
         "        shard: [1]": f"        shard: {list(range(1, job.shards + 1))}",
-        "          scene.blend --frames=1-30": f"          {run}",
+        "          scene.blend --frames=1-30": f"          {shlex.join(job.run)}",
         "          --only-frames=${{ matrix.chunk }} --shard ${{ matrix.shard }}/1": "          "
         f"--only-frames=${{{{ matrix.chunk }}}} --shard ${{{{ matrix.shard }}}}/{job.shards}",
+        f"          {GIVEN_REPORTS}": f"          {shlex.join(job.merge)}",
+        _uploaded(f"clashes{EXTENSIONS[kind]}" for kind in REPORTS): _uploaded(job.reports.values()),
     }
+
+
+def _uploaded(names: Iterable[str]) -> str:
+    return "\n".join(f"            {name}" for name in names)
 
 
 def _in_repository(file: Path) -> str:
@@ -228,11 +338,11 @@ def _in_repository(file: Path) -> str:
 
 WRITTEN = (
     Template("flamenco/contact_lens_check.js", _flamenco, lambda job, path: messages.FARM_FLAMENCO),
+    Template("openjd/check.yaml", _openjd, _run_openjd),
     Template(
-        "openjd/check.yaml",
-        _openjd,  # the default of a path must not be absolute
-        lambda job, path: messages.farm_run(shlex.join(["openjd", "run", str(path), "-p", f"File={job.files[0]}"])),
+        "gnu_parallel.sh",
+        _gnu_parallel,
+        lambda job, path: messages.farm_run(shlex.join(["bash", str(path)]), list(job.reports.values())),
     ),
-    Template("gnu_parallel.sh", _gnu_parallel, lambda job, path: messages.farm_run(shlex.join(["bash", str(path)]))),
     Template("github_actions.yml", _github_actions, lambda job, path: messages.FARM_GITHUB),
 )

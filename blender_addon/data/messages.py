@@ -1077,6 +1077,7 @@ COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merg
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
 ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
+SHARED_REPORT_NAME = "each report needs a name of its own: some jobs write all of them to one folder"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"
 STOPPED_UNCHECKED = "stopped: not everything was checked"
@@ -1181,12 +1182,22 @@ def too_many_jobs(most: int) -> str:
 # --- job descriptions -----------------------------------------------------------------------------------------------
 
 FARM_FRAMES = "--frames: name the frames to check, as in 1-250"
-FARM_FLAMENCO = "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender"
-FARM_GITHUB = "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top"
+FARM_FLAMENCO = (
+    "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender:\n"
+    "it asks where the reports go"
+)
+FARM_GITHUB = (
+    "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"
+    "the reports are an artifact of the run"
+)
 
 
-def farm_run(command: str) -> str:
-    return f"run it: {command}"
+def farm_run(command: str, reports: Sequence[str]) -> str:
+    return f"run it: {command}\nit writes {', '.join(reports)}"
+
+
+def report_of_a_job(path: str) -> str:
+    return f"{path}: a job writes its reports to files: name one"
 
 
 def format_string(text: str) -> str:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Contact Lens, a job type of Flamenco 3.3 or newer: copy this file to the folder "scripts" beside flamenco-manager.
 
+// The reports, and what is added to the path of each.
+const REPORTS = {"html": ".html", "json": ".json", "junit": ".xml"};
+
 const JOB_TYPE = {
     label: "Contact Lens Check",
     settings: [
@@ -32,7 +35,13 @@ const JOB_TYPE = {
             key: "options",
             type: "string",
             default: "",
-            description: 'Options of the check, as in --clearance 2mm --collections Props "Outer Walls"',
+            description: 'Options of check, as in --clearance 2mm --collections Props "Outer Walls"',
+        },
+        {
+            key: "merge_options",
+            type: "string",
+            default: "",
+            description: "Options of merge, as in --allow-skipped",
         },
         {
             key: "report",
@@ -40,12 +49,12 @@ const JOB_TYPE = {
             subtype: "file_path",
             required: true,
             eval: "str(abspath('//') / Path(bpy.data.filepath).stem)",
-            description: "Path of the reports without extension: .html and .json are added. All workers must reach it",
+            description: "Path of the reports, without extension. All workers must reach it",
         },
         {
             key: "fail_on",
             type: "string",
-            choices: ["any", "touching", "penetrating", "never"],
+            choices: ["any", "touching", "penetrating", "new", "never"],
             default: "any",
             description: "Which clashes let the job fail, after its reports are written",
         },
@@ -90,9 +99,9 @@ function compileJob(job) {
             checks.push(task(`check ${chunk}, ${shard} of ${shards}`, ["check", settings.blendfile], run, covers));
         }
     }
-    const reports = ["--html", `${settings.report}.html`, "--json", `${settings.report}.json`];
+    const reports = Object.keys(REPORTS).map((kind) => [`--${kind}`, `${settings.report}${REPORTS[kind]}`]);
     const verdict = ["--pictures", `${settings.pictures}`, "--fail-on", settings.fail_on];
-    const merge = task("merge", ["merge", parts], reports, verdict);
+    const merge = task("merge", ["merge", parts], ...reports, verdict, words(settings.merge_options));
     for (const check of checks) {
         merge.addDependency(check);
         job.addTask(check);

@@ -68,6 +68,7 @@ def test_no_line_of_a_description_is_left_as_it_is_in_the_package(scene_file: Pa
     farm = part("blender_addon.commands.farm")
     made = farm.parser("farm")
     arguments = [str(tmp_path), str(scene_file), "--frames", "3-9", "--chunk-size", "4", "--shards", "3", "--exact"]
+    arguments += ["--csv", str(tmp_path / "a.csv"), "--fail-on", "never", "--pictures", "3", "--allow-skipped"]
     job = farm._job(made, made.parse_args(arguments), arguments)
     for template in farm.WRITTEN:
         lines = template.lines(job)
@@ -77,9 +78,83 @@ def test_no_line_of_a_description_is_left_as_it_is_in_the_package(scene_file: Pa
             assert f"\n{line}\n" not in template.filled(job)
 
 
+@pytest.fixture
+def baseline(scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A report of frame 1 of the file."""
+    path = tmp_path / "old.json"
+    assert run("check", scene_file, "--frames", "1", "--json", path) == 0
+    capsys.readouterr()
+    return path
+
+
+def test_each_job_makes_the_reports_and_judges_as_it_was_asked_to(
+    scene_file: Path,
+    baseline: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (scene_file.parent / ".git").mkdir()
+    (tmp_path / "reports").mkdir()
+    monkeypatch.chdir(baseline.parent)
+    options = ["--csv", "reports/room.csv", "--html=reports/room.html", "--fail-on", "new", "--pictures", 3]
+    options += ["--baseline", baseline.name, "--allow-skipped", "--quiet"]
+    texts = written(tmp_path / "jobs", scene_file, "--frames", "1", *options)
+    html, csv = (str(tmp_path / "reports" / name) for name in ("room.html", "room.csv"))
+    said = capsys.readouterr().out
+    assert f"-p Reports={tmp_path / 'reports'}\n  it writes {html}, {csv}\n" in said
+    assert f"gnu_parallel.sh\n  it writes {html}, {csv}\n" in said
+
+    verdict = f"--pictures 3 --fail-on new --allow-skipped --quiet --baseline {baseline}"
+    shell = texts["gnu_parallel.sh"]
+    assert f"merge=(--html {html} --csv {csv} {verdict})" in shell
+    assert f" --quiet --baseline {baseline})" in shell, "a part does not judge"
+
+    workflow = " ".join(texts["github_actions.yml"].split())
+    assert "--html room.html --csv room.csv --pictures 3 --fail-on new --allow-skipped --quiet --baseline" in workflow
+    assert "path: | room.html room.csv" in workflow
+
+    template = " ".join(texts["check.yaml"].split())
+    assert '- --html - "{{Param.Reports}}/room.html" - --csv - "{{Param.Reports}}/room.csv" - --pictures' in template
+    assert f'- "{{{{Param.FailOn}}}}" - "--allow-skipped" - "--quiet" - "--baseline" - "{baseline}"' in template
+    assert "default: new" in template
+    assert "default: 3 " in template
+
+    job_type = texts["contact_lens_check.js"]
+    assert 'const REPORTS = {"html": ".html", "csv": ".csv"};' in job_type
+    assert f'default: "--quiet --baseline {baseline}",' in job_type
+    assert f'default: "--allow-skipped --quiet --baseline {baseline}",' in job_type
+    assert 'default: "new",' in job_type
+
+
+def test_reports_of_one_name_are_refused(scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reports = ("--json", tmp_path / "room", "--html", scene_file.parent / "room")
+    assert run("farm", tmp_path / "jobs", scene_file, "--frames", "1", *reports) == 2
+    assert "each report needs a name of its own" in capsys.readouterr().err
+
+
+def test_each_job_makes_three_reports_in_the_folder_if_none_is_named(scene_file: Path, tmp_path: Path) -> None:
+    shell = written(tmp_path / "jobs", scene_file, "--frames", "1")["gnu_parallel.sh"]
+    places = " ".join(
+        f"--{kind} {tmp_path / 'jobs'}/clashes.{ending}"
+        for kind, ending in (("html", "html"), ("json", "json"), ("junit", "xml"))
+    )
+    assert f"merge=({places} --pictures 20 --fail-on any)" in shell
+
+
 def test_the_open_file_and_its_frames_are_the_default(scene_file: Path, tmp_path: Path) -> None:
     shell = written(tmp_path / "jobs")["gnu_parallel.sh"]
     assert f"run=('{scene_file}' --frames=1-6)" in shell
+
+
+def test_the_default_frames_are_those_of_the_scene_that_is_checked(
+    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bpy.data.scenes.new("Other").frame_end = 3
+    assert "--frames=1-3 --scene Other)" in written(tmp_path / "jobs", "--scene", "Other")["gnu_parallel.sh"]
+    assert run("farm", tmp_path / "none", "--scene", "Missing") == 2
+    assert "Missing" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> None:
@@ -96,6 +171,36 @@ def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path:
         # A variable of the shell would keep the quotes in its words.
         words = shlex.split(command.replace("${{ env.INSTALL }}", workflow["env"]["INSTALL"]))
         assert words == ["pip", "install", "bpy==4.5.*", "contact_lens-*.whl"], name
+
+
+def test_the_recipes_for_one_machine_run(
+    scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with openjd-cli")
+    guide = Path(__file__).resolve().parents[2] / "docs" / "many-machines.md"
+    github, gitlab, jenkins = re.findall(r"^```(?:yaml|groovy)\n(.*?)^```", guide.read_text("utf-8"), re.M | re.S)
+    steps = yaml.safe_load(github)["jobs"]["clashes"]["steps"]
+    job = yaml.safe_load(gitlab)["clashes"]
+    (at_github,) = (step["run"] for step in steps if "check" in step.get("run", ""))
+    (at_gitlab,) = job["script"]
+    at_jenkins = re.findall(r"sh '''\s*(.*?)\s*'''", jenkins, re.S)[0].replace("\\\n", "")
+    name, *words = shlex.split(at_github)
+    assert [name, *words] == shlex.split(at_gitlab) == shlex.split(at_jenkins)
+    assert name == "contact-lens"
+
+    words[words.index("1-250")] = "1-6"
+    monkeypatch.chdir(scene_file.parent)
+    scene_file.rename("room.blend")
+    place = words.index("--jobs")
+    assert run(*words[:place], *words[place + 2 :], "--pictures", 0) == 1
+    made = {path.name for path in scene_file.parent.iterdir()} - {"room.blend"}
+    for pattern in (
+        steps[-1]["with"]["path"],
+        *job["artifacts"]["paths"],
+        *re.findall("archiveArtifacts '(.*)'", jenkins),
+    ):
+        assert {path.name for path in scene_file.parent.glob(pattern)} == made
+    assert {job["artifacts"]["reports"]["junit"], *re.findall("junit '(.*)'", jenkins)} == {"clashes.xml"} <= made
 
 
 def test_only_descriptions_are_written_over(
@@ -117,7 +222,12 @@ def test_only_descriptions_are_written_over(
         (["none.blend", "--frames", "1"], "none.blend: there is no such file"),
         (["SCENE"], "--frames: name the frames to check"),
         (["SCENE", "--frames", "1", "--shards", "0"], "--shards: expected a number of 1 or more, not '0'"),
-        (["SCENE", "--frames", "1", "--json", "x"], "unrecognized arguments: --json x"),
+        (["SCENE", "--frames", "1", "--json", "-"], "-: a job writes its reports to files: name one"),
+        (["SCENE", "--frames", "1", "--json", "none/x.json"], "there is no folder"),
+        (["SCENE", "--frames", "1", "--pictures", "-1"], "--pictures: expected a number of 0 or more, not '-1'"),
+        (["SCENE", "--frames", "1", "--fail-on", "new"], "--fail-on new needs a report to compare with"),
+        (["SCENE", "--frames", "1", "--baseline", "none.json"], "none.json: "),
+        (["SCENE", "--frames", "1", "--shard", "1/2"], "unrecognized arguments: --shard 1/2"),
         (["SCENE", "--frames", "1", "--object", "\"A\" 'b'"], "both kinds of quotes"),
         (["SCENE", "--frames", "1", "--object", "A{{1}}"], "A{{1}}: a name with {{ would be taken for an expression"),
     ],
