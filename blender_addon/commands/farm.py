@@ -18,7 +18,8 @@ import bpy
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..report import files as report_files
-from .check_options import add_reports, add_what_to_check
+from . import blend_file
+from .check_options import MOST_SHARDS, add_reports, add_what_to_check
 from .command_parser import CommandParser, positive
 from .earlier import Earlier
 from .given_options import divided
@@ -38,6 +39,8 @@ OF_BOTH = ("enable_autoexec", "quiet")
 """Options that are for check and for merge."""
 OF_MERGE = ("allow_skipped", "allow_empty")
 """Options that are for merge only."""
+NOT_WRITTEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+"""Line feeds and the like, and bytes of a path that are no letter: not all descriptions can have them."""
 VALUES = ("frames", "chunk_size", "shards", "fail_on", "pictures", *EARLIER, *EXTENSIONS)
 """Options of which a job has the values. All others are repeated as they were given."""
 
@@ -140,10 +143,14 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
         raise UsageError(messages.NO_FILE_OPEN)
     for file in files:
         if not Path(file).is_file():
-            raise UsageError(f"{file}: {messages.FOLDER if Path(file).is_dir() else messages.NO_FILE}")
+            raise UsageError(f"{file}: {blend_file.why_missing(file)}")
     for word in (options.folder, *files, *map(str, arguments)):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
             raise UsageError(messages.format_string(word))
+        if NOT_WRITTEN.search(word):
+            raise UsageError(messages.not_in_a_job(word))
+    if options.shards > MOST_SHARDS:
+        raise UsageError(messages.too_many_shards(MOST_SHARDS))
     frames = options.frames
     if frames is None:
         if options.files:

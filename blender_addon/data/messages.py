@@ -1204,6 +1204,16 @@ def format_string(text: str) -> str:
     return f"{text}: a name with {{{{ would be taken for an expression in a job description; rename it"
 
 
+def not_in_a_job(text: str) -> str:
+    return (
+        f"{text}: a name with a control character, or that is not UTF-8, cannot be part of a job description; rename it"
+    )
+
+
+def too_many_shards(most: int) -> str:
+    return f"--shards: at most {most:,}"
+
+
 def both_quotes(text: str) -> str:
     return f"an option with both kinds of quotes cannot be part of a job description: {text}"
 

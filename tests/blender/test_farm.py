@@ -229,6 +229,12 @@ def test_only_descriptions_are_written_over(
         (["SCENE", "--frames", "1", "--baseline", "none.json"], "none.json: "),
         (["SCENE", "--frames", "1", "--shard", "1/2"], "unrecognized arguments: --shard 1/2"),
         (["SCENE", "--frames", "1", "--object", "\"A\" 'b'"], "both kinds of quotes"),
+        (["SCENE", "--frames", "1", "--shards", "100001"], "--shards: at most 100,000"),
+        (["SCENE", "--frames", "1", "--object", "A\nB"], "A\\nB: a name with a control character"),
+        (
+            ["SCENE", "--frames", "1", "--object", "A\udcff"],
+            "A\\xff: a name with a control character, or that is not UTF-8",
+        ),
         (["SCENE", "--frames", "1", "--object", "A{{1}}"], "A{{1}}: a name with {{ would be taken for an expression"),
     ],
 )

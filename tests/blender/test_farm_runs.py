@@ -152,8 +152,10 @@ def test_open_job_description_makes_the_report_of_one_run(scene_file: Path, mach
     assert not report.exists()
 
     assert task("3-4")[0] == 0
-    code, said = step("Merge", "-p", "FailOn=never")
-    assert code == 0, said
+    code, said = step("Merge", "-p", "FailOn=penetrating")
+    assert code != 0
+    assert re.search(r"Exit code 1: \d+ clashes count \(--fail-on penetrating\)", said), said
+    assert all(report.with_suffix(suffix).exists() for suffix in (".html", ".xml"))
     assert report.read_bytes() == machine.one_run(scene_file, "--frames", "1-6", "--verify")
 
 
