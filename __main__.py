@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -23,6 +24,8 @@ def main() -> int:
             os.fstat(number)
         except OSError:  # closed: the next file that is opened, a report too, would take its place
             os.open(os.devnull, os.O_RDWR)
+    # Ctrl-C ends a process that starts at once: what Blender imports catches KeyboardInterrupt, and is broken then.
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         with blender_aside("--quiet" in sys.argv):
             import bpy
@@ -42,6 +45,7 @@ def main() -> int:
     from .blender_addon import command_line
 
     register()
+    signal.signal(signal.SIGINT, handler)
     return command_line.main(sys.argv[1:], "python -m contact_lens")
 
 

@@ -120,6 +120,16 @@ def test_a_library_that_blender_lacks_is_named(addon: ModuleType, tmp_path: Path
         assert line.endswith(problem)
 
 
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
+def test_an_interrupt_while_blender_is_loaded_ends_the_process(addon: ModuleType, tmp_path: Path) -> None:
+    modules = modules_of(addon, tmp_path)
+    caught = "import contextlib, signal\nwith contextlib.suppress(KeyboardInterrupt):\n    signal.raise_signal(2)\n"
+    (modules / "bpy.py").write_text(caught, encoding="utf-8")
+    code, *told = in_process([sys.executable, "-m", "contact_lens", "a.blend"], tmp_path, PYTHONPATH=str(modules))
+    assert code not in (0, 1), "1 is for clashes"
+    assert told == ["", ""]
+
+
 # --- quiet ----------------------------------------------------------------------------------------------------------
 
 
