@@ -99,15 +99,24 @@ def run(arguments: Sequence[str], prog: str) -> int:
 
 
 def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:
-    """Yield the reports that are named, of a folder those in it but for what is to be written. Raises UsageError."""
+    """Yield the reports that are named, of a folder those in it but for an earlier one that is to be written again.
+    Raises UsageError."""
     for path in given:
         if not os.path.isdir(path):
             yield path
             continue
-        found = [str(file) for file in sorted(Path(path).glob("*.json")) if os.path.realpath(file) not in without]
+        files = map(str, sorted(Path(path).glob("*.json")))
+        found = [file for file in files if os.path.realpath(file) not in without or _is_part(file)]
         if not found:
             raise UsageError(messages.no_parts_in(path))
         yield from found
+
+
+def _is_part(path: str) -> bool:
+    try:
+        return json.loads(Path(path).read_bytes())["part"] is not None
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def _read(path: str) -> Part:

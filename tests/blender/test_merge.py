@@ -217,9 +217,10 @@ def test_a_part_is_not_written_over(command_and_parts: Command, capfd: pytest.Ca
     """But a folder may be merged twice into a file in it."""
     _, parts = command_and_parts
     before = parts[0].read_bytes()
-    assert run("merge", *parts, "--json", parts[0]) == 2
-    assert "000.json: this is a part to be merged" in capfd.readouterr().err
-    assert parts[0].read_bytes() == before
+    for given in (parts, [parts[0].parent]):
+        assert run("merge", *given, "--json", parts[0]) == 2
+        assert "000.json: this is a part to be merged" in capfd.readouterr().err
+        assert parts[0].read_bytes() == before
     path = parts[0].parent / "whole.json"
     try:
         assert [run("merge", parts[0].parent, "--json", path, "--quiet") for _ in range(2)] == [1, 1]
