@@ -139,14 +139,12 @@ class _Polytopes(HullPairs):
             growing, left = int(np.count_nonzero(self.growing)), self.growing | self.full
             active = int(np.count_nonzero(left))
             report_progress(progress, total - active, total)
+            if not (active if self.room < _ROOM[-1] else growing):
+                return self.store()
             if active < _COMPACT * len(left):
                 self.store()
                 self.keep(np.flatnonzero(left))
-            if not active:
-                return self.store()
             if not growing:
-                if self.room == _ROOM[-1]:
-                    return self.store()
                 self.store()
                 self.make_room(_ROOM[-1])
             self.step()
@@ -187,7 +185,8 @@ class _Polytopes(HullPairs):
         self.growing &= ~ended & (depth > self.rounding)
         self.full |= self.growing & (self.vertex_count == self.room - 1)
         self.growing &= ~self.full
-        self.add(new, nearest)
+        if self.growing.any():
+            self.add(new, nearest)
 
     def add(self, new: FloatArray, nearest: IntArray) -> None:
         """Add a point (4, m) to each polytope that grows, whose nearest face sees it."""

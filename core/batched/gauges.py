@@ -62,12 +62,12 @@ def gauges_at_nodes(
             # The first planes of all polytopes, then the second ones, and so on: (facet, polytope, 3).
             number = np.minimum(np.arange(size)[:, None], count[which] - 1)
             chosen = np.ascontiguousarray(single.take(first[which] + number, axis=1).transpose(1, 2, 0))
-            # No matrix product: how that rounds may depend on the number of polytopes.
-            largest = np.einsum("pc,ck->pk", chosen[0], nodes)
-            products = np.empty_like(largest)
-            for plane in chosen[1:]:
-                np.einsum("pc,ck->pk", plane, nodes, out=products)
-                np.maximum(largest, products, out=largest)
+            largest = np.full((len(which), len(_USED)), -np.inf, dtype=np.float32)
+            step = max(1, _PRODUCTS // largest.size)
+            for start in range(0, size, step):
+                # No matrix product: how that rounds may depend on the number of polytopes.
+                for products in np.einsum("fpc,ck->fpk", chosen[start : start + step], nodes):
+                    np.maximum(largest, products, out=largest)
             largest += (_ROUNDING * SINGLE_EPS / radii[which, None]).astype(np.float32)
             gauges[which[:, None], _USED] = largest
     report_progress(progress, 1.0)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,18 +50,22 @@ def add_rows(rows: FloatArray) -> FloatArray:
     return result
 
 
+@cache
+def _with_pairs(subscripts: str) -> tuple[bool, ...]:
+    """Return of which operands the last index is that of the result."""
+    return tuple(name[-1] == subscripts[-1] for name in subscripts.partition("->")[0].split(","))
+
+
 def einsum(subscripts: str, *operands: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return `np.einsum` of arrays whose last index is that of the pair: the same for a pair alone as among others.
 
     Where there is only one, numpy adds along another axis, in another order. Operands without that index may take part.
     """
-    terms, _, result = subscripts.partition("->")
-    names, column = terms.split(","), result[-1]
-    count = next(of.shape[-1] for name, of in zip(names, operands, strict=True) if name[-1] == column)
-    if count != 1:
+    of_pairs = _with_pairs(subscripts)
+    if operands[of_pairs.index(True)].shape[-1] != 1:
         found: NDArray[Any] = np.einsum(subscripts, *operands, out=out)
         return found
-    twice = [np.repeat(of, 2, axis=-1) if name[-1] == column else of for name, of in zip(names, operands, strict=True)]
+    twice = [of.repeat(2, -1) if is_of else of for of, is_of in zip(operands, of_pairs, strict=True)]
     single: NDArray[Any] = np.einsum(subscripts, *twice)[..., :1]
     if out is None:
         return single
