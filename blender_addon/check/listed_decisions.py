@@ -78,6 +78,7 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         elif decision.status == APPROVED:
             _approve(finding, decision.approval(units))
         used.update(about)
+    refused |= {each: messages.about_file(each.file) for each in decisions.all if each.file not in (None, file)}
     unused = [
         Unused(decision.line, decision.words, refused.get(decision, messages.NOT_IN_LIST))
         for decision in decisions.all

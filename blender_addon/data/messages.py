@@ -1410,6 +1410,10 @@ def decisions(number: int) -> str:
     return counted(number, "decision")
 
 
+def about_file(name: str | None) -> str:
+    return f"it is about {name}"
+
+
 def decisions_saved(number: int, ignored: Sequence[str]) -> str:
     """Return what a file of decisions has; ignored: objects of which all pairs are, which it cannot say."""
     if not ignored:

@@ -220,7 +220,8 @@ def test_decisions_about_no_clash_of_the_list_are_named(path: Path, capfd: pytes
     )
     assert statuses() == {"A | B": "REVIEWED", "B | C": "NEW"}
     said = words(path, capfd)
-    assert "Applied 1 decision, not line 10, X and Y: no such clash is in the list; " in said
+    assert "Applied 1 decision, not line 10, X and Y: no such clash is in the list; line 15, A and B: " in said
+    assert "A and B: it is about hall.blend" in said
 
 
 def test_a_pair_of_instances_is_not_ignored_in_the_list(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
