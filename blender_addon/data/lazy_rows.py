@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, overload
 
 Row = dict[str, Any]
@@ -13,10 +13,15 @@ class LazyRows(Sequence[Row]):
     """Rows made one by one, on each access, with what was added to some of them."""
 
     def __init__(
-        self, count: int, make: Callable[[int], Row], columns: Mapping[str, Sequence[Any]] | None = None
+        self,
+        count: int,
+        make: Callable[[int], Row],
+        columns: Mapping[str, Sequence[Any]] | None = None,
+        source: LazyRows | None = None,
     ) -> None:
-        """make: returns a row by its number; columns: fields of which the values of all rows are known already."""
-        self._count, self._make = count, make
+        """make: returns a row by its number; columns: fields of which the values of all rows are known already; source:
+        the rows that these are made of."""
+        self._count, self._make, self._source = count, make, source
         self._columns = columns or {}
         self._more: dict[int, Row] = {}
 
@@ -40,23 +45,24 @@ class LazyRows(Sequence[Row]):
         """Add fields to a row."""
         self._more.setdefault(k, {}).update(values)
 
-    def has_added(self, names: Iterable[str]) -> bool:
-        """Return whether one of some fields was added to a row."""
-        return any(name in fields for fields in self._more.values() for name in names)
+    def has_added(self, names: Collection[str]) -> bool:
+        """Return whether one of some fields was added to a row, or to one of the source."""
+        of_source = self._source is not None and self._source.has_added(names)
+        return of_source or any(name in fields for fields in self._more.values() for name in names)
 
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> LazyRows:
         """Return the rows with other values of some fields, known of all."""
-        return LazyRows(self._count, lambda k: self[k], {**self._columns, **columns})
+        return LazyRows(self._count, lambda k: self[k], {**self._columns, **columns}, self)
 
     def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
         """Return the rows turned into others. `turn` takes the fields that are known of all rows too, as lists."""
         columns = turn({name: list(values) for name, values in self._columns.items()})
-        return LazyRows(self._count, lambda k: turn(self[k]), columns)
+        return LazyRows(self._count, lambda k: turn(self[k]), columns, self)
 
     def taken(self, order: Sequence[int]) -> LazyRows:
         """Return some of the rows, in this order."""
         columns = {name: [values[k] for k in order] for name, values in self._columns.items()}
-        return LazyRows(len(order), lambda k: self[order[k]], columns)
+        return LazyRows(len(order), lambda k: self[order[k]], columns, self)
 
     def columns(self, names: Sequence[str]) -> list[Sequence[Any]]:
         """Return the values (n) of some fields; None in rows that do not have one."""
