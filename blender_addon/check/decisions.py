@@ -17,6 +17,13 @@ from .clash_ids import KnownIds
 from .clashes import Clashes
 
 APPROVED, REVIEWED, IGNORED = "approved", "reviewed", "ignored"
+REASONS = (
+    messages.SEVERAL_OF_THESE_NAMES,
+    messages.DECIDED_BY_ID,
+    messages.NO_SUCH_CLASH,
+    messages.FILE_NOT_CHECKED,
+)
+"""Why a decision is about no clash. The first that holds in any check, or of the last two in all checks."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,8 @@ class Decision:
     def words(self) -> str:
         """The clash as text."""
         names = " and ".join(sorted(self.names)) if self.names else ""
-        return f"{self.id} ({names})" if self.id and names else self.id or names
+        clash = f"{self.id} ({names})" if self.id and names else self.id or names
+        return clash if self.file is None else f"{clash} in {self.file}"
 
     def approval(self, units: UnitFormat) -> Approval:
         """Return what was approved; units: of the scene."""
@@ -68,20 +76,29 @@ class Decisions:
     """Those that a clash was found for."""
     _ambiguous: set[Decision] = field(default_factory=set)
     """Those whose names are of several objects."""
+    _overruled: set[Decision] = field(default_factory=set)
+    """Those by names about a clash that another one is about by its id."""
+    _files: set[str | None] = field(default_factory=set)
+    """Those that were checked."""
 
     def about(
         self, objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds, file: str | None
     ) -> dict[Pair, Decision]:
         """Return the decisions about the clashes of a check of a file; known: the ids of the list of the file."""
+        self._files.add(file)
         by_clash = self.by_clash(file)
         counts = Counter(obj.name for obj in objects)
         found: dict[Pair, Decision] = {}
         for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if by_clash else ()):
             a, b = (objects[k] for k in clashes.pairs[row].tolist())
-            about, named = by_clash.get(clash_id), by_clash.get(frozenset((a.name, b.name)))
-            if not about and named and max(counts[a.name], counts[b.name]) > 1:
+            about, named = by_clash.get(clash_id), by_clash.get(frozenset((a.name, b.name)), [])
+            if about:
+                self._overruled.update(named)
+            elif max(counts[a.name], counts[b.name]) > 1:
                 self._ambiguous.update(named)
-            elif about := about or named:
+            else:
+                about = named
+            if about:
                 found[frozenset((a.key, b.key))] = about[-1]
                 self._used.update(about)
         return found
@@ -98,9 +115,19 @@ class Decisions:
 
     def unused(self) -> list[Unused]:
         """Return the decisions that no clash was found for, in the order of their lines."""
-        left = [decision for decision in self.all if decision in self._ambiguous or decision not in self._used]
-        several, none = messages.SEVERAL_OF_THESE_NAMES, messages.NO_SUCH_CLASH
-        return sorted({Unused(of.line, of.words, several if of in self._ambiguous else none) for of in left})
+        reasons = ((decision, self._why_unused(decision)) for decision in self.all)
+        return sorted({Unused(decision.line, decision.words, reason) for decision, reason in reasons if reason})
+
+    def _why_unused(self, decision: Decision) -> str:
+        """Return why no clash was found for a decision; empty where one was."""
+        several, by_id, none, not_checked = REASONS
+        if decision in self._ambiguous:
+            return several
+        if decision in self._overruled:
+            return by_id
+        if decision in self._used:
+            return ""
+        return none if decision.file is None or decision.file in self._files else not_checked
 
 
 def approvals(decided: Mapping[Pair, Decision], units: UnitFormat) -> dict[Pair, Approval]:

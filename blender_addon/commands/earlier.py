@@ -24,6 +24,9 @@ from ..report.baseline import Baseline
 from ..report.merging import LOOKED_AT
 from .outcome import UsageError
 
+MOST_LINES = 10
+"""On the terminal; reports have all."""
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -92,10 +95,16 @@ class Earlier:
 def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a document says of its baseline and decisions as lines of text."""
     if (baseline := record["baseline"]) is not None:
-        yield from map(messages.check_not_compared, baseline["not_compared"])
+        yield from _first(list(map(messages.check_not_compared, baseline["not_compared"])))
     if (decisions := record["decisions"]) is not None:
-        for unused in decisions["unused"]:
-            yield messages.decision_unused(decisions["file"], unused["line"], unused["clash"], unused["reason"])
+        yield from _first([messages.decision_unused(decisions["file"], *of.values()) for of in decisions["unused"]])
+
+
+def _first(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first lines, and how many more there are."""
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield messages.more_entries(len(lines) - MOST_LINES)
 
 
 def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:

@@ -1355,6 +1355,7 @@ def baseline_ambiguous(name: str) -> str:
 # --- decisions beside the file ----------------------------------------------------------------------------------------
 
 NO_SUCH_CLASH = "no such clash was found"
+DECIDED_BY_ID = "another decision is about this clash, by its id"
 SEVERAL_OF_THESE_NAMES = "several objects have such a name: write an id instead"
 NOT_IN_LIST = "no such clash is in the list"
 INSTANCES_NOT_IGNORED = "a pair of instances cannot be ignored in the list"

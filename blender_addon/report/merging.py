@@ -15,6 +15,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from ... import __version__
+from ..check.decisions import REASONS
 from ..data import messages
 from ..data.frame_lists import frames_text
 from . import scene
@@ -224,12 +225,12 @@ def _decisions(parts: Sequence[Part]) -> dict[str, Any] | None:
     records = [part.document["decisions"] for part in parts]
     if records[0] is None:
         return None
-    unused = [{(entry["line"], entry["clash"]): entry for entry in record["unused"]} for record in records]
-    entries = {place: entry for of in unused for place, entry in of.items() if all(place in other for other in unused)}
-    entries |= {
-        place: entry
-        for of in unused
-        for place, entry in of.items()
-        if entry["reason"] == messages.SEVERAL_OF_THESE_NAMES
-    }
-    return {**records[0], "unused": [entries[place] for place in sorted(entries)]}
+    unused: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for record in records:
+        for entry in record["unused"]:
+            unused.setdefault((entry["line"], entry["clash"]), []).append(entry)
+    weightiest = [
+        (min(entries, key=lambda entry: REASONS.index(entry["reason"])), len(entries) == len(records))
+        for _, entries in sorted(unused.items())
+    ]
+    return {**records[0], "unused": [entry for entry, in_all in weightiest if in_all or entry["reason"] in REASONS[:2]]}

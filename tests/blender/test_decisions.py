@@ -183,6 +183,38 @@ def test_a_decision_is_used_if_any_frame_has_its_clash(tmp_path: Path) -> None:
     assert unused(document) == []
 
 
+def test_a_decision_by_names_says_that_another_is_about_the_clash_by_its_id(file: Path) -> None:
+    _, document = decided(file, {"id": AB, "status": "reviewed"}, named(status="ignored"))
+    assert statuses(document) == {"AB": "reviewed", "BC": "new"}
+    assert unused(document) == [(6, "another decision is about this clash, by its id")]
+
+
+def test_a_decision_about_a_file_that_is_not_checked_says_so_in_parts_too(file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path / "hall.blend")
+    in_hall, in_room = (named(status="ignored", file=name) for name in ("hall.blend", "room.blend"))
+    _, document = decided(file, in_hall, {"a": "B", "b": "C", "status": "reviewed"}, in_room)
+    assert unused(document) == [(5, "this file was not checked")]
+    (tmp_path / "decisions.json").write_text((tmp_path / "decisions.json").read_text().replace("\n", " "))
+    path, whole, merged = tmp_path / "decisions.json", tmp_path / "whole.json", tmp_path / "merged.json"
+    files = [file, tmp_path / "hall.blend"]
+    code = run(*files, "--decisions", path, "--json", whole, "--quiet")
+    assert load_report(whole)["decisions"]["unused"] == []
+    restrictions = (files[0], "1/2"), (files[0], "2/2"), (files[1], "1/2"), (files[1], "2/2")
+    parts = [tmp_path / f"part{k}.json" for k in range(4)]
+    for target, (only, shard) in zip(parts, restrictions, strict=True):
+        run(*files, "--decisions", path, "--only-files", only, "--shard", shard, "--json", target, "--quiet")
+    assert run("merge", *parts, "--json", merged, "--quiet") == code
+    assert merged.read_bytes() == whole.read_bytes()
+
+
+def test_the_terminal_names_the_first_ten_that_are_unused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = decisions(file, *({"a": f"X{k}", "b": "Y", "status": "ignored"} for k in range(13)))
+    assert run(file, "--decisions", path) == 1
+    shown = capsys.readouterr().out.splitlines()
+    assert sum("no such clash was found" in line for line in shown) == 10
+    assert "and 3 more" in shown
+
+
 # --- errors by hand -------------------------------------------------------------------------------------------------
 
 GOOD = '{"id": "vfusp33mcfix", "status": "reviewed"}'
