@@ -113,7 +113,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Write jobs that check files on many machines, for Flamenco, Open Job Description (AWS Deadline "
         "Cloud), GNU parallel and GitHub Actions. Each job checks the parts of the run as these options say, and then "
-        "merges them."
+        "merges them into the reports that are named: clashes.html, clashes.json and clashes.xml in DIR if none is."
         "\n\nExample:\n"
         f"  {prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm --html room.html",
         epilog="Exit code:\n  0    written\n  2    wrong usage, or a file that cannot be read or written",
