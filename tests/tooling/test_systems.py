@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -59,7 +60,8 @@ def test_the_workflow_keeps_the_folders_that_build_makes(
     monkeypatch.setattr(build.Path, "home", lambda: tmp_path)
     for name in ("CONTACT_LENS_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    for system, path in zip(("linux", "darwin"), (paths[0], paths[2]), strict=True):
+    here = {"win32": paths[1]} if os.name == "nt" else {"linux": paths[0], "darwin": paths[2]}
+    for system, path in here.items():
         monkeypatch.setattr(build.sys, "platform", system)
         assert build.cache_folder("x").parent == tmp_path / path.removeprefix("~/")
 
