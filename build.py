@@ -545,10 +545,10 @@ def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -
 
 
 def background_tests(binary: str, words: Sequence[str]) -> TestRun:
-    """Return the Blender tests inside an installed Blender, without a window."""
+    """Return the fast Blender tests inside an installed Blender, without a window."""
     blender, python = blender_python(binary)
     command = [binary, "-b", "--factory-startup", "--python-exit-code", "1", "-P", ROOT / "tests" / "run_in_blender.py"]
-    arguments = ["--", *pytest_arguments(words, "tests/blender")]
+    arguments = ["--", *pytest_arguments(words, "tests/blender", *FAST)]
     variables = {"PYTHONPATH": str(pytest_for(python))}
     return TestRun(f"Blender {blender} installed, in the background", [*command, *arguments], variables)
 
