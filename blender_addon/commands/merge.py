@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         except MergeError as error:
             raise UsageError(str(error)) from error
         each = len(document["checks"]) // len(document["inputs"])
+        names = Counter(source["file"] for source in document["inputs"])
         for k, source in enumerate(document["inputs"]):
             checks = document["checks"][k * each : (k + 1) * each]
             if options.html is not None and options.pictures and not stop.asked:
@@ -80,8 +82,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
                     reason = messages.another_blender(document["blender"], bpy.app.version_string)
                     _leave_out_pictures(checks, reason)
             if not screen.quiet:
+                name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:
-                    for line in lines(check):
+                    for line in lines(check, name):
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)

@@ -228,6 +228,21 @@ def test_a_part_is_not_written_over(command_and_parts: Command, capfd: pytest.Ca
         path.unlink()
 
 
+def test_files_of_one_name_are_printed_with_their_folders(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cube("A")
+    files = []
+    for name in ("left", "right"):
+        (tmp_path / name).mkdir()
+        files.append(save_scene(tmp_path / name / "room.blend"))
+    parts = [tmp_path / f"{k}.json" for k in (1, 2)]
+    for path, file in zip(parts, files, strict=True):
+        assert run(*files, "--only-files", file, "--json", path, "--quiet") == 0
+    capfd.readouterr()
+    assert run("merge", *parts) == 0
+    heads = [line.partition(",")[0] for line in capfd.readouterr().out.splitlines() if "room.blend" in line]
+    assert heads == [str(file) for file in files]
+
+
 # --- random scenes in random parts ----------------------------------------------------------------------------------
 
 
