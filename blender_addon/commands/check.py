@@ -173,6 +173,7 @@ def _checks(
         scene, context = frames_of_scene.scene, bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         earlier.open(scene, options.frames)
+        ids = clash_renewal.known_ids(scene)
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
         for k, frame in enumerate(wanted):
@@ -181,19 +182,19 @@ def _checks(
             if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
                 last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules).objects)
             given = frames_of_scene.read(frame, rules)
-            decide = earlier.decide(scene, given)
+            decide = earlier.decide(given, ids)
             progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:
                 outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard, decide)
             finally:
                 progress.end_frame()
             statuses = clash_renewal.statuses_with(scene, outcome.decided)
-            check = scene_report.check_record(scene, given, outcome, statuses)
+            check = scene_report.check_record(scene, given, outcome, statuses, ids)
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
             check = scene_report.reported(check)
-            looked = earlier.looked_at(check, scene, given, outcome)
+            looked = earlier.looked_at(check, scene, given, outcome, ids)
             check = earlier.compared(check, looked) if part is None else with_looked_at(check, looked)
             if part is not None:
                 part["candidates"].append(outcome.shards_digest)

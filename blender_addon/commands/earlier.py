@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ..check import clash_renewal
+from ..check.clash_ids import KnownIds
 from ..check.clashes import Clashes
 from ..check.decisions import Decision, Decisions
 from ..check.looked_at import LookedAt, looked_at
@@ -51,21 +51,22 @@ class Earlier:
         if self.baseline is not None:
             self.baseline.open(bpy.data.filepath or None, scene.name, frames or [frame_of(scene)])
 
-    def decide(self, scene: bpy.types.Scene, given: CheckInput) -> Callable[[Clashes], Mapping[Pair, Decision]]:
-        """Return what returns the decisions about clashes of the open file."""
+    def decide(self, given: CheckInput, known: KnownIds) -> Callable[[Clashes], Mapping[Pair, Decision]]:
+        """Return what returns the decisions about clashes of the open file; known: the ids of those of its list."""
         if self.decisions is None:
             return lambda clashes: {}
-        decisions, known = self.decisions, clash_renewal.known_ids(scene)
+        decisions = self.decisions
         return lambda clashes: decisions.about(given.objects, clashes, known, Path(bpy.data.filepath).name)
 
     def looked_at(
-        self, check: dict[str, Any], scene: bpy.types.Scene, given: CheckInput, outcome: Outcome
+        self, check: dict[str, Any], scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, known: KnownIds
     ) -> LookedAt | None:
-        """Return which clashes of the baseline a check of the open file has looked at; None without a baseline."""
+        """Return which clashes of the baseline a check of the open file has looked at; None without a baseline. known:
+        the ids of the clashes of the file's list."""
         if self.baseline is None:
             return None
         clashes = self.baseline.earlier(check["path"], check["scene"], check["frame"])
-        return looked_at(scene, given, outcome, clash_renewal.known_ids(scene), clashes)
+        return looked_at(scene, given, outcome, known, clashes)
 
     def compared(self, check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
         """Return a check, as reported, compared with the baseline."""

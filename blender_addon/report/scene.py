@@ -54,13 +54,14 @@ def check_record(
     given: CheckInput,
     outcome: Outcome,
     statuses: Mapping[Pair | None, str] | None = None,
+    ids: clash_ids.KnownIds | None = None,
     frame: float | None = None,
     changed: Pair = frozenset(),
 ) -> dict[str, Any]:
     """Return a check as plain data in Blender units, its findings made on access.
 
-    statuses: of the pairs that are known; without them the findings have none, and no ids. frame: of the check, if not
-    the scene's current one. changed: the objects that were left out, as they have changed.
+    statuses, ids: of the pairs that are known; without them the findings have none. frame: of the check, if not the
+    scene's current one. changed: the objects that were left out, as they have changed.
     """
     frame = frame_of(scene) if frame is None else frame
     more = {"frame": frame, "apart": False, "out_of_date": None}
@@ -68,7 +69,8 @@ def check_record(
     if statuses is not None:
         found_statuses = clash_renewal.statuses_of(given.objects, outcome.clashes, statuses)
         columns["status"] = [status.lower() for status in found_statuses]
-        columns["id"] = clash_ids.of_clashes(given.objects, outcome.clashes, clash_renewal.known_ids(scene))
+    if ids is not None:
+        columns["id"] = clash_ids.of_clashes(given.objects, outcome.clashes, ids)
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns)
     return {
         "file": Path(bpy.data.filepath).name or None,
@@ -102,7 +104,7 @@ def store_check(
     changed: Pair = frozenset(),
 ) -> None:
     """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
-    record = check_record(scene, given, outcome, None, frame, changed)
+    record = check_record(scene, given, outcome, frame=frame, changed=changed)
     approved = rows(given.objects, outcome.approved, outcome.facts, given.units, {"frame": record["frame"]})
     clash_renewal.store(scene, given, outcome, record, approved, changed)
 
