@@ -103,6 +103,7 @@ def _controls(
     search = messages.search_clashes(count)
     yield f'<div class="controls" role="search" aria-label="{search}" hidden>'
     yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
+    heads = {"s": "Status", "c": messages.SINCE_BASELINE} if len(changes) > 1 else {}  # both have a button New
     groups = (("Relation", "r", relations), ("Status", "s", statuses), ("Change", "c", changes))
     for title, letter, kinds in groups:
         if len(kinds) < 2:
@@ -112,7 +113,7 @@ def _controls(
             f"{dot(kind) if letter == 'r' else ''}{_label(letter, kind)} <span>{number:,}</span></button>"
             for place, (kind, number) in enumerate(kinds)
         )
-        head = f'<span class="dim">{messages.SINCE_BASELINE}</span>' if letter == "c" else ""
+        head = f'<span class="dim">{heads[letter]}</span>' if letter in heads else ""
         yield f'<div class="chips" role="group" aria-label="{title}">{head}{buttons}</div>'
     yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
     yield f'<output data-words="{messages.MATCHES}"></output></div>'
