@@ -23,6 +23,15 @@ _BESIDE = ("file", "note", "author")
 """What an entry says beside the decision."""
 
 
+class Saved(NamedTuple):
+    """What a file of decisions becomes."""
+
+    entries: list[dict[str, Any]]
+    """The decisions, as plain data."""
+    removed: int
+    """How many of the earlier ones were about clashes that are undecided in the list."""
+
+
 class Applied(NamedTuple):
     """What the list took of decisions."""
 
@@ -32,8 +41,8 @@ class Applied(NamedTuple):
     """Those that it did not take."""
 
 
-def entries(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -> list[dict[str, Any]]:
-    """Return the decisions of the list as plain data; file: name of the .blend file, None of one that is not saved.
+def saved(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -> Saved:
+    """Return the decisions of the list for a file; file: name of the .blend file, None of one that is not saved.
 
     earlier: those of the file that is replaced. Of these all that are about no clash of the list stay, and of the
     others what is said beside the decision.
@@ -42,18 +51,22 @@ def entries(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None)
     findings, listed = _present(scene), results.ignored_now(check)
     by_clash = {} if earlier is None else earlier.by_clash(file)
     about = _about(scene, findings, by_clash)
-    replaced = {decisions[-1] for decisions in about.values()}
     found: list[dict[str, Any]] = []
+    replaced: set[Decision] = set()
     for k, finding in enumerate(findings):
         is_ignored = bool(listed) and results.is_in(listed, results.pair_key(finding))
         if (decided := {"status": IGNORED} if is_ignored else _decided(finding, units)) is not None:
             names = {letter: results.label(finding, letter) for letter in "ab"}
-            found.append({"id": finding.clash_id, **names, **decided, **_beside(about.get(k), file)})
+            before = about.get(k, [])
+            replaced.update(before[-1:])
+            found.append({"id": finding.clash_id, **names, **decided, **_beside(before, file)})
     for pair in _ignored_pairs(scene, findings):
         before = by_clash.get(pair.id) or by_clash.get(pair.names) or []
         replaced.update(before[-1:])
         found.append({"id": pair.id, "a": pair.a, "b": pair.b, "status": IGNORED, **_beside(before, file)})
-    return found + [decision.entry for decision in (earlier.all if earlier else ()) if decision not in replaced]
+    removed = {decisions[-1] for decisions in about.values()} - replaced
+    kept = [of.entry for of in (earlier.all if earlier else ()) if of not in replaced | removed]
+    return Saved([*found, *kept], len(removed))
 
 
 def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> Applied:
@@ -78,7 +91,7 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         elif decision.status == APPROVED:
             _approve(finding, decision.approval(units))
         used.update(about)
-    refused |= {each: messages.about_file(each.file) for each in decisions.all if each.file not in (None, file)}
+    refused |= {each: messages.ABOUT_ANOTHER_FILE for each in decisions.all if each.file not in (None, file)}
     unused = [
         Unused(decision.line, decision.words, refused.get(decision, messages.NOT_IN_LIST))
         for decision in decisions.all
@@ -118,7 +131,7 @@ def _about(
     return found
 
 
-def _beside(before: Sequence[Decision] | None, file: str | None) -> dict[str, Any]:
+def _beside(before: Sequence[Decision], file: str | None) -> dict[str, Any]:
     """Return what an entry says beside the decision: what it said before; a new one is about this file alone."""
     if before:
         return {name: before[-1].entry[name] for name in _BESIDE if name in before[-1].entry}

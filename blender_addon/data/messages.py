@@ -1358,6 +1358,7 @@ NO_SUCH_CLASH = "no such clash was found"
 DECIDED_BY_ID = "another decision is about this clash, by its id"
 SEVERAL_OF_THESE_NAMES = "several objects have such a name: write an id instead"
 NOT_IN_LIST = "no such clash is in the list"
+ABOUT_ANOTHER_FILE = "it is about another file"
 INSTANCES_NOT_IGNORED = "a pair of instances cannot be ignored in the list"
 NOT_UTF_8 = "expected text in UTF-8"
 AN_ID = "an id as reports have it, such as 'vfusp33mcfix'"
@@ -1411,16 +1412,16 @@ def decisions(number: int) -> str:
     return counted(number, "decision")
 
 
-def about_file(name: str | None) -> str:
-    return f"it is about {name}"
-
-
-def decisions_saved(number: int, ignored: Sequence[str]) -> str:
-    """Return what a file of decisions has; ignored: objects of which all pairs are, which it cannot say."""
-    if not ignored:
-        return decisions(number)
-    names = ", ".join(f"'{name}'" for name in ignored[:3]) + and_more(len(ignored) - 3)
-    return f"{decisions(number)}, without the other ignored pairs of {names}: list these pairs one by one"
+def decisions_saved(number: int, removed: int, ignored: Sequence[str]) -> str:
+    """Return what a file of decisions has; removed: how many of before it has no more; ignored: objects of which all
+    pairs are, which it cannot say."""
+    text = decisions(number)
+    if removed:
+        text += f", {removed:,} of before removed: undecided in the list"
+    if ignored:
+        names = ", ".join(f"'{name}'" for name in ignored[:3]) + and_more(len(ignored) - 3)
+        text += f", without the other ignored pairs of {names}: list these pairs one by one"
+    return text
 
 
 def decisions_applied(number: int, unused: Sequence[tuple[int, str, str]]) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..check.clash_ids import PATTERN
 from ..check.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions
+from ..check.listed_decisions import Saved
 from ..data import messages
 from ..data.units import WrittenLength, written_length
 from . import files as report_files
@@ -75,15 +76,15 @@ def record(decisions: Decisions) -> dict[str, Any]:
     return {"file": Path(decisions.path).name, "sha256": decisions.sha256, "unused": unused}
 
 
-def save(path: str, decisions: Callable[[Decisions | None], Sequence[dict[str, Any]]]) -> int:
-    """Save what a function of the decisions of the file at a path, None where there is none, returns as plain data.
+def save(path: str, replace: Callable[[Decisions | None], Saved]) -> Saved:
+    """Save what a function of the decisions of the file at a path, None where there is none, returns, and return that.
 
-    Returns how many there are. Raises DecisionsError where something else is there, and ReportFileError.
+    Raises DecisionsError where something else is there, and ReportFileError.
     """
     place = report_files.place_of(path, beginnings=(b"",))  # whatever is read as decisions
-    entries = decisions(read(path) if os.path.exists(path) else None)
-    report_files.write(place, parts(entries))
-    return len(entries)
+    saved = replace(read(path) if os.path.exists(path) else None)
+    report_files.write(place, parts(saved.entries))
+    return saved
 
 
 def parts(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:

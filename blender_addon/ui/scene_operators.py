@@ -448,8 +448,9 @@ class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator)
     def save(self, context: bpy.types.Context, path: Path) -> str:
         file = Path(bpy.data.filepath).name or None
         path.parent.mkdir(parents=True, exist_ok=True)
-        number = decisions_file.save(str(path), lambda earlier: listed_decisions.entries(context.scene, file, earlier))
-        return messages.decisions_saved(number, listed_decisions.ignored_objects(context.scene))
+        saved = decisions_file.save(str(path), lambda earlier: listed_decisions.saved(context.scene, file, earlier))
+        ignored = listed_decisions.ignored_objects(context.scene)
+        return messages.decisions_saved(len(saved.entries), saved.removed, ignored)
 
 
 class CONTACT_LENS_OT_load_decisions(Undoable, Polled, bpy.types.Operator):

@@ -97,7 +97,7 @@ def test_any_name_can_be_saved(path: Path) -> None:
     load(path)
 
 
-def test_a_file_keeps_what_the_list_does_not_know(path: Path) -> None:
+def test_a_file_keeps_what_the_list_does_not_know(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     finding_of("B", "C").status = "REVIEWED"
     others = [
         {"a": "Lamp", "b": "Table", "status": "ignored"},
@@ -113,6 +113,9 @@ def test_a_file_keeps_what_the_list_does_not_know(path: Path) -> None:
     assert (reviewed["status"], reviewed["note"], reviewed["author"]) == ("reviewed", "glued", "Ada")
     assert "file" not in reviewed, "it was about any file"
     assert kept == others, "A and B are not decided any more"
+    assert "3 decisions, 1 of before removed: undecided in the list" in capfd.readouterr().out
+    save(path)
+    assert "removed" not in capfd.readouterr().out
 
 
 def test_no_other_file_is_replaced(path: Path) -> None:
@@ -220,8 +223,11 @@ def test_decisions_about_no_clash_of_the_list_are_named(path: Path, capfd: pytes
     )
     assert statuses() == {"A | B": "REVIEWED", "B | C": "NEW"}
     said = words(path, capfd)
-    assert "Applied 1 decision, not line 10, X and Y: no such clash is in the list; line 15, A and B: " in said
-    assert "A and B: it is about hall.blend" in said
+    assert (
+        "Applied 1 decision, not line 10, X and Y: no such clash is in the list; line 15, A and B in hall.blend: "
+        in said
+    )
+    assert "in hall.blend: it is about another file" in said
 
 
 def test_a_pair_of_instances_is_not_ignored_in_the_list(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
