@@ -144,7 +144,9 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
     for file in files:
         if not Path(file).is_file():
             raise UsageError(f"{file}: {blend_file.why_missing(file)}")
-    for word in (options.folder, *files, *map(str, arguments)):
+    files = [os.path.abspath(file) for file in files]
+    folder = Path(options.folder).absolute()
+    for word in (str(folder), *files, *map(str, arguments)):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
             raise UsageError(messages.format_string(word))
         if NOT_WRITTEN.search(word):
@@ -157,10 +159,8 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             raise UsageError(messages.FARM_FRAMES)
         scene = SceneFrames(options.scene).scene
         frames = list(range(scene.frame_start, scene.frame_end + 1))
-    files = [os.path.abspath(file) for file in files]
     criteria_of(options)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
-    folder = Path(options.folder).absolute()
     return Job(
         folder=folder,
         files=files,

@@ -246,6 +246,16 @@ def test_what_cannot_be_described_is_refused(
     assert not (tmp_path / "jobs").exists()
 
 
+def test_a_folder_that_cannot_be_described_is_refused(
+    scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "A{{1}}").mkdir()
+    monkeypatch.chdir(tmp_path / "A{{1}}")
+    assert run("farm", "jobs", scene_file, "--frames", "1") == 2
+    assert "a name with {{ would be taken for an expression" in capsys.readouterr().err
+    assert not Path("jobs").exists()
+
+
 @pytest.mark.parametrize(
     ("frames", "text"),
     [
