@@ -56,8 +56,6 @@ def run(arguments: Sequence[str], prog: str) -> int:
         make_folder(options.json)
         files = [files[place] for place in part["covers"]["files"]]
     places = places_of(options)
-    if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
-        raise UsageError(messages.IGNORE_NONE)
     missing = [file for file in files if file is not None and not Path(file).is_file()]
     if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))

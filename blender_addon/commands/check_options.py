@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..check.clashes import LEAST_RANKS
 from ..data import messages
@@ -59,6 +60,22 @@ def parser(prog: str) -> argparse.ArgumentParser:
     return made
 
 
+class _Ignore(argparse.Action):
+    """Collects rules; `none` stands alone."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        rules = [*(getattr(namespace, self.dest) or ()), values]
+        if "none" in rules and {*rules} != {"none"}:
+            parser.error(messages.IGNORE_NONE)
+        setattr(namespace, self.dest, rules)
+
+
 def add_what_to_check(made: argparse.ArgumentParser) -> None:
     """Add the options that decide what is checked, and how."""
     what = made.add_argument_group("what to check")
@@ -108,7 +125,7 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--ignore",
-        action="append",
+        action=_Ignore,
         choices=("parents", "collections", "joined", "listed", "approved", "none"),
         help="leave out these pairs and no others; can be repeated. parents: an object and its parents; "
         "collections: objects in the same collection; joined: by a rigid body constraint; listed: in the list of the "

@@ -72,7 +72,7 @@ class Progress:
             return False
         try:
             os.kill(self._parent, 0)
-        except ProcessLookupError:
+        except OSError:  # there is none, or its number is of another user's process by now
             return True
         return False
 

@@ -133,6 +133,12 @@ def test_reports_of_one_name_are_refused(scene_file: Path, tmp_path: Path, capsy
     assert "each report needs a name of its own" in capsys.readouterr().err
 
 
+def test_rules_that_each_part_would_refuse_are_refused(scene_file: Path, tmp_path: Path) -> None:
+    rules = ("--ignore", "none", "--ignore", "parents")
+    assert run("farm", tmp_path / "jobs", scene_file, "--frames", "1", *rules) == 2
+    assert not (tmp_path / "jobs").exists()
+
+
 def test_each_job_makes_three_reports_in_the_folder_if_none_is_named(scene_file: Path, tmp_path: Path) -> None:
     shell = written(tmp_path / "jobs", scene_file, "--frames", "1")["gnu_parallel.sh"]
     places = " ".join(
