@@ -258,6 +258,8 @@ class Findings {
   }
 
   anchor() {  // where that is which must not move when rows above it are drawn and turn out to be higher or lower
+    const linked = document.querySelector("tr.target"), box = linked?.getBoundingClientRect();
+    if (box && box.bottom > 0 && box.top < innerHeight) return () => linked.getBoundingClientRect().top;
     const body = this.bodies.find(body => body.near && body.getBoundingClientRect().bottom > 0);
     return () => body ? body.getBoundingClientRect().top : this.table.getBoundingClientRect().bottom;
   }
