@@ -120,6 +120,7 @@ def assert_depth(terrain: Surface, solid: object, pieces: list[ConvexHull], slac
     assert depths == pytest.approx([depths[0]] * 3, rel=1e-2)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("sunk", [0.02, 0.08, 0.2])
 def test_a_chair_on_wavy_ground_is_as_deep_as_in_its_surface(sunk):
     terrain = landscape()
