@@ -345,6 +345,7 @@ def test_a_link_to_a_row_leads_to_it(large: Page) -> None:
         large.value(f"location.hash = '{nothing}'")
 
 
+@pytest.mark.slow
 def test_all_rows_are_printed(large: Page) -> None:
     large.value("addEventListener('beforeprint', () => { printed = document.querySelectorAll('tr[id]').length; })")
     large.command("Page.printToPDF")

@@ -85,13 +85,18 @@ def _method_failures(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) 
     small = max(len(shape_a.vertices), len(shape_b.vertices)) <= SAT_VERTICES
     tol = tolerance(a, b, truth.signed_distance)
     answers = {m: contact(shape_a, shape_b, method=m) for m in ("auto", "gjk", *(("sat", "both") if small else ()))}
+    same_a, same_b = ConvexHull(a), ConvexHull(b)
+    judged: dict[object, list[str]] = {}
     for method, c in answers.items():
-        yield from (f"{method}: {words}" for words in promise_failures(c, shape_a, shape_b, a, b, truth))
+        answer = fingerprint(c)
+        if answer not in judged:
+            judged[answer] = promise_failures(c, shape_a, shape_b, a, b, truth)
+        yield from (f"{method}: {words}" for words in judged[answer])
         if c.status == Status.METHODS_DISAGREE:
             yield f"{method}: the methods disagree"
         elif method == "both" and not (c.cross_check or 0.0) <= 2 * tol:
             yield f"both: cross_check {c.cross_check!r}, tol {tol:.1e}"
-        if fingerprint(c) != fingerprint(contact(ConvexHull(a), ConvexHull(b), method=method)):
+        if answer != fingerprint(contact(same_a, same_b, method=method)):
             yield f"{method}: called twice, other bytes"
     yield from _region_failures(answers["auto"], a, b)
     yield from _relation_failures(answers["auto"], a, b, tol)

@@ -142,18 +142,16 @@ def _farthest(a, b, d):
     return minus(p, r), high - low
 
 
+def _determinant(rows):
+    if len(rows) == 3:
+        return dot(rows[0], cross(rows[1], rows[2]))
+    return rows[0][0] if len(rows) == 1 else rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+
+
 def _solve(matrix, right):
-    """Rational solution of a small regular system."""
-    size = len(right)
-    rows = [[Fraction(x) for x in row] + [Fraction(y)] for row, y in zip(matrix, right, strict=True)]
-    for k in range(size):
-        pivot = next(i for i in range(k, size) if rows[i][k])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for i in range(size):
-            if i != k and rows[i][k]:
-                factor = rows[i][k] / rows[k][k]
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-    return [rows[k][size] / rows[k][k] for k in range(size)]
+    """Rational solution of a regular symmetric system of one to three equations with whole numbers (Cramer's rule)."""
+    whole = _determinant(matrix)
+    return [Fraction(_determinant([*matrix[:k], right, *matrix[k + 1 :]]), whole) for k in range(len(right))]
 
 
 def _affine_weights(points):

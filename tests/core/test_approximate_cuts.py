@@ -84,6 +84,7 @@ def test_the_solid_is_in_the_pieces(name):
     assert depths_in(found.pieces, points).min() >= -1e-9
 
 
+@pytest.mark.slow
 def test_a_torus_is_cut_across():
     """In as many sectors as there are pieces: half as concave with twice as many."""
     mesh = Mesh(*torus(48, 16, 1.0, 0.25))
@@ -92,6 +93,7 @@ def test_a_torus_is_cut_across():
     assert distances[1] < 0.6 * distances[0]
 
 
+@pytest.mark.slow
 def test_pieces_are_the_same_each_time_and_nearly_so_in_each_pose():
     points, triangles = torus(24, 12, 1.0, 0.25)
     one, two = (mesh_pieces(Mesh(points, triangles), most_reflex=0, most_pieces=8) for _ in range(2))
@@ -102,6 +104,7 @@ def test_pieces_are_the_same_each_time_and_nearly_so_in_each_pose():
     assert len(other.pieces) == len(one.pieces)
 
 
+@pytest.mark.slow
 def test_cuts_are_cancelled_and_bad_arguments_named():
     mesh = Mesh(*torus(24, 12))
     assert_progress(lambda progress: mesh_pieces(mesh, most_reflex=0, most_pieces=6, progress=progress), least=8)

@@ -196,7 +196,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("off", [0.0, 1e-13, 1e-6, 0.2])
+@pytest.mark.parametrize("off", [0.0, 1e-13, 0.2])
 @pytest.mark.parametrize("inner", BODIES)
 @pytest.mark.parametrize("outer", [name for name in BODIES if name not in ("segment", "sphere")])
 def test_bodies_with_parallel_axes_have_bounds_that_meet_however_near_the_axes(outer, inner, off):
@@ -299,7 +299,7 @@ def leaning(name, lean, size):
     }[name]()
 
 
-@pytest.mark.parametrize("lean", [1e-10, 1e-6, 1e-4, 1e-2])
+@pytest.mark.parametrize("lean", [1e-10, 1e-6, 1e-2])
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [

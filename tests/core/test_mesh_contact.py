@@ -380,7 +380,10 @@ def test_cubes_that_touch_have_a_normal_in_every_pose():
         assert np.isfinite(c.mtv).all()
 
 
-@pytest.mark.parametrize("part", [BOX, torus(16, 8), joined([block(), moved(block(), [3.0, 0.0, 0.0])])])
+@pytest.mark.parametrize(
+    "part",
+    [BOX, pytest.param(torus(16, 8), marks=pytest.mark.slow), joined([block(), moved(block(), [3.0, 0.0, 0.0])])],
+)
 def test_pieces_of_another_mesh_are_refused_by_name(part):
     """Of the mesh before it was moved, turned or scaled, or of a part of it; its own are taken, at any size."""
     mesh, other = Mesh(*part), Mesh(*moved(BOX, [0.25, 0.5, 0.125]))

@@ -212,6 +212,7 @@ def test_a_solid_above_the_ground_is_in_front_of_its_faces(solid):
                 assert side(ground.transformed(pose), moved.transformed(pose)) == side(ground, moved)
 
 
+@pytest.mark.slow
 def test_the_side_is_left_out_where_it_is_not_clear():
     ground = Mesh(*landscape())
     # Around the edge of the ground, which goes through the bracket's mouth.

@@ -23,7 +23,7 @@ from .fuzz import Look, as_code, failures, numbered, report, shrunk
 from .generators import CLASSES, COMPOSED, LARGE
 
 SEED = 7_301
-FIXED = 10_000
+FIXED = 5_000
 FRESH = 2_000
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +52,7 @@ def summary(looks: list[Look]) -> str:
 
 
 @pytest.mark.slow
-def test_every_promise_holds_on_ten_thousand_pairs(tmp_path):
+def test_every_promise_holds_on_five_thousand_pairs(tmp_path):
     """The bounds meet on nearly all of them too, and three other oracles agree with the exact one."""
     looks = searched(SEED, FIXED, tmp_path / "fixed.json")
     assert len(looks) == FIXED

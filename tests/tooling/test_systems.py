@@ -44,7 +44,7 @@ def test_the_workflow_runs_commands_that_there_are_and_that_the_gate_runs(
     for command in commands:
         assert command[:2] == ["python", "build.py"]
         assert build.parser().parse_args(command[2:]).function
-        assert re.search(rf"python3 build\.py {' '.join(command[2:])}$", gate, re.MULTILINE), command
+        assert re.search(rf"python3 build\.py {' '.join(command[2:])}( -- .*)?$", gate, re.MULTILINE), command
 
 
 def test_the_workflow_keeps_the_folders_that_build_makes(
