@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import subprocess
@@ -42,6 +43,8 @@ MOST_JOBS = 1000
 """More processes than that are a slip, which no machine would survive."""
 PAUSE = 0.1
 """Seconds between two looks at the processes."""
+GRACE = 10.0
+"""Seconds in which a process that was asked to end may do so; nothing that it has done is kept anyway."""
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
@@ -169,11 +172,11 @@ class Part:
 def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
     """Wait until all parts have ended. When one fails, or the user stops the run, the others are asked to end.
 
-    Returns those that failed by themselves.
+    Returns those that failed by themselves. Those that hang, in a modifier for example, are left running.
     """
     failed: list[Part] = []
-    asked, running = False, True
-    while running:
+    asked, running, end = False, True, math.inf
+    while running and time.monotonic() < end:
         done = sum(part.code is not None for part in parts)
         running = done < len(parts)
         progress.show(sum(part.done for part in parts) / len(parts), partial(messages.parts_done, done, len(parts)))
@@ -181,6 +184,7 @@ def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
             failed = [part for part in parts if part.code not in (None, CLEAN)]
             asked = bool(failed) or (running and stop.asked)
             if asked:
+                end = time.monotonic() + GRACE
                 for part in parts:
                     part.ask_to_end()
         if running:

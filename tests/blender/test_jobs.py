@@ -113,6 +113,19 @@ def test_a_part_that_fails_ends_the_others(end: str, said: list[str], capsys: py
     assert "part 1" not in err
 
 
+def test_a_part_that_hangs_is_ended_when_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = part("blender_addon.commands.jobs")
+    monkeypatch.setattr(jobs, "GRACE", 0.5)
+    hang = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    begin = time.monotonic()
+    commands = {"1": ([sys.executable, "-c", hang], "no report")}
+    assert jobs._check_parts(commands, SimpleNamespace(timeout=1.0, quiet=True)) == 3
+    assert time.monotonic() - begin < 30.0
+    assert "stopped: there is no report" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--frames", "1-6"], ["--frames", "3,4", "--verify", "--clearance", "2"]])
 def test_reports_and_output_are_those_of_one_process(
