@@ -14,7 +14,7 @@ import numpy as np
 
 from ..narrow_phase.polytope_contact import polytope_contact
 from ..result import Certificate, Contact, Status, SupportCertificate
-from ..tolerance import CURVED_BRACKET, CURVED_RINGS
+from ..tolerance import CURVED_BRACKET, CURVED_RINGS, EPS
 from ..types import FloatArray
 from .curved_core import Core, Solved, bound_widening, is_better_slab, perpendiculars, rings, slab_noise, slab_widths
 
@@ -33,6 +33,8 @@ _IDLE = 3
 """Rounds without a better bound after which bounds that have met suffice: no nearer witness points will be found."""
 _PROBE = 1e-5
 """Angle between the directions whose support points give the curvature of the surface."""
+_FLAT = 4.0 * EPS
+"""Times the largest curvature: one that rounding cannot tell from none, as across a needle that touches."""
 
 
 def bracket_cores(core_a: Core, core_b: Core, small: float) -> Solved:
@@ -137,13 +139,10 @@ def _refine_direction(core_a: Core, core_b: Core, normal: FloatArray) -> FloatAr
         changes = (points[1 : 1 + len(sides)] - points[1 + len(sides) :]) / (2.0 * _PROBE)
         bend = changes @ sides.T
         bend = 0.5 * (bend + bend.T) - overlap * np.eye(len(sides))
-        if np.linalg.eigvalsh(bend)[0] > 0.0:
-            step = np.linalg.solve(bend, -slope)
-        else:
-            largest = float(np.abs(np.diagonal(bend)).sum())
-            if largest == 0.0:
-                break
-            step = -slope / largest
+        largest = float(np.abs(np.diagonal(bend)).sum())
+        if largest == 0.0:
+            break
+        step = _newton_step(bend, slope, largest)
         for _ in range(4):
             direction = normal + step @ sides
             direction = direction / np.linalg.norm(direction)
@@ -156,3 +155,11 @@ def _refine_direction(core_a: Core, core_b: Core, normal: FloatArray) -> FloatAr
         else:
             break
     return normal
+
+
+def _newton_step(bend: FloatArray, slope: FloatArray, largest: float) -> FloatArray:
+    """Return the step to where the slope vanishes if the surface bends in every direction, else one down the slope."""
+    curvatures, axes = np.linalg.eigh(bend)
+    if curvatures[0] > _FLAT * curvatures[-1]:
+        return -axes @ ((axes.T @ slope) / curvatures)
+    return -slope / largest

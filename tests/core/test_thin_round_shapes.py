@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Box, Capsule, Cone, ConvexHull, Cylinder, RegionKind, Sphere, contact
+from contact_lens.core.curved.bracket import _newton_step
 from contact_lens.core.curved.disk_region import Disk, disk_and_disk, measures
 from contact_lens.core.narrow_phase.relation import contact_band
 
@@ -63,6 +64,20 @@ def test_thin_cylinders_and_cones_touch_sink_in_and_are_inside(form, count):
         if found.region is not None:
             band = contact_band(*pair, found.contact_tolerance)
             assert abs(found.region.depths.max() + found.signed_distance) <= band
+
+
+def test_a_surface_that_bends_in_one_direction_only_has_a_finite_step():
+    """Whether its smaller curvature, which is none, comes out above or below 0; one that bends in both is level after
+    the step."""
+    rng = np.random.default_rng(1)
+    for _ in range(2_000):
+        one, other, slope = rng.normal(size=(3, 2))
+        bend = np.outer(one, one)
+        step = _newton_step(bend, slope, float(np.trace(bend)))
+        assert np.linalg.norm(step) <= np.linalg.norm(slope) / np.trace(bend) * (1.0 + 16.0 * EPS)
+        bend += np.outer(other, other)
+        step = _newton_step(bend, slope, float(np.trace(bend)))
+        assert np.linalg.norm(bend @ step + slope) <= 1e-9 * np.linalg.norm(step) * np.trace(bend)
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1e-6, 1e-9, 1e-12])
