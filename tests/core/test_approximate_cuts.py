@@ -94,14 +94,18 @@ def test_a_torus_is_cut_across():
 
 
 @pytest.mark.slow
-def test_pieces_are_the_same_each_time_and_nearly_so_in_each_pose():
+def test_pieces_are_the_same_each_time_and_serve_in_each_pose():
+    """A torus can be cut in many ways, and which is taken depends on the pose: all are less concave than its tube is
+    thick."""
     points, triangles = torus(24, 12, 1.0, 0.25)
     one, two = (mesh_pieces(Mesh(points, triangles), most_reflex=0, most_pieces=8) for _ in range(2))
     assert [piece.vertices.tobytes() for piece in one.pieces] == [piece.vertices.tobytes() for piece in two.pieces]
-    turn = rotation(np.random.default_rng(5))
-    other = mesh_pieces(Mesh(1e-4 * (points @ turn.T) + [3.0, 2.0, 1.0], triangles), most_reflex=0, most_pieces=8)
-    assert other.distance / 1e-4 == pytest.approx(one.distance, rel=0.3)
-    assert len(other.pieces) == len(one.pieces)
+    assert one.distance < 0.25
+    for seed in (0, 2, 5):
+        turned = 1e-4 * (points @ rotation(np.random.default_rng(seed)).T) + [3.0, 2.0, 1.0]
+        other = mesh_pieces(Mesh(turned, triangles), most_reflex=0, most_pieces=8)
+        assert other.distance < 0.25e-4
+        assert len(other.pieces) == len(one.pieces)
 
 
 @pytest.mark.slow
