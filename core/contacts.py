@@ -86,6 +86,8 @@ class Contacts(ReadOnlyArrays):
     """(p,) certified: the true signed distance is not below."""
     upper_bound: FloatArray
     """(p,) certified: the true signed distance is not above."""
+    distances: bool
+    """As given: False where pairs may have bounds only."""
     region: Regions | None
     """One per row; None where the gap is wider than the band of TOUCHING, and for compounds and meshes, whose `regions`
     `contact(row)` has. None when regions were not asked for."""
@@ -249,6 +251,7 @@ def contacts(
     report_progress(progress, 1.0)
     return Contacts(
         pairs=read_only(indices),
+        distances=distances,
         region=result.regions if regions else None,
         clearance=clearance,
         contact_tolerance=tolerance,

@@ -20,7 +20,7 @@ from .batched.sizes import Sizes
 from .broad_phase.pair_order import split_pairs
 from .contacts import Contacts, near_pairs
 from .pair_arguments import validate_pairs
-from .progress import Progress
+from .progress import Progress, report_progress
 from .tolerance import DEFAULT_CONTACT_TOLERANCE
 from .types import FloatArray, IntArray, read_only
 
@@ -60,11 +60,14 @@ def partition(
     low, high = _validate_bounds(bounds)
     number = as_whole_number("parts", parts, 1)
     clearance, contact_tolerance = as_length("clearance", clearance), as_length("contact_tolerance", contact_tolerance)
+    report_progress(progress, 0.0)
     pairs = np.zeros((0, 2), dtype=np.intp)
     if len(low):
         sizes = Sizes(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T))
         pairs = near_pairs(sizes, len(low), None, clearance, contact_tolerance, progress)
-    return [pairs[rows] for rows in split_pairs(low, high, pairs, number)]
+    found = [pairs[rows] for rows in split_pairs(low, high, pairs, number)]
+    report_progress(progress, 1.0)
+    return found
 
 
 def _validate_bounds(bounds: tuple[ArrayLike, ArrayLike]) -> tuple[FloatArray, FloatArray]:
@@ -129,6 +132,7 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
             solved.update({int(rows[k]): contact for k, contact in result._solved.items()})
     return Contacts(
         pairs=read_only(pairs[order]),
+        distances=first.distances,
         region=regions,
         clearance=first.clearance,
         contact_tolerance=tolerance,
@@ -174,16 +178,22 @@ def _options(result: Contacts) -> dict[str, object]:
         "contact tolerance": result.contact_tolerance if one_tolerance else "one for each pair",
         "method": result.method,
         "budget": result.budget,
+        "option distances": result.distances,
         "regions": "none" if result.region is None else "one for each pair",
     }
 
 
 def _validate_parts(parts: Sequence[ArrayLike], results: tuple[Contacts, ...]) -> list[IntArray]:
     """Return the pairs (p, 2) of each part, which must be those of its result. Raise ValueError."""
-    if len(parts) != len(results):
-        raise ValueError(f"results: {len(parts)} expected, one for each of the parts, got {len(results)}")
-    most = np.iinfo(np.intp).max
-    found = [validate_pairs(part, most, most) for part in parts]
+    given = list(parts)
+    if len(given) != len(results):
+        raise ValueError(f"results: {len(given)} expected, one for each of the parts, got {len(results)}")
+    most, found = np.iinfo(np.intp).max, []
+    for k, part in enumerate(given):
+        try:
+            found.append(validate_pairs(part, most, most))
+        except ValueError as error:
+            raise ValueError(f"parts: number {k} must be an array (p, 2) of indices of shapes") from error
     for k, (part, result) in enumerate(zip(found, results, strict=True)):
         if len(part) != len(result):
             raise ValueError(f"results: number {k} has {len(result)} pairs, but its part has {len(part)}")

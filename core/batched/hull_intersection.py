@@ -71,7 +71,7 @@ def are_separated(table: HullTable, i: IntArray, j: IntArray, progress: Progress
     Raise Cancelled.
     """
     result = np.zeros(len(i), dtype=bool)
-    for part, _, gaps in _interval_gaps(table, i, j, progress):
+    for part, gaps in _interval_gaps(table, i, j, progress):
         # Eight booleans are compared as one word.
         (gaps > 0.0).view(np.uint64).T.any(axis=0, out=result[part])
     return result
@@ -94,17 +94,17 @@ def sphere_slabs(table: HullTable, i: IntArray, j: IntArray, _progress: Progress
 
 def _interval_gaps(
     table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
-) -> Iterator[tuple[slice, SingleArray, SingleArray]]:
-    """Yield of some pairs, along each fixed axis (m, AXES), the offset from the middle of A's interval to that of B's,
-    and the gap between the intervals, below 0 where they overlap."""
+) -> Iterator[tuple[slice, SingleArray]]:
+    """Yield of some pairs, along each fixed axis (m, AXES), the gap between the intervals of A and B, below 0 where
+    they overlap."""
     for part in chunks(len(i), progress, CHUNK // 8):
         a, b = i[part], j[part]
-        offsets = table.intervals[0].take(b, axis=0)
-        offsets -= table.intervals[0].take(a, axis=0)
-        gaps = np.abs(offsets)
+        gaps = table.intervals[0].take(b, axis=0)
+        gaps -= table.intervals[0].take(a, axis=0)
+        np.abs(gaps, out=gaps)
         gaps -= table.intervals[1].take(a, axis=0)
         gaps -= table.intervals[1].take(b, axis=0)
-        yield part, offsets, gaps
+        yield part, gaps
 
 
 def rays_meet(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:

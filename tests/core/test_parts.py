@@ -75,7 +75,7 @@ def test_parts_in_the_plane_and_of_few_or_no_pairs() -> None:
 
 
 def test_parts_of_other_processes_are_one_call_to_the_last_digit() -> None:
-    shapes = scattered_shapes(150)
+    shapes = scattered_shapes(60)
     whole = contacts(shapes, clearance=0.1, budget=0.0)
     parts = partition(shapes.bounds(), 5, clearance=0.1)
     results = [in_own_numbers(shapes, part, clearance=0.1, budget=0.0) for part in parts]
@@ -83,19 +83,30 @@ def test_parts_of_other_processes_are_one_call_to_the_last_digit() -> None:
 
 
 def test_a_combined_result_makes_certificates_where_all_have_the_same_shapes() -> None:
-    shapes = scattered_shapes(40)
+    shapes = scattered_shapes(24)
     pairs = contacts(shapes, budget=0.0).pairs
     results = [contacts(shapes, pairs[rows], budget=0.0) for rows in (slice(5, None), slice(0, 5))]
     both = combine(results)
-    assert_same_rows(both, contacts(shapes, pairs, budget=0.0))
-    assert both.contact(0).certificate is not None
+    whole = contacts(shapes, pairs, budget=0.0)
+    assert_same_rows(both, whole)
+    for k in range(len(pairs)):
+        assert both.contact(k).certificate is not None
+        assert both.contact(k).signed_distance == whole.contact(k).signed_distance
+    moved = np.tile(np.eye(4), (len(shapes), 1, 1))
+    moved[:, 0, 3] = 1.0
+    at_home, away = (
+        contacts(shapes, pairs[rows], poses=poses, budget=0.0)
+        for rows, poses in ((slice(5), np.tile(np.eye(4), (len(shapes), 1, 1))), (slice(5, None), moved))
+    )
+    with pytest.raises(ValueError, match="certificates were not asked for"):
+        combine([at_home, away]).contact(0)
     other = contacts([shapes[k] for k in range(len(shapes))], pairs[:5], budget=0.0, certificates=False)
     with pytest.raises(ValueError, match="certificates were not asked for"):
         combine([results[0], other]).contact(0)
 
 
 def test_tolerances_of_pairs_and_missing_regions_are_joined() -> None:
-    shapes = scattered_shapes(40)
+    shapes = scattered_shapes(24)
     pairs = candidate_pairs(*shapes.bounds()).pairs
     tolerance = np.linspace(1e-6, 1e-3, len(pairs))
     options = {"regions": False, "budget": 0.0}
