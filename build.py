@@ -5,7 +5,7 @@
   python3 build.py demo         two objects in, contact out: numbers, a picture and a JSON file
   python3 build.py build        dist/contact_lens-VERSION.zip, to install in Blender; wheel and source distribution
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
-  python3 build.py test --core  the tests of the engine, without Blender: a minute
+  python3 build.py test --core  the tests of the engine, without Blender: two minutes
   python3 build.py test --all   the slow tests and all other Blender versions too
   python3 build.py check        formatting, lint, types and metadata
   python3 build.py docs         the API reference and the documents, in build/docs
@@ -540,7 +540,9 @@ def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -
     python = blender_environment(blender)
     _, numpy = output_of([python, "-c", "import numpy; print(numpy.__version__)"])
     what = f"Blender {blender} as a module, Python {BLENDERS[blender].python}, numpy {numpy.strip()}"
-    arguments = pytest_arguments(words, "tests/core", "tests/blender", "tests/tooling", *PARALLEL, *selection)
+    # Of the tools only the archives depend on Blender.
+    tooling = "tests/tooling" if blender == default_blender() else "tests/tooling/test_package.py"
+    arguments = pytest_arguments(words, "tests/core", "tests/blender", tooling, *PARALLEL, *selection)
     return TestRun(what, [python, "-m", "pytest", *arguments], this_checkout())
 
 
