@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ def main() -> int:
             # The user's own extensions, this one among them, are none of a check's business.
             bpy.ops.wm.read_factory_settings(use_empty=True)
     except ImportError as error:
-        problem = "this needs Blender's Python module, for CPython 3.11 or 3.13: pip install bpy"
+        problem = 'this needs Blender\'s Python module: pip install bpy (CPython 3.13) or "bpy==4.5.*" (CPython 3.11)'
         if not isinstance(error, ModuleNotFoundError):
             problem = f"Blender's Python module cannot be loaded; install what this system lacks: {error}"
         elif "--version" in sys.argv:
@@ -46,7 +47,8 @@ def main() -> int:
 
     register()
     signal.signal(signal.SIGINT, handler)
-    return command_line.main(sys.argv[1:], "python -m contact_lens")
+    started_as = "python -m contact_lens" if os.path.basename(sys.argv[0]) == "__main__.py" else "contact-lens"
+    return command_line.main(sys.argv[1:], started_as)
 
 
 @contextmanager
@@ -82,6 +84,10 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
+    if (bpy := sys.modules.get("bpy")) is not None:
+        folder = os.path.normpath(bpy.app.tempdir)
+        if os.path.basename(folder).startswith("blender_"):  # that of this process, and not the system's
+            shutil.rmtree(folder, ignore_errors=True)
     os._exit(code)  # bpy may crash on the way out, after all is done
 
 

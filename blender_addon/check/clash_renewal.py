@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 import bpy
@@ -13,7 +14,8 @@ import numpy as np
 from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
-from ..read.scene_objects import CheckInput, SceneObject
+from ..read.scene_objects import CheckInput, SceneObject, all_parts
+from ..read.visibility import hidden_inside
 from . import changes, clash_ids, stored_clashes
 from .clash_ids import KnownIds
 from .clashes import Clashes, Verdict
@@ -97,9 +99,10 @@ def store(
     rows = joined_rows(record["findings"], approved)
     stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
     found = clashes.rows_of(objects, filter(None, known)).keys()
-    kept = _kept(check, found, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
+    kept = _kept(check, found, given, outcome, frame, {obj.session_uid: obj for obj in scene.objects}, changed)
     found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
+    changes.forget(scene)
     check.only_changed = False
     revise()
     serial = stored_clashes.store(check.tables, stored)
@@ -196,7 +199,7 @@ def _kept(
     given: CheckInput,
     outcome: Outcome,
     frame: float,
-    in_scene: set[int],
+    in_scene: Mapping[int, bpy.types.Object],
     changed: Pair,
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
@@ -207,10 +210,20 @@ def _kept(
         for pairs in (outcome.cleared, outcome.ignored_pairs)
     )
 
+    read = {uid for side in given.sides() for obj in side for uid in obj.key[:2]}
+    # Parts are checked as one with others.
+    parts = {part.key for obj in objects for part in all_parts(obj)}
+
+    @cache
+    def hidden_in(maker: int) -> set[int]:
+        return {obj.session_uid for obj in hidden_inside([in_scene[maker]])} if maker in in_scene else set()
+
     def on(side: list[SceneObject]) -> Callable[[Key], bool]:
-        keys, makers = {obj.key for obj in side}, {obj.key[0] for obj in side if given.rules.instances}
-        # An instance of something that was looked at and has no such instance now is gone as well.
-        return lambda key: key in keys or bool(key[2] and key[0] in makers)
+        keys, makers = {obj.key for obj in side} - parts, {obj.key[0] for obj in side if given.rules.instances}
+        # Something that is shown and has no such instance any more.
+        return lambda key: (
+            key in keys or bool(key[2] and key[0] in makers and key[1] in read and key[1] not in hidden_in(key[0]))
+        )
 
     on_first, on_other = map(on, given.sides())
 

@@ -113,12 +113,13 @@ class Decisions:
                     found.setdefault(decision.id or decision.names, []).append(decision)
         return found
 
-    def unused(self) -> list[Unused]:
-        """Return the decisions that no clash was found for, in the order of their lines."""
-        reasons = ((decision, self._why_unused(decision)) for decision in self.all)
+    def unused(self, stopped: bool = False) -> list[Unused]:
+        """Return the decisions that no clash was found for, in the order of their lines; stopped: whether the run
+        was."""
+        reasons = ((decision, self._why_unused(decision, stopped)) for decision in self.all)
         return sorted({Unused(decision.line, decision.words, reason) for decision, reason in reasons if reason})
 
-    def _why_unused(self, decision: Decision) -> str:
+    def _why_unused(self, decision: Decision, stopped: bool) -> str:
         """Return why no clash was found for a decision; empty where one was."""
         several, by_id, none, not_checked = REASONS
         if decision in self._ambiguous:
@@ -127,6 +128,8 @@ class Decisions:
             return by_id
         if decision in self._used:
             return ""
+        if stopped:
+            return messages.CHECK_STOPPED
         return none if decision.file is None or decision.file in self._files else not_checked
 
 

@@ -65,7 +65,8 @@ def saved(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -
         replaced.update(before[-1:])
         found.append({"id": pair.id, "a": pair.a, "b": pair.b, "status": IGNORED, **_beside(before, file)})
     removed = {decisions[-1] for decisions in about.values()} - replaced
-    kept = [of.entry for of in (earlier.all if earlier else ()) if of not in replaced | removed]
+    dropped = replaced | removed
+    kept = [of.entry for of in (earlier.all if earlier else ()) if of not in dropped]
     return Saved([*found, *kept], len(removed))
 
 

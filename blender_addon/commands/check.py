@@ -53,12 +53,13 @@ def run(arguments: Sequence[str], prog: str) -> int:
     earlier = Earlier.read(options.baseline, options.decisions, [_path(file) for file in files])
     part = part_of(options, earlier.digests)
     if part is not None:
-        make_folder(options.json)
         files = [files[place] for place in part["covers"]["files"]]
-    places = places_of(options)
     missing = [file for file in files if file is not None and not Path(file).is_file()]
     if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
+    if part is not None:
+        make_folder(options.json)
+    places = places_of(options)
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
     inputs = [scene_report.input_of(_path(file)) for file in files]
@@ -85,10 +86,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source, part)
-        for line in (*total_lines(checks), *earlier.closing_lines()) if part is None else ():
+        for line in (*total_lines(checks), *earlier.closing_lines(stop.noted)) if part is None else ():
             screen.say(line)
         stopped = stop.noted  # a signal after this changes nothing
-        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record()))
+        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record(stopped)))
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
         is_whole = not stopped and all(source["error"] is None for source in inputs)
         if part is not None and is_whole and not unwritten:
@@ -113,7 +114,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
 
 def _path(file: str | None) -> str:
     """Return the absolute path of a file, or of the open one."""
-    return os.path.abspath(file or bpy.data.filepath)
+    path = os.path.abspath(file or bpy.data.filepath)
+    return path[1:] if os.name != "nt" and path.startswith("//") else path  # Blender has one slash there
 
 
 def _add(
@@ -146,10 +148,10 @@ def _checks_of_file(
         elif options.enable_autoexec and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["libraries"] = blend_file.libraries()
+        if blend_file.digest(source["path"]) != source["sha256"]:
+            raise UsageError(messages.CHANGED_WHILE_OPENED)
         yield from _checks(options, part, progress, stop, earlier)
-    except BaselineError:  # nothing is compared with it
-        raise
-    except (UsageError, ReadError, OSError) as error:
+    except (UsageError, ReadError, BaselineError, OSError) as error:
         source["error"] = report_files.reason(error)
         complain_of(f"{name}{source['error']}")
     except Exception as error:  # a fault met in one file costs no report of the others

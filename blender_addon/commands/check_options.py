@@ -35,7 +35,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "  2    wrong usage, a file that cannot be read or written, or an unexpected error\n"
         "  3    no clashes, but something could not be checked (see --allow-skipped and --allow-empty), or --timeout "
         "ended the run\n"
-        "  130  stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; reports contain what was checked until then",
+        "  130  stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; reports contain what was checked "
+        "until then (with --jobs none are written)",
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     made.add_argument(
@@ -43,8 +44,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=positive,
         default=1,
         metavar="N",
-        help="number of processes on this machine, each with its own Blender (default: 1). They share the frames, or "
-        "the pairs if there are fewer frames than processes. Reports and exit code are the same",
+        help="number of processes on this machine, each with its own Blender (default: 1). The frames are divided "
+        "among them, without --frames the files, or the pairs if there are fewer of these than processes. Reports and "
+        "exit code of a complete run are the same if simulations are baked; no report is written if a file cannot be "
+        "read or the run is stopped",
     )
     add_what_to_check(made)
     add_parts(made)
@@ -54,8 +57,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=duration,
         metavar="TIME",
         help="stop after this time, in seconds (90), minutes (10m) or hours (2h). Reports contain what was checked "
-        "until then, marked as partial (with --jobs none are written); the exit code is 1 if clashes were found, else "
-        "3. Opening a file, evaluating a frame and rendering a picture are finished first",
+        "until then, marked as partial (with --jobs none are written); the exit code is 1 if clashes that count were "
+        "found, else 3; always 3 with --jobs. Opening a file, evaluating a frame and rendering a picture are finished "
+        "first",
     )
     return made
 
@@ -218,7 +222,9 @@ def _length(text: str) -> WrittenLength:
 
 def _shard(text: str) -> Shard:
     number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS):
+    if not (
+        text.isascii() and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS
+    ):
         raise argparse.ArgumentTypeError(messages.shard_expected(text, MOST_SHARDS))
     return Shard(int(number), int(count))
 

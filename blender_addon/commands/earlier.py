@@ -23,9 +23,7 @@ from ..report import decisions_file
 from ..report.baseline import Baseline
 from ..report.merging import LOOKED_AT
 from .outcome import UsageError
-
-MOST_LINES = 10
-"""On the terminal; reports have all."""
+from .terminal import first_of
 
 
 @dataclass(frozen=True)
@@ -80,32 +78,25 @@ class Earlier:
             "decisions": None if self.decisions is None else self.decisions.sha256,
         }
 
-    def record(self) -> dict[str, Any]:
-        """Return what a document says of both."""
+    def record(self, stopped: bool) -> dict[str, Any]:
+        """Return what a document says of both; stopped: whether the run was."""
         decisions = self.decisions
         return {
             "baseline": None if self.baseline is None else self.baseline.record(),
-            "decisions": None if decisions is None else decisions_file.record(decisions),
+            "decisions": None if decisions is None else decisions_file.record(decisions, stopped),
         }
 
-    def closing_lines(self) -> Iterator[str]:
+    def closing_lines(self, stopped: bool) -> Iterator[str]:
         """Yield what to know of both after a run."""
-        return lines_of_earlier(self.record())
+        return lines_of_earlier(self.record(stopped))
 
 
 def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a document says of its baseline and decisions as lines of text."""
     if (baseline := record["baseline"]) is not None:
-        yield from _first(list(map(messages.check_not_compared, baseline["not_compared"])))
+        yield from first_of(list(map(messages.check_not_compared, baseline["not_compared"])))
     if (decisions := record["decisions"]) is not None:
-        yield from _first([messages.decision_unused(decisions["file"], *of.values()) for of in decisions["unused"]])
-
-
-def _first(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the first lines, and how many more there are."""
-    yield from lines[:MOST_LINES]
-    if len(lines) > MOST_LINES:
-        yield messages.more_entries(len(lines) - MOST_LINES)
+        yield from first_of([messages.decision_unused(decisions["file"], *of.values()) for of in decisions["unused"]])
 
 
 def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:

@@ -39,8 +39,12 @@ OF_BOTH = ("enable_autoexec", "quiet")
 """Options that are for check and for merge."""
 OF_MERGE = ("allow_skipped", "allow_empty")
 """Options that are for merge only."""
+REPLACED = re.compile(r"\{[-+./#%\d]*[}=]")
+"""Replacement strings of GNU parallel, such as {} and {1}, which it knows in any word."""
 NOT_WRITTEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 """Line feeds and the like, and bytes of a path that are no letter: not all descriptions can have them."""
+MOST_GITHUB_JOBS = 256
+"""In a matrix of GitHub Actions."""
 VALUES = ("frames", "chunk_size", "shards", "fail_on", "pictures", *EARLIER, *EXTENSIONS)
 """Options of which a job has the values. All others are repeated as they were given."""
 
@@ -146,9 +150,11 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             raise UsageError(f"{file}: {blend_file.why_missing(file)}")
     files = [os.path.abspath(file) for file in files]
     folder = Path(options.folder).absolute()
-    for word in (str(folder), *files, *map(str, arguments)):
+    for word in (str(folder), *files, *map(str, arguments), *program()):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
             raise UsageError(messages.format_string(word))
+        if REPLACED.search(word):
+            raise UsageError(messages.replacement_string(word))
         if NOT_WRITTEN.search(word):
             raise UsageError(messages.not_in_a_job(word))
     if options.shards > MOST_SHARDS:
@@ -159,6 +165,8 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             raise UsageError(messages.FARM_FRAMES)
         scene = SceneFrames(options.scene).scene
         frames = list(range(scene.frame_start, scene.frame_end + 1))
+    if len(set(map(_in_repository, map(Path, files)))) < len(set(files)):
+        raise UsageError(messages.SHARED_FILE_NAME)
     criteria_of(options)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
     return Job(
@@ -250,7 +258,9 @@ def _word(text: str) -> str:
     """Return a word of a line that the job type splits at blanks that are not in quotes."""
     if '"' in text and "'" in text:
         raise UsageError(messages.both_quotes(text))
-    return text if text and not set(text) & {" ", '"', "'"} else f"'{text}'" if '"' in text else f'"{text}"'
+    if re.fullmatch(r"[\w./:=,+-]+", text):
+        return text
+    return f"'{text}'" if '"' in text else f'"{text}"'
 
 
 OPTIONS_PLACE = "            # more files, and options of check"
@@ -262,7 +272,7 @@ def _openjd(job: Job) -> dict[str, str]:
     return {
         "    default: blender": f"    default: {_quoted(start)}",
         "            - -b\n            - --command\n            - contact_lens": _items(others),
-        "    default: 1-30": f"    default: {json.dumps(frames_text(job.frames))}",
+        "    default: 1-30": f"    default: {json.dumps(_range(job.frames))}",
         "    default: 10": f"    default: {job.chunk_size}",
         "    default: 1": f"    default: {job.shards}",
         "    default: 20": f"    default: {job.pictures}",
@@ -271,6 +281,11 @@ def _openjd(job: Job) -> dict[str, str]:
         _openjd_reports({kind: f"clashes{EXTENSIONS[kind]}" for kind in REPORTS}): _openjd_reports(job.reports),
         MERGE_OPTIONS_PLACE: _items([*job.merge_options, *job.compared]) or MERGE_OPTIONS_PLACE,
     }
+
+
+def _range(frames: Sequence[int]) -> str:
+    """Return frames as a range of Open Job Description, in which spans must not overlap."""
+    return frames_text(frames) if list(frames) == sorted(frames) else ",".join(map(str, frames))
 
 
 def _openjd_reports(paths: Mapping[str, str]) -> str:
@@ -287,7 +302,12 @@ def _run_openjd(job: Job, path: Path) -> str:
     if Path(folder) != job.folder:
         parameters += ["-p", f"Reports={folder}"]
     reports = [os.path.join(folder, Path(report).name) for report in job.reports.values()]
-    return messages.farm_run(shlex.join(["openjd", "run", str(path), *parameters]), reports)
+    return messages.farm_run(_command_line(["openjd", "run", str(path), *parameters]), reports)
+
+
+def _command_line(words: Sequence[str]) -> str:
+    """Return a command as the user types it on this system."""
+    return " ".join(f'"{word}"' if " " in word else word for word in words) if os.name == "nt" else shlex.join(words)
 
 
 def _items(words: Sequence[str]) -> str:
@@ -349,7 +369,11 @@ WRITTEN = (
     Template(
         "gnu_parallel.sh",
         _gnu_parallel,
-        lambda job, path: messages.farm_run(shlex.join(["bash", str(path)]), list(job.reports.values())),
+        lambda job, path: messages.farm_run(_command_line(["bash", str(path)]), list(job.reports.values())),
     ),
-    Template("github_actions.yml", _github_actions, lambda job, path: messages.FARM_GITHUB),
+    Template(
+        "github_actions.yml",
+        _github_actions,
+        lambda job, path: messages.farm_github(len(job.chunks) * job.shards, MOST_GITHUB_JOBS),
+    ),
 )

@@ -12,9 +12,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
+from typing import TypeVar
 
 import bpy
 
@@ -22,6 +24,7 @@ from ..data import messages
 from ..data.frame_lists import frames_text
 from . import check, merge
 from .check_options import parser
+from .farm import program
 from .given_options import divided
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
@@ -29,6 +32,7 @@ from .progress import OF_A_PART, PART, Progress
 from .reporting import criteria_of, places_of
 from .streams import complain
 
+Item = TypeVar("Item")
 REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
 NOT_OF_PARTS = ("jobs", "timeout", *REPORTS)
 OF_MERGE = ("enable_autoexec", "baseline", *REPORTS)
@@ -66,7 +70,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     _, of_merge, _ = divided(made, arguments, OF_MERGE)
     with tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True) as folder:
         commands = {}
-        for number, restriction in enumerate(restrictions(options.frames, options.jobs), 1):
+        for number, restriction in enumerate(restrictions(options.files, options.frames, options.jobs), 1):
             report = os.path.join(folder, f"{number:06}.json")
             command = [*launch(), "check", *of_parts, *restriction, "--quiet", "--json", report, "--", *files]
             commands[f"{number} ({' '.join(restriction)})"] = command, report
@@ -106,20 +110,26 @@ def _check_parts(commands: Mapping[str, tuple[Sequence[str], str]], options: arg
 
 def launch() -> list[str]:
     """Return what starts the commands of Contact Lens as this process was started."""
-    if not bpy.app.binary_path:
-        return [sys.executable, "-m", "contact_lens"]
-    for place, word in enumerate(sys.argv):
+    for place, word in enumerate(sys.argv if bpy.app.binary_path else ()):
         if word in ("--command", "-c"):  # after Blender's own options, and the file that it opens
             return [bpy.app.binary_path, *sys.argv[1 : place + 2]]
-    return [bpy.app.binary_path, "-b", "--command", "contact_lens"]
+    return program()
 
 
-def restrictions(frames: Sequence[int] | None, jobs: int) -> list[list[str]]:
-    """Return the options of each part: a chunk of the frames, or of the pairs where there are fewer frames."""
-    if frames is None or len(frames) < jobs:
-        return [["--shard", f"{k + 1}/{jobs}"] for k in range(jobs)]
-    ends = [k * len(frames) // jobs for k in range(jobs + 1)]
-    return [[f"--only-frames={frames_text(frames[a:b])}"] for a, b in pairwise(ends)]
+def restrictions(files: Sequence[str], frames: Sequence[int] | None, jobs: int) -> list[list[str]]:
+    """Return the options of each part: a chunk of the frames; of the files, so that each is opened once, where they are
+    checked at no list of frames; or of the pairs, where there are fewer of these than processes."""
+    if frames is not None and len(frames) >= jobs:
+        return [[f"--only-frames={frames_text(chunk)}"] for chunk in _chunks(frames, jobs)]
+    if frames is None and len({os.path.realpath(file) for file in files}) == len(files) >= jobs:
+        return [["--only-files", *map(os.path.abspath, chunk)] for chunk in _chunks(files, jobs)]
+    return [["--shard", f"{k + 1}/{jobs}"] for k in range(jobs)]
+
+
+def _chunks(items: Sequence[Item], number: int) -> Iterator[Sequence[Item]]:
+    """Yield as many chunks of items, of like sizes."""
+    ends = [k * len(items) // number for k in range(number + 1)]
+    return (items[a:b] for a, b in pairwise(ends))
 
 
 class Part:
@@ -145,11 +155,12 @@ class Part:
         self._reader.start()
 
     def _read(self) -> None:
-        for line in self._process.stderr:
-            if line.startswith(OF_A_PART):
-                self.done = float(line.removeprefix(OF_A_PART))
-            else:
-                self.complaints.append(line.rstrip("\n"))
+        with self._process.stderr as stream:
+            for line in stream:
+                if line.startswith(OF_A_PART):
+                    self.done = float(line.removeprefix(OF_A_PART))
+                else:
+                    self.complaints.append(line.rstrip("\n"))
 
     @property
     def code(self) -> int | None:
@@ -158,15 +169,15 @@ class Part:
 
     def ask_to_end(self) -> None:
         if self.code is None:
-            self._process.send_signal(END)
+            with suppress(OSError):  # Windows: it has no console; GRACE follows, and its end
+                self._process.send_signal(END)
 
     def end(self) -> None:
         """End it at once if it runs, and read all it said."""
         if self.code is None:
             self._process.kill()
         self._process.wait()
-        self._reader.join()
-        self._process.stderr.close()
+        self._reader.join(GRACE)  # a process that a script of the file has started may go on, and has the stream too
 
 
 def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:

@@ -39,7 +39,8 @@ def parser(prog: str) -> CommandParser:
         f"  {prog} parts --html room.html",
         epilog="Exit code:\n"
         "  0, 1, 3  as check for the whole run\n"
-        "  2        a part is missing, or belongs to another run; nothing is written\n"
+        "  2        wrong usage, a part that is missing or belongs to another run, or a file that cannot be read or "
+        "written; nothing is written\n"
         "  130      stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; nothing is written",
     )
     made.add_argument("parts", nargs="+", metavar="PART", help="JSON reports of parts, or folders of them")
@@ -125,12 +126,16 @@ def _is_part(path: str) -> bool:
 def _read(path: str) -> Part:
     """Return a part. Raises MergeError and UsageError."""
     try:
-        document = json.loads(Path(path).read_bytes())
+        document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise MergeError(messages.not_json(path)) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
     return validated(path, document)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)  # NaN and the like, which no report has
 
 
 def _take_pictures(

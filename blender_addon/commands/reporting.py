@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from ..data import messages
@@ -30,6 +31,10 @@ def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:
         raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
     if report_files.share_a_file(places.values()):
         raise UsageError(messages.SHARED_REPORT_FILE)
+    if options.baseline is not None:
+        earlier = os.path.realpath(options.baseline)
+        if any(place.file is not None and os.path.realpath(place.file) == earlier for place in places.values()):
+            raise UsageError(messages.baseline_overwritten(options.baseline))
     return places
 
 

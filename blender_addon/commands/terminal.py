@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..check.changes import APART, RESOLVED
@@ -19,6 +19,8 @@ from ..report.scene_units import unit_format
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
+MOST_LINES = 10
+"""Of one kind, but for clashes; reports have all."""
 
 
 def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
@@ -51,15 +53,22 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     if bounds and not check["settings"].get("exact"):
         found.append(f"  {messages.upper_bounds(bounds)}")
     for title in ("gone", "not_compared"):
-        entries = check[title] or []
-        found += [f"  {title.replace('_', ' ')}: {messages.earlier_clash(entry, units)}" for entry in entries[:10]]
-        if len(entries) > 10:
-            found.append(f"  {messages.more_entries(len(entries) - 10)}")
-    for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
-        found.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
-    if len(check["skipped"]) > 10:
-        found.append(f"  and {len(check['skipped']) - 10:,} more")
+        word = title.replace("_", " ")
+        entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
+        found += [f"  {line}" for line in first_of(entries)]
+    skipped = [
+        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}"
+        for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])
+    ]
+    found += [f"  {line}" for line in first_of(skipped)]
     return found
+
+
+def first_of(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first lines, and how many more there are."""
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield messages.more_entries(len(lines) - MOST_LINES)
 
 
 def total_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
@@ -81,9 +90,7 @@ def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     """Return what to know of all checks of a file as lines of text."""
     entries = [entry for check in checks for entry in check["differences"]]
     differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
-    found = differences[:10]
-    if len(differences) > 10:
-        found.append(messages.more_differences(len(differences) - 10))
+    found = list(first_of(differences))
     words = scene_report.motion_words(checks)
     return [*found, words] if words else found
 

@@ -760,10 +760,6 @@ def not_visible(check: Mapping[str, Any]) -> str:
     return f"Not visible and left out: {', '.join(counts)}" if counts else ""
 
 
-def more_differences(number: int) -> str:
-    return f"{counted(number, 'more setting differs', 'more settings differ')} in renders"
-
-
 def differs_in_renders(entry: Mapping[str, Any]) -> str:
     return f"Differs in renders: {difference(entry)}"
 
@@ -1007,12 +1003,17 @@ def is_damaged(path: str) -> str:
     return f"{path}: this part is damaged, or was edited: run it again"
 
 
+def baseline_overwritten(path: str) -> str:
+    return f"{path}: this is the baseline: write the report to another file"
+
+
 def part_overwritten(path: str) -> str:
     return f"{path}: this is a part to be merged: write the report to another file"
 
 
-def versions_differ(first: str, other: str, version: str, another: str) -> str:
-    return f"{first} and {other} were written by different versions, {version} and {another}: check with one version"
+def versions_differ(first: str, other: str, program: str, version: str, another: str) -> str:
+    of = {"contact_lens": "Contact Lens", "blender": "Blender"}.get(program, program)
+    return f"{first} and {other} are by different versions of {of}, {version} and {another}: check with one version"
 
 
 def of_different_runs(first: str, other: str, names: Sequence[str]) -> str:
@@ -1056,6 +1057,9 @@ def changed_since_checked(path: str) -> str:
     return f"{path} has changed since it was checked"
 
 
+CHANGED_WHILE_OPENED = "the file has changed while it was opened"
+
+
 def libraries_changed(path: str) -> str:
     return f"the libraries of {path} have changed since it was checked"
 
@@ -1077,6 +1081,7 @@ COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merg
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
 ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
+SHARED_FILE_NAME = "two files of one name are in no git repository: a job of GitHub Actions cannot distinguish them"
 SHARED_REPORT_NAME = "each report needs a name of its own: some jobs write all of them to one folder"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"
@@ -1088,7 +1093,7 @@ NO_FILE = "there is no such file"
 
 
 def unknown_command(command: str | None, commands: Sequence[str]) -> str:
-    names = " or ".join(commands)
+    names = f"{', '.join(commands[:-1])} or {commands[-1]}"
     return f"expected {names}{'' if command is None else f', not {command!r}'}"
 
 
@@ -1186,10 +1191,16 @@ FARM_FLAMENCO = (
     "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender:\n"
     "it asks where the reports go"
 )
-FARM_GITHUB = (
-    "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"
-    "the reports are an artifact of the run"
-)
+
+
+def farm_github(jobs: int, most: int) -> str:
+    too_many = (
+        f"\nit has {jobs:,} jobs, and GitHub runs {most} at most: use a larger --chunk-size" if jobs > most else ""
+    )
+    return (
+        "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"
+        f"the reports are an artifact of the run{too_many}"
+    )
 
 
 def farm_run(command: str, reports: Sequence[str]) -> str:
@@ -1202,6 +1213,10 @@ def report_of_a_job(path: str) -> str:
 
 def format_string(text: str) -> str:
     return f"{text}: a name with {{{{ would be taken for an expression in a job description; rename it"
+
+
+def replacement_string(text: str) -> str:
+    return f"{text}: a name with {{}} or the like would be replaced by GNU parallel; rename it"
 
 
 def not_in_a_job(text: str) -> str:
@@ -1238,6 +1253,7 @@ def part_died(name: str, code: int, signal_name: str) -> str:
 # --- compared with an earlier report --------------------------------------------------------------------------------
 
 NOT_IN_SCOPE = "the check is of other objects"
+PART_OF_A_COMPOUND = "it is checked as a part of a compound parent"
 COULD_NOT_BE_CHECKED = "it could not be checked"
 CHECK_STOPPED = "the check was stopped"
 FRAME_NOT_CHECKED = "this frame was not checked"
@@ -1328,11 +1344,11 @@ def baseline_of_parts(path: str) -> str:
 
 
 def other_schema(schema: object, version: object, expected: str, expected_version: int) -> str:
-    return f"has the schema {schema} {version}, not {expected} {expected_version}"
+    return f"has the schema {schema} {version!r}, not {expected} {expected_version}"
 
 
 def baseline_of_other_files(files: Sequence[str]) -> str:
-    return f"is of {' and '.join(files)}, none of which is checked now"
+    return f"is of {' and '.join(files) or 'no file'}, none of which is checked now"
 
 
 def baseline_of_other_scenes(file: str, scenes: Sequence[str], scene: str) -> str:

@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
+
+import bpy
 
 from . import messages
-
-if TYPE_CHECKING:
-    import bpy
 
 _Block = TypeVar("_Block", bound="bpy.types.ID")
 
@@ -69,8 +68,6 @@ def library_name(block: bpy.types.ID) -> str | None:
     """
     if block.library is None:
         return None
-    import bpy
-
     name = _file_name(block.library)
     if sum(_file_name(library) == name for library in bpy.data.libraries) < 2:
         return name

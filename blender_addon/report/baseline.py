@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,11 @@ class _Check:
     clashes: dict[str, _Clash]
     """Those that were there, by their ids."""
 
+    @property
+    def place(self) -> str | None:
+        """The path of its file, or its name where that is all there is."""
+        return self.path or self.file
+
     @classmethod
     def of_record(cls, check: Row) -> _Check:
         unit = _number(check["units"]["blender_units_per_unit"])
@@ -131,7 +137,7 @@ class Baseline:
     _checks: list[_Check]
     _place: dict[str | None, str | None] = field(default_factory=dict)
     """By the paths of the run those of the baseline."""
-    _compared: list[_Check] = field(default_factory=list)
+    _compared: set[_Check] = field(default_factory=set)
     _renamed: dict[tuple[str | None, str], dict[str, str]] = field(default_factory=dict)
     """By file and scene the ids that are derived of new names, and the earlier ones."""
 
@@ -153,14 +159,14 @@ class Baseline:
 
     def begin(self, paths: Sequence[str | None]) -> None:
         """Begin a run of some files. Raises BaselineError where the baseline has none of them."""
-        known = list(dict.fromkeys(check.path or check.file for check in self._checks))
+        known = list(dict.fromkeys(check.place for check in self._checks))
         self._place = self._matched(list(dict.fromkeys(paths)), known)
-        self._compared, self._renamed = [], {}
+        self._compared, self._renamed = set(), {}
         if not self._place and paths:
             for path, earlier in product(paths, known):
                 if _equal_ends(path, earlier):
                     self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
-            files = sorted({str(check.file) for check in self._checks}) or [messages.UNSAVED_FILE]
+            files = sorted({check.file or messages.UNSAVED_FILE for check in self._checks})
             self._refuse(messages.baseline_of_other_files(files))
 
     def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
@@ -177,7 +183,7 @@ class Baseline:
         """Begin a file. Raises BaselineError where the baseline has it, but not the scene or any of the frames."""
         if path not in self._place:
             return
-        checks = [check for check in self._checks if (check.path or check.file) == self._place[path]]
+        checks = [check for check in self._checks if check.place == self._place[path]]
         file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
         if scene not in scenes:
             self._refuse(messages.baseline_of_other_scenes(file, scenes, scene))
@@ -198,10 +204,12 @@ class Baseline:
     def _check(self, path: str | None, scene: str, frame: float) -> _Check | None:
         if path not in self._place:
             return None
-        place = self._place[path], scene, float(frame)
-        return next(
-            (check for check in self._checks if (check.path or check.file, check.scene, check.frame) == place), None
-        )
+        return self._by_frame.get((self._place[path], scene, float(frame)))
+
+    @cached_property
+    def _by_frame(self) -> dict[tuple[str | None, str, float], _Check]:
+        """The checks, the first one of each file, scene and frame."""
+        return {(check.place, check.scene, check.frame): check for check in reversed(self._checks)}
 
     def compared(self, check: Row, looked: LookedAt) -> Row:
         """Return a check of a document compared with the baseline; looked: what it has looked at."""
@@ -232,7 +240,7 @@ class Baseline:
             else:
                 gone.append(clash.entry(unit))
         if earlier is not None:
-            self._compared.append(earlier)
+            self._compared.add(earlier)
         columns = {"id": ids, "change": changes, "baseline_distance": before}
         return {**check, "gone": gone, "not_compared": not_compared, "findings": _with(rows, columns)}
 
@@ -276,9 +284,7 @@ class Baseline:
                     "scene": check.scene,
                     "frame": int(check.frame) if check.frame.is_integer() else check.frame,
                     "clashes": len(check.clashes),
-                    "reason": messages.FRAME_NOT_CHECKED
-                    if (check.path or check.file) in files
-                    else messages.FILE_NOT_CHECKED,
+                    "reason": messages.FRAME_NOT_CHECKED if check.place in files else messages.FILE_NOT_CHECKED,
                 }
                 for check in self._checks
                 if check not in self._compared
@@ -319,7 +325,8 @@ def _side(side: Row) -> EarlierSide:
         raise TypeError(side)
     is_instance = side["instance"] is not None
     owner = (side["instancer"], side["instancer_library"]) if is_instance else (side["object"], side["library"])
-    return EarlierSide(side["name"], _identity(side), owner, is_instance, _digest(side))
+    source = side["object"], side["library"]
+    return EarlierSide(side["name"], _identity(side), owner, source, is_instance, _digest(side))
 
 
 def _identity(side: Row) -> str:

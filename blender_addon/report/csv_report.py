@@ -161,7 +161,9 @@ def _text(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    shown = (letter for letter in text if not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf"))
+    # Quotes, which CSV doubles: behind a semicolon they would be an empty cell in quotes, and what follows.
+    hidden = ("Cc", "Cf")
+    shown = (x for x in text if not x.isspace() and x != '"' and unicodedata.category(x) not in hidden)
     seen = next(shown, "")
     formula = text[:1] in CONTROL or unicodedata.normalize("NFKC", seen)[:1] in FORMULA
     return f"'{visible(text)}" if formula else visible(text)

@@ -65,14 +65,12 @@ def read(path: str) -> Decisions:
     except _WrongError as error:
         line = text.count("\n", 0, error.place) + 1
         raise DecisionsError(messages.decisions_error(path, line, error.reason)) from None
-    except RecursionError:
-        raise DecisionsError(messages.decisions_error(path, 1, messages.expected_json("an object"))) from None
     return Decisions(path, hashlib.sha256(data).hexdigest(), decisions)
 
 
-def record(decisions: Decisions) -> dict[str, Any]:
-    """Return what a document says of decisions."""
-    unused = [entry._asdict() for entry in decisions.unused()]
+def record(decisions: Decisions, stopped: bool = False) -> dict[str, Any]:
+    """Return what a document says of decisions; stopped: whether the run was."""
+    unused = [entry._asdict() for entry in decisions.unused(stopped)]
     return {"file": Path(decisions.path).name, "sha256": decisions.sha256, "unused": unused}
 
 
@@ -201,6 +199,8 @@ def _value(text: str, place: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text, place)
     except json.JSONDecodeError as error:
         raise _WrongError(error.pos, messages.expected_json("a value of JSON")) from None
+    except RecursionError:
+        raise _WrongError(place, messages.expected_json("a value of fewer levels")) from None
     except ValueError as error:
         raise _WrongError(place, messages.not_a_value(str(error))) from None
 

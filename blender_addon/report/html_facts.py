@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from ..data import messages
@@ -31,7 +28,7 @@ def list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def of_report(document: dict[str, Any]) -> Facts:
     """Return what is known of the report."""
-    versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}"
+    versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}, numpy {document['numpy']}"
     facts = [("Report", versions)]
     for title, name in (("Baseline", "baseline"), ("Decisions", "decisions")):
         if (earlier := document[name]) is not None:
@@ -52,10 +49,9 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     # Checks of earlier versions that a file has kept do not have all settings.
     visibility = messages.VISIBILITY[settings.get("visibility", "viewport")]
     touching = messages.REPORTED_TOUCHES[settings.get("least_contact", "point")]
-    clearance, path = settings["clearance"], check.get("path")
+    clearance = settings["clearance"]
     return [
-        ("File", path or messages.capitalized(messages.UNSAVED_FILE)),
-        ("Saved", _saved_at(path)),
+        ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
         ("Scene", f"{check['scene']}, frame {check['frame']}"),
         ("Scope", f"{scope}, {visibility}"),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
@@ -75,11 +71,3 @@ def _ignored(check: dict[str, Any]) -> Iterator[str]:
     for rule in dict.fromkeys([*rules, *pairs]):
         count = f" ({counted(pairs[rule], 'pair')})" if rule in pairs else ""
         yield f"{messages.IGNORED_PAIRS.get(rule, rule)}{count}"
-
-
-def _saved_at(path: str | None) -> str:
-    """Return when a file was saved, of the file as it is when the page is written."""
-    with suppress(OSError, ValueError):
-        if path:
-            return f"{datetime.fromtimestamp(os.stat(path).st_mtime).astimezone():%Y-%m-%d %H:%M %z}"
-    return "Unknown"

@@ -46,7 +46,7 @@ def is_sealed(document: dict[str, Any]) -> bool:
     """Return whether a part, as read from JSON, is as it was sealed."""
     try:
         return bool(document["part"]["sha256"] == _digest(document))
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return False  # it is not even a document
 
 
@@ -63,7 +63,8 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
 
     def before(data: dict[str, Any], key: str, depth: int) -> str:
         """Return data as text that breaks off where the list of the key begins."""
-        assert list(data)[-1] == key
+        if list(data)[-1] != key:
+            raise ValueError(key)
         text = json_text(plain({**data, key: []}), indent)
         return text[: text.rindex("[") + 1].replace("\n", line(depth)) if indent else text[:-2]
 

@@ -28,7 +28,7 @@ ROWS = ("skipped", "findings")
 LOOKED_AT = "looked_at"
 OF_MACHINE = ("file", "path", "motion")
 """What shards may have from different machines: paths, and the last digits of how far an object moved."""
-VERSIONS = ("contact_lens", "blender")
+VERSIONS = ("contact_lens", "blender", "numpy")
 
 
 class MergeError(Exception):
@@ -55,7 +55,7 @@ def validated(name: str, document: Any) -> Part:
     """Return a report as a part. Raises MergeError where it is none, or is not whole."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise MergeError(messages.not_a_scene_report(name))
-    if document.get("contact_lens") != __version__ or document.get("schema_version") != scene.SCHEMA_VERSION:
+    if document.get("contact_lens") != __version__:
         raise MergeError(messages.of_another_version(name, str(document.get("contact_lens")), __version__))
     if document.get("part") is None:
         raise MergeError(messages.is_whole(name))
@@ -69,7 +69,8 @@ def validated(name: str, document: Any) -> Part:
         covered = document["part"]["covers"]
         cells = list(_cells(part))
         is_whole = (
-            len(document["checks"]) == len(document["part"]["candidates"]) == len(cells)
+            document["schema_version"] == scene.SCHEMA_VERSION
+            and len(document["checks"]) == len(document["part"]["candidates"]) == len(cells)
             and len(document["inputs"]) == len(covered["files"])
             and all(cell.frame in (None, check["frame"]) for cell, check in zip(cells, document["checks"], strict=True))
         )
@@ -109,7 +110,7 @@ def _refuse_another_run(first: Part, part: Part) -> None:
     for name in VERSIONS:
         versions = first.document[name], part.document[name]
         if versions[0] != versions[1]:
-            raise MergeError(messages.versions_differ(first.name, part.name, *versions))
+            raise MergeError(messages.versions_differ(first.name, part.name, name, *versions))
     runs = [_flat(of.document["part"]["run"]) for of in (first, part)]
     names = [name for name in {**runs[0], **runs[1]} if runs[0].get(name, ...) != runs[1].get(name, ...)]
     if names:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ... import __version__
 from ..check import changes, clash_ids, clash_renewal
@@ -138,6 +139,7 @@ def document(
         "schema_version": SCHEMA_VERSION,
         "contact_lens": __version__,
         "blender": bpy.app.version_string,
+        "numpy": np.__version__,
         "files": list(dict.fromkeys(check["file"] for check in checks)),
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,

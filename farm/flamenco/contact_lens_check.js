@@ -56,7 +56,7 @@ const JOB_TYPE = {
             type: "string",
             choices: ["any", "touching", "penetrating", "new", "never"],
             default: "any",
-            description: "Which clashes let the job fail, after its reports are written",
+            description: "Which clashes make the job fail, after its reports are written",
         },
         {
             key: "pictures",

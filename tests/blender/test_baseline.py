@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,22 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run
-from .scenes import adopt, animate, collection_of, cube, fresh, instance_of, link, open_scene, part, save_scene
+from .scenes import (
+    adopt,
+    animate,
+    collection_of,
+    cube,
+    fresh,
+    geometry_nodes,
+    instance_of,
+    link,
+    mesh_object,
+    open_scene,
+    part,
+    rigid_body,
+    save_scene,
+    sheet,
+)
 from .test_scene_check import check as check_in_panel
 from .test_scene_check import two_instances
 
@@ -338,7 +354,11 @@ UNKNOWN = {
         ["--no-touching"],
         "other settings: touching",
     ),
-    "other visibility": (lambda: hide("A"), ["--visibility", "render"], "other settings: visibility"),
+    "other visibility": (
+        lambda: setattr(objects()["A"], "hide_render", True),
+        ["--visibility", "render"],
+        "other settings: visibility",
+    ),
 }
 
 
@@ -348,9 +368,6 @@ def test_what_was_not_checked_is_not_gone(file: Path, why: str) -> None:
     edit, arguments, reason = UNKNOWN[why]
     edited(file, edit)
     found = compare(file, old, *arguments)
-    if why == "other visibility":  # it is there
-        assert found.changes["A B"] == "same"
-        return
     assert found.gone == []
     assert found.not_compared["A B"] == reason
 
@@ -409,6 +426,159 @@ def test_an_instance_that_was_not_checked_is_not_gone(tmp_path: Path, why: str, 
     assert found.gone == []
     assert list(found.not_compared) == ["Chair [0] of Group Floor"]
     assert is_listed or list(found.not_compared.values()) == [reason]
+
+
+def renamed_and_moved() -> bpy.types.Object:
+    """A, which still cuts B."""
+    obj = objects()["A"]
+    obj.name, obj.location.x = "A2", 0.1
+    return obj
+
+
+def without_faces(obj: bpy.types.Object) -> None:
+    obj.data.clear_geometry()
+    obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [])
+    obj.contact_lens_shape = "MESH"
+
+
+def put_into_a_hidden_instance() -> None:
+    instance_of(collection_of("Inside", objects()["A"], is_only=True), "Group")
+    objects()["A"].hide_viewport = True
+
+
+def compound_of(*parts: bpy.types.Object) -> None:
+    parent = cube("Parent", (0.0, 0.0, 50.0))
+    adopt(parent, *parts)
+    for obj in parts:
+        rigid_body(obj, "BOX")
+    rigid_body(parent, "COMPOUND")
+
+
+def nudged_to_an_edge() -> None:
+    renamed_and_moved().location = (-0.5, 2.0, 0.0)
+
+
+ELSEWHERE = {
+    "adopted": (lambda: adopt(objects()["B"], renamed_and_moved()), [], "it is ignored: parent and child"),
+    "in its collection": (
+        lambda: collection_of("K", renamed_and_moved(), objects()["B"]),
+        ["--ignore", "collections"],
+        "it is ignored: same collection",
+    ),
+    "barely touching": (nudged_to_an_edge, ["--least-contact", "face"], "it is ignored: smaller touches"),
+    "without faces": (lambda: without_faces(renamed_and_moved()), [], "'A2' was not checked"),
+    "in a hidden instance": (put_into_a_hidden_instance, [], "'A' was not checked"),
+    "a part beside it": (
+        lambda: compound_of(renamed_and_moved(), objects()["B"]),
+        ["--ignore", "none"],
+        "it is checked as a part of a compound parent",
+    ),
+    "parts both": (
+        lambda: compound_of(objects()["A"], objects()["B"]),
+        ["--ignore", "none"],
+        "it is checked as a part of a compound parent",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", ELSEWHERE)
+def test_what_may_be_something_else_now_is_not_gone(file: Path, why: str) -> None:
+    """A has another name and place, and its pair with B was not compared."""
+    edit, arguments, reason = ELSEWHERE[why]
+    old = baseline_of(file, *arguments)
+    edited(file, edit)
+    found = compare(file, old, *arguments)
+    assert found.gone == []
+    assert found.not_compared["A B"] == reason
+
+
+def test_what_has_moved_to_the_side_of_its_partner_is_not_gone(file: Path) -> None:
+    def sides() -> None:
+        collection_of("X", objects()["A"], objects()["D"])
+        collection_of("Y", objects()["B"], objects()["C"])
+
+    edited(file, sides)
+    arguments = ("--collections", "X", "Y")
+    old = baseline_of(file, *arguments)
+
+    def change() -> None:
+        bpy.data.collections["Y"].objects.link(renamed_and_moved())
+        bpy.data.collections["X"].objects.unlink(objects()["A2"])
+
+    edited(file, change)
+    found = compare(file, old, *arguments, "--allow-empty")
+    assert (found.gone, found.not_compared) == ([], {"A B": "the check is of other objects"})
+
+
+def child_on_vertices(child: bpy.types.Object) -> None:
+    parent = sheet("Sheet", location=(0.0, 0.0, 0.0))
+    adopt(parent, child)
+    parent.instance_type = "VERTS"
+
+
+def children_of_nodes(child: bpy.types.Object) -> None:
+    link_nodes, _, out, info = geometry_nodes(mesh_object("Host", [(0, 0, 0)]), "GeometryNodeCollectionInfo")
+    info.inputs["Collection"].default_value = collection_of("Inside", child, is_only=True)
+    link_nodes(info.outputs[0], out.inputs[0])
+
+
+@pytest.mark.parametrize("make", [child_on_vertices, children_of_nodes])
+@pytest.mark.parametrize("name", ["Child", "Other"])
+def test_instances_of_what_is_hidden_are_not_gone(tmp_path: Path, make: Callable[[Any], None], name: str) -> None:
+    """Whatever makes them, and whatever it is called now."""
+    make(cube("Child", (0.5, 0.0, 0.0)))
+    cube("Floor", (1.0, 1.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file, "--ignore", "none")
+    of_child = [pair_of(row) for row in load_report(old)["checks"][0]["findings"] if "Child [" in pair_of(row)]
+    assert of_child
+
+    def change() -> None:
+        objects()["Child"].hide_viewport = True
+        objects()["Child"].name = name
+
+    edited(file, change)
+    found = compare(file, old, "--ignore", "none")
+    assert found.gone == []
+    assert set(of_child) <= set(found.not_compared)
+
+
+def test_an_instance_that_is_no_longer_made_is_gone(tmp_path: Path) -> None:
+    """Others of its source are."""
+    child_on_vertices(cube("Child", (0.0, 0.0, 0.0), size=0.5))
+    cube("Floor", (1.0, 1.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file)
+    (lost,) = (
+        row
+        for row in load_report(old)["checks"][0]["findings"]
+        if "Child [" in pair_of(row) and "Floor" in pair_of(row)
+    )
+
+    def change() -> None:
+        mesh = objects()["Sheet"].data
+        number = int(lost["a" if "Child" in lost["a"]["name"] else "b"]["instance"])
+        corners = [vertex.co[:] for vertex in mesh.vertices]
+        corners[number] = (-5.0, -5.0, 9.0)
+        mesh.clear_geometry()
+        mesh.from_pydata(corners, [], [])
+
+    edited(file, change)
+    assert pair_of(lost) in compare(file, old).gone
+
+
+def test_a_report_is_not_written_over_its_baseline(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = baseline_of(file)
+    before = old.read_bytes()
+    assert run(file, "--baseline", old, "--json", file.parent / "." / old.name) == 2
+    assert "this is the baseline: write the report to another file" in capsys.readouterr().err
+    assert old.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="paths begin otherwise")
+def test_a_path_may_begin_with_two_slashes(file: Path) -> None:
+    old = baseline_of(file)
+    assert set(compare(Path(f"/{file}"), old).changes.values()) == {"same"}
 
 
 def test_of_two_renamed_copies_in_one_place_a_hidden_one_is_not_gone(file: Path) -> None:
@@ -590,6 +760,25 @@ def test_a_baseline_of_something_else_is_refused(
     assert f"{old}: has the frame 1 of room.blend, not 7" in said
 
 
+def test_a_file_that_cannot_be_compared_costs_no_report_of_the_others(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "hall.blend"
+    shutil.copy(file, other)
+    old = tmp_path / "old.json"
+    run(file, other, "--json", old)
+    open_scene(other)
+    bpy.context.scene.name = "Night"
+    save_scene(other)
+    new = tmp_path / "new.json"
+    assert run(file, other, "--baseline", old, "--json", new) == 2
+    assert "hall.blend, not 'Night'" in capsys.readouterr().err
+    document = load_report(new)
+    assert [check["file"] for check in document["checks"]] == ["room.blend"]
+    assert [entry["error"] is None for entry in document["inputs"]] == [True, False]
+    assert not list(tmp_path.glob("*.partial"))
+
+
 def test_new_clashes_need_a_baseline(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(file, "--fail-on", "new") == 2
     assert "--fail-on new needs a report to compare with: add --baseline OLD.json" in capsys.readouterr().err
@@ -646,7 +835,7 @@ def test_a_compared_report_is_a_baseline_too(file: Path) -> None:
     old = baseline_of(file)
     edited(file, lambda: setattr(objects()["A"].location, "x", 0.2))
     compare(file, old)
-    found = compare(file, file.parent / "new.json", "--fail-on", "new")
+    found = compare(file, (file.parent / "new.json").rename(old), "--fail-on", "new")
     assert (found.changes, found.code) == ({"A B": "same", "B C": "same"}, 0)
 
 
@@ -682,6 +871,29 @@ def test_merged_parts_are_compared_as_the_whole_run_is(file: Path, tmp_path: Pat
     assert [path.read_bytes() for path in whole.values()] == before
     document = load_report(whole["json"])
     assert [entry["clash"] for entry in document["decisions"]["unused"]] == ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]
+
+
+def adopted_and_without_faces() -> None:
+    """The pair of A, which has another name and place, is ignored in one shard; that D has no faces, another finds."""
+    adopt(objects()["B"], renamed_and_moved())
+    objects()["D"].location.x = objects()["C"].location.x + 1.0
+    without_faces(objects()["D"])
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_what_any_shard_says_of_a_clash_holds_for_all(file: Path, tmp_path: Path, first: int) -> None:
+    """In any order of the parts."""
+    edited(file, lambda: setattr(objects()["D"].location, "x", 5.3))
+    old = baseline_of(file)
+    edited(file, adopted_and_without_faces)
+    whole = compare(file, old)
+    assert (whole.gone, set(whole.not_compared)) == ([], {"A B", "C D"})
+    before, parts = (tmp_path / "new.json").read_bytes(), [tmp_path / f"part{k}.json" for k in range(3)]
+    for k, path in enumerate(parts):
+        assert run(file, "--baseline", old, "--shard", f"{k + 1}/3", "--json", path, "--quiet") == 0
+    merge = ["merge", *parts[first:], *parts[:first], "--baseline", old, "--json", tmp_path / "new.json", "--quiet"]
+    assert run(*merge) == whole.code
+    assert (tmp_path / "new.json").read_bytes() == before
 
 
 def test_merge_needs_the_baseline_of_the_parts(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

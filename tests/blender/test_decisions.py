@@ -167,6 +167,12 @@ def test_a_decision_about_no_clash_is_named(file: Path, tmp_path: Path, capsys: 
     assert "decisions.json, line 6: aaaaaaaaaaaa (X and Y)" in paths["html"].read_text(encoding="utf-8")
 
 
+def test_a_stopped_run_does_not_say_that_a_clash_was_not_found(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = decisions(file, named(status="ignored"))
+    assert run(file, "--decisions", path, "--timeout", "1e-9") == 3
+    assert "line 5: A and B: the check was stopped" in capsys.readouterr().out
+
+
 def test_decisions_on_one_line_are_distinguished(file: Path) -> None:
     path = decisions(file, named(status="reviewed"), {"id": "aaaaaaaaaaaa", "status": "ignored"})
     path.write_text(path.read_text(encoding="utf-8").replace("\n", " "), encoding="utf-8")
@@ -287,6 +293,8 @@ def test_a_file_that_is_not_of_decisions_is_refused(file: Path, capsys: pytest.C
     assert "line 2: 'schema': expected" in refused(file, text.replace("-decisions", "-contact"), capsys)
     assert "line 4: expected '[', the list of decisions" in refused(file, text.replace("[", "3"), capsys)
     assert "line 2: unknown field 'more'" in refused(file, text.replace("{", '{\n"more": 1,', 1), capsys)
+    deep = text_of(GOOD, '{"id": ' + 100_000 * "[")
+    assert "line 7: expected a value of fewer levels" in refused(file, deep, capsys)
     assert "line 3: expected text in UTF-8" in refused(file, b'{\n\n"\xff', capsys)
     assert run(file, "--decisions", file.parent / "missing.json") == 2
     assert "missing.json: No such file" in capsys.readouterr().err

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import bpy
@@ -56,8 +57,7 @@ def test_each_description_has_the_files_frames_and_options(
     assert 'default: "--clearance=2mm --collections Props \\"Outer Walls\\" --exact",' in job_type
 
     template = texts["check.yaml"]
-    assert "default: 2\n" in template
-    assert "default: 2\n" in template
+    assert template.count("default: 2\n") == 2, "frames in a chunk, and shards"
     items = [line.strip().removeprefix("- ").strip('"') for line in template.splitlines()]
     place = items.index("--frames={{Param.Frames}}")
     assert items[place + 1 : place + 1 + len(check)] == check
@@ -170,7 +170,7 @@ def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> 
 
 
 def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path: Path) -> None:
-    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with distributed")
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     workflow = yaml.safe_load(written(tmp_path / "jobs", scene_file, "--frames", "1")["github_actions.yml"])
     for name, job in workflow["jobs"].items():
         (command,) = (step["run"] for step in job["steps"] if "INSTALL" in step.get("run", ""))
@@ -182,7 +182,7 @@ def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path:
 def test_the_recipes_for_one_machine_run(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with openjd-cli")
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     guide = Path(__file__).resolve().parents[2] / "docs" / "many-machines.md"
     github, gitlab, jenkins = re.findall(r"^```(?:yaml|groovy)\n(.*?)^```", guide.read_text("utf-8"), re.M | re.S)
     steps = yaml.safe_load(github)["jobs"]["clashes"]["steps"]
@@ -241,6 +241,9 @@ def test_only_descriptions_are_written_over(
             ["SCENE", "--frames", "1", "--object", "A\udcff"],
             "A\\xff: a name with a control character, or that is not UTF-8",
         ),
+        (["SCENE", "--frames", "1", "--object", "A{}"], "A{}: a name with {} or the like would be replaced by GNU"),
+        (["SCENE", "--frames", "1", "--scene", "{= $_=`touch x` =}"], "would be replaced by GNU parallel"),
+        (["SCENE", "--frames", "1", "--scene", "a{1}"], "would be replaced by GNU parallel"),
         (["SCENE", "--frames", "1", "--object", "A{{1}}"], "A{{1}}: a name with {{ would be taken for an expression"),
     ],
 )
@@ -250,6 +253,26 @@ def test_what_cannot_be_described_is_refused(
     assert run("farm", tmp_path / "jobs", *(scene_file if word == "SCENE" else word for word in arguments)) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "jobs").exists()
+
+
+def test_two_files_that_github_could_not_distinguish_are_refused(
+    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = shutil.copy(scene_file, tmp_path / "other")
+    assert run("farm", tmp_path / "jobs", scene_file, other, "--frames", "1") == 2
+    assert "two files of one name are in no git repository" in capsys.readouterr().err
+    (tmp_path / ".git").mkdir()
+    texts = written(tmp_path / "jobs", scene_file, other, "--frames", "1")
+    assert f"'a scene/{scene_file.name}' 'other/{scene_file.name}'" in texts["github_actions.yml"]
+
+
+@pytest.mark.parametrize(
+    ("frames", "text"), [("1-9:2,2-8:2", "1,3,5,7,9,2,4,6,8"), ("1-9:2,10-12", "1-9:2,10-12"), ("3,1", "3,1")]
+)
+def test_frames_are_a_range_of_open_job_description(scene_file: Path, tmp_path: Path, frames: str, text: str) -> None:
+    """Spans that overlap are refused there."""
+    assert f'default: "{text}"' in written(tmp_path / "jobs", scene_file, "--frames", frames)["check.yaml"]
 
 
 def test_a_folder_that_cannot_be_described_is_refused(
@@ -291,7 +314,30 @@ def test_arguments_are_divided_as_they_were_given() -> None:
     )
 
 
+def test_a_matrix_that_github_would_refuse_is_named(
+    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    too_many = "GitHub runs 256 at most"
+    written(tmp_path / "jobs", scene_file, "--frames", "1-128", "--chunk-size", "1", "--shards", "2")
+    assert too_many not in capsys.readouterr().out
+    written(tmp_path / "jobs", scene_file, "--frames", "1-129", "--chunk-size", "1", "--shards", "2")
+    assert f"it has 258 jobs, and {too_many}" in capsys.readouterr().out
+
+
 # --- what Flamenco makes of it ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["A", "Wall A", "Wall\u00a0A", "\u524d\u3000\u666f", "Wall's end", 'a "B"', "a\\b", "#", "$A"]
+)
+def test_a_name_is_one_word_of_a_flamenco_job(scene_file: Path, tmp_path: Path, name: str) -> None:
+    """Whatever JavaScript takes for a blank."""
+    tool("node", "apt-get install nodejs")
+    written(tmp_path / "jobs", scene_file, "--frames", "1", "--object", name)
+    script = tmp_path / "jobs" / "contact_lens_check.js"
+    check, _ = compiled(script, as_submitted(script))
+    words = check["commands"][0]["parameters"]["args"]
+    assert words[words.index("--object") + 1] == name
 
 
 def test_the_settings_of_the_flamenco_job_are_of_the_scene(scene_file: Path, tmp_path: Path) -> None:

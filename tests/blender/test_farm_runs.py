@@ -84,10 +84,7 @@ def test_gnu_parallel_makes_the_report_of_one_run(scene_file: Path, machine: Mac
     parts = jobs / "parallel_parts"
     lost, kept = sorted(parts.glob("*.json"))[:2]
     before = kept.stat().st_mtime_ns
-    log = (parts / "jobs.log").read_text(encoding="utf-8").splitlines(keepends=True)
-    assert len(log) == 1 + 3, "a head, and a line for each part"
     lost.unlink()
-    (parts / "jobs.log").write_text("".join(line for line in log if lost.name not in line), encoding="utf-8")
     (jobs / "clashes.json").unlink()
     code, said = machine.run(["bash", str(jobs / "gnu_parallel.sh")])
     assert code == 1, said
@@ -204,7 +201,7 @@ def test_each_command_of_the_flamenco_job_runs(scene_file: Path, machine: Machin
 
 @pytest.mark.slow
 def test_each_command_of_the_workflow_runs(scene_file: Path, machine: Machine) -> None:
-    yaml = pytest.importorskip("yaml", reason="there is no PyYAML, which comes with distributed")
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     (scene_file.parent / ".git").mkdir()
     texts = written(machine.folder / "jobs", scene_file, "--frames", "1-6", "--chunk-size", 3, "--shards", 2)
     workflow = yaml.safe_load(texts["github_actions.yml"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import bpy
 import pytest
 
 from .reports import load_report, run
-from .scenes import animate, cube, save_scene
+from .scenes import animate, cube, part, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -96,6 +97,38 @@ def test_what_is_no_part_of_the_run_is_refused(
     assert words in capfd.readouterr().err
     assert not path.parent.exists()
     assert not Path("out.html").exists()
+
+
+def test_parts_know_all_options_that_decide_what_is_found() -> None:
+    """Else parts with different ones would be merged."""
+    made = argparse.ArgumentParser()
+    part("blender_addon.commands.check_options").add_what_to_check(made)
+    known = {"help", "frames", "decisions", "clearance", "ignore", *part("blender_addon.commands.part").SETTINGS}
+    assert {action.dest for action in made._actions} == known
+
+
+def test_no_folder_is_made_for_a_part_of_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert run("check", tmp_path / "no.blend", "--shard", "1/2", "--json", tmp_path / "parts" / "1.json") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_saved_while_it_is_opened_has_no_digest(
+    row_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It may be that of what was there before."""
+    blend_file = part("blender_addon.commands.blend_file")
+    opened = blend_file.open_file
+
+    def open_and_save(file: str, run_scripts: bool) -> None:
+        opened(file, run_scripts)
+        with open(file, "ab") as stream:
+            stream.write(b" ")
+
+    monkeypatch.setattr(blend_file, "open_file", open_and_save)
+    target = tmp_path / "part.json"
+    assert run("check", row_file, "--shard", "1/1", "--json", target) == 2
+    assert "the file has changed while it was opened" in capfd.readouterr().err
+    assert not target.exists()
 
 
 def test_a_part_needs_a_report_that_can_be_merged(row_file: Path, capfd: pytest.CaptureFixture[str]) -> None:

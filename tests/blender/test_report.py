@@ -220,8 +220,6 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
         messages.pictures_of_first(1_000): "Pictures of the first 1,000 pairs",
         messages.volumes_drawn(1, 2): "1 of 2 volumes is drawn",
         messages.not_visible(hidden): "Not visible and left out: 1 hidden (rendered)",
-        messages.more_differences(1): "1 more setting differs in renders",
-        messages.more_differences(2): "2 more settings differ in renders",
         messages.pieces("A", pieces, units): f"'A' is approximated by 1 convex piece (it is open): {ending}",
         messages.missing_file(""): "has no file",
         messages.missing_cache("", "Cache"): "has no cache file (Cache)",

@@ -1043,6 +1043,47 @@ def test_filter_and_sort() -> None:
         assert sorted(listed(sort=sort)) == ["BC", "CD"]
 
 
+def compound_of_both(a: str, b: str) -> None:
+    parent = cube("Parent", (0.0, 0.0, 50.0))
+    adopt(parent, *(bpy.data.objects[name] for name in (a, b)))
+    for name in (a, b):
+        rigid_body(bpy.data.objects[name], "BOX")
+    rigid_body(parent, "COMPOUND")
+
+
+NOT_LOOKED_AT = {
+    "hidden in its instance": lambda a, b: setattr(bpy.data.objects[a], "hide_viewport", True),
+    "not finite": lambda a, b: setattr(bpy.data.objects[a].data.vertices[0].co, "x", float("nan")),
+    "in a hidden collection": lambda a, b: setattr(bpy.data.collections["Inside"], "hide_viewport", True),
+}
+
+
+@pytest.mark.parametrize("why", NOT_LOOKED_AT)
+def test_an_instance_that_was_not_read_is_not_resolved(why: str, capfd: pytest.CaptureFixture[str]) -> None:
+    inside = collection_of("Inside", cube("Part", (0.5, 0.0, 0.0)), cube("Lamp", (9.0, 0.0, 0.0)), is_only=True)
+    around = bpy.data.collections.new("Around")
+    around.children.link(inside)
+    instance_of(around, "Group")
+    shown = bpy.data.collections.new("Shown")
+    shown.objects.link(bpy.data.objects["Part"])
+    instance_of(shown, "Another", (50.0, 0.0, 0.0))
+    cube("Floor")
+    update()
+    assert [f.status for f in check()] == ["NEW"]
+    NOT_LOOKED_AT[why]("Part", "Floor")
+    update()
+    assert [f.status for f in check()] == ["NEW"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_parts_of_one_compound_are_not_resolved() -> None:
+    cube("A"), cube("B", (1.5, 0.0, 0.0))
+    assert [f.status for f in check()] == ["NEW"]
+    compound_of_both("A", "B")
+    update()
+    assert [f.status for f in check(ignore_parents=False)] == ["NEW"]
+
+
 def test_separate_from_the_list() -> None:
     a, *_ = row_of_cubes()
     check()

@@ -104,7 +104,7 @@ def test_versions_are_known_where_there_is_no_blender(addon: ModuleType, tmp_pat
     ]
     code, out, err = in_process([sys.executable, "-c", program, "check", "a.blend"], tmp_path, PYTHONPATH=modules)
     assert (code, out) == (2, "")
-    assert err.endswith("pip install bpy\n")
+    assert "pip install bpy" in err
 
 
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
@@ -147,6 +147,7 @@ def quiet_errors(command: list[str], folder: Path, **environment: str) -> list[s
 MISSING = "contact_lens: not everything could be checked: 'Cube' is missing from the library '//lib.blend', "
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 def test_a_quiet_check_in_a_module_of_python(addon: ModuleType, noisy_file: Path, tmp_path: Path) -> None:
     command, modules = [sys.executable, "-m", "contact_lens"], str(modules_of(addon, tmp_path))
@@ -194,7 +195,7 @@ def test_a_report_has_the_standard_output_to_itself(capfd: pytest.CaptureFixture
 
 def test_a_word_that_is_no_command_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     assert run("frobnicate") == 2
-    assert "expected check or merge or farm, not 'frobnicate'" in capfd.readouterr().err
+    assert "expected check, merge or farm, not 'frobnicate'" in capfd.readouterr().err
 
 
 def test_any_terminal_can_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
