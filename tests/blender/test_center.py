@@ -46,6 +46,7 @@ def pressed(
     return (a, b, middle[:3].tolist()) if seed % 2 else (b, a, middle[:3].tolist())
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
 def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: str) -> None:
     geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")

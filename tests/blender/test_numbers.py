@@ -356,6 +356,7 @@ def numbers_of_the_clash(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.fast_cases(10)
 @pytest.mark.usefixtures("empty_scene")
 @pytest.mark.parametrize(("system", "length_unit", "scale"), SETTINGS)
 @pytest.mark.parametrize("kind", ["crossing cubes", "a gap", "meshes"])

@@ -162,7 +162,9 @@ def concave_scene() -> list[bpy.types.Object]:
 
 
 @pytest.mark.parametrize(
-    ("scene", "clearance", "at_least"), [(convex_scene, 0.2, 20), (concave_scene, 0.0, 9)], ids=["convex", "concave"]
+    ("scene", "clearance", "at_least"),
+    [(convex_scene, 0.2, 20), pytest.param(concave_scene, 0.0, 9, marks=pytest.mark.slow)],
+    ids=["convex", "concave"],
 )
 def test_what_it_finds_is_what_inspect_finds(
     scene: Callable[[], list[bpy.types.Object]], clearance: float, at_least: int

@@ -316,6 +316,7 @@ def test_an_invalid_driver_is_unchecked_though_scripts_are_run(tmp_path: Path, e
     assert skipped == [], "a muted driver drives nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 def test_scripts_are_run_by_a_module_of_python(addon: ModuleType, tmp_path: Path) -> None:
     drive(cube("A"), "location", NEEDS_SCRIPTS, 0)

@@ -53,7 +53,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.fast_cases(2)
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_surface_is_within_the_certified_distance_of_the_pieces(name):
     """No sample of it is outside of all pieces, or deeper in one than that; the deepest is nearly as deep."""
@@ -71,7 +71,7 @@ def test_the_surface_is_within_the_certified_distance_of_the_pieces(name):
             assert depths.min() >= -1e-9 * size
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["torus", "bumpy", "links"])
 def test_the_solid_is_in_the_pieces(name):
     """Also inside, where several cuts meet."""

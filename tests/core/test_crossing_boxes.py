@@ -36,6 +36,7 @@ THIN = {
 }
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("name", THIN)
 def test_the_bounds_of_thin_solids_are_near_each_other(name):
     rng = np.random.default_rng(1)

@@ -93,6 +93,7 @@ def test_it_turns_and_scales_with_the_pair() -> None:
     assert depth_along(b, a, -n) == pytest.approx(length)
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_of_meshes_it_is_the_first_translation_of_a_lattice_that_separates(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -126,6 +127,7 @@ def test_the_floor_it_stands_on_is_no_hindrance(kinds: str) -> None:
         assert is_free(a, b, length * n)
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("kinds", ["pieces and pieces", "mesh and pieces", "pieces and mesh", "mesh and mesh"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_bore_it_fits_in_is_no_hindrance(kinds: str, turned: bool) -> None:
@@ -167,6 +169,7 @@ def test_of_coincident_meshes_few_places_are_looked_at(
     assert len(calls) <= 2
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("b", [Capsule([0.7, 0, 0.5], [0.7, 0, 1.5], 0.5), Compound([Sphere([0.7, 0, 0.5], 0.5)])])
 def test_curved_shapes_leave_a_mesh_as_far_as_their_surface(b: Solid) -> None:
     a = mesh_of(ROOM)

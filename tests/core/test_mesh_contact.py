@@ -215,6 +215,7 @@ def test_depth_of_large_meshes_is_bounded_by_the_meshes():
     assert same.depth == pytest.approx(0.6, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_touching_meshes():
     c = met(BOX, moved(BOX, [1, 0.25, 0]))
     assert [region.area for region in c.regions] == pytest.approx([0.75])
@@ -482,6 +483,7 @@ def test_room_in_two_parts_turned_against_each_other_is_outside():
     assert_verified(c, a, b)
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("corners", [1, 2, 3, 4, 7])
 def test_a_flat_piece_leaves_the_others_of_a_compound_solid(corners):
     turns = np.arange(corners) / corners * 2.0 * np.pi

@@ -130,6 +130,7 @@ def test_a_chair_on_wavy_ground_is_as_deep_as_in_its_surface(sunk):
     assert_depth(terrain, Mesh(*joined(moved)), pieces, 5e-3)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("height", [0.1, 0.3])
 def test_a_rock_on_a_landscape_is_as_deep_as_in_its_surface(height):
     rock = ConvexHull(STONE + [0.4, -0.3, height])
