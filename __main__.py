@@ -8,9 +8,11 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import NoReturn
@@ -85,9 +87,11 @@ def run() -> NoReturn:
         if stream is not None:
             stream.flush()
     if (bpy := sys.modules.get("bpy")) is not None:
-        folder = os.path.normpath(bpy.app.tempdir)
-        if os.path.basename(folder).startswith("blender_"):  # that of this process, and not the system's
-            shutil.rmtree(folder, ignore_errors=True)
+        folder = os.path.realpath(bpy.app.tempdir)
+        if folder != os.path.realpath(tempfile.gettempdir()) and re.fullmatch(
+            r"blender_\w{6}", os.path.basename(folder)
+        ):
+            shutil.rmtree(folder, ignore_errors=True)  # that of this process, and not the system's
     os._exit(code)  # bpy may crash on the way out, after all is done
 
 

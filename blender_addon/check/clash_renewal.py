@@ -14,7 +14,7 @@ import numpy as np
 from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
-from ..read.scene_objects import CheckInput, SceneObject, all_parts
+from ..read.scene_objects import CheckInput, SceneObject
 from ..read.visibility import hidden_inside
 from . import changes, clash_ids, stored_clashes
 from .clash_ids import KnownIds
@@ -211,21 +211,26 @@ def _kept(
     )
 
     read = {uid for side in given.sides() for obj in side for uid in obj.key[:2]}
-    # Parts are checked as one with others.
-    parts = {part.key for obj in objects for part in all_parts(obj)}
+    in_use = {obj.session_uid for collection in bpy.data.collections for obj in collection.objects} | in_scene.keys()
 
     @cache
     def hidden_in(maker: int) -> set[int]:
         return {obj.session_uid for obj in hidden_inside([in_scene[maker]])} if maker in in_scene else set()
 
-    def on(side: list[SceneObject]) -> Callable[[Key], bool]:
-        keys, makers = {obj.key for obj in side} - parts, {obj.key[0] for obj in side if given.rules.instances}
-        # Something that is shown and has no such instance any more.
-        return lambda key: (
-            key in keys or bool(key[2] and key[0] in makers and key[1] in read and key[1] not in hidden_in(key[0]))
-        )
+    def on(side: list[SceneObject], rows: Sequence[int]) -> Callable[[Key], bool]:
+        keys, makers = {objects[k].key for k in rows}, {obj.key[0] for obj in side if given.rules.instances}
+        parts = {obj.key for obj in side} - keys  # these are checked as one with others
 
-    on_first, on_other = map(on, given.sides())
+        def is_gone(instance: Key) -> bool:
+            """Return whether what was read makes no such instance any more: not one of something that is hidden."""
+            owner, source, _ = instance
+            is_shown = (source in read or source not in in_use) and source not in hidden_in(owner)
+            return owner in makers and is_shown and instance not in parts
+
+        return lambda key: key in keys or bool(key[2] and is_gone(key))
+
+    rows = given.first, given.first if given.other is None else given.other
+    on_first, on_other = map(on, given.sides(), rows)
 
     def was_looked_at(pair: Pair) -> bool:
         a, b = min(pair), max(pair)

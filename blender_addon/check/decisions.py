@@ -23,7 +23,8 @@ REASONS = (
     messages.NO_SUCH_CLASH,
     messages.FILE_NOT_CHECKED,
 )
-"""Why a decision is about no clash. The first that holds in any check, or of the last two in all checks."""
+"""Why a decision is about no clash. The first that holds in any check, or of the last two in all checks. In a run that
+was stopped, of which nothing is merged, it is CHECK_STOPPED instead of these two."""
 
 
 @dataclass(frozen=True)

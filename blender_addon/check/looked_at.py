@@ -7,9 +7,8 @@ against each other. An object is found by its name, or if that is another one no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import product
 from typing import NamedTuple
 
 import bpy
@@ -18,7 +17,7 @@ from ...core.types import IntArray
 from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, library_name
 from ..data.records import Key, Pair
-from ..read.scene_objects import CheckInput, SceneObject, all_parts
+from ..read.scene_objects import CheckInput, SceneObject
 from ..read.visibility import hidden_inside
 from .clash_ids import KnownIds
 from .decisions import IGNORED
@@ -90,10 +89,12 @@ class _Search:
         self._pair_of = {clash: pair for pair, clash in known.of_pairs.items()}
         first, other = given.sides()
         self._sides = tuple({obj.key for obj in side} for side in (first, other))
+        rows = given.first, given.first if given.other is None else given.other
+        self._compared = tuple({given.objects[k].key for k in side} for side in rows)
+        """Of each side what is checked by itself, and not as a part of a compound parent."""
         self._objects = {obj.key: obj for obj in (*first, *other)}
         self._owners = {key[0] for key in self._objects}
         self._sources = {key[1] for key in self._objects}
-        self._parts = {part.key for obj in given.objects for part in all_parts(obj)}
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._rows = {obj.key: k for k, obj in enumerate(given.objects)}
         self._left_out, self._approved = _pairs(outcome.ignored_pairs, given), _pairs(outcome.approved.pairs, given)
@@ -101,35 +102,37 @@ class _Search:
     def of(self, clash: EarlierClash) -> tuple[str, list[str]]:
         """Return which sides of a clash are there as they were called, and why it was not looked at."""
         listed = self._pair_of.get(clash.id)
-        if listed is not None:
-            present, pair, new = "ab", frozenset(listed & self._objects.keys()), {}
-            absent = [self._absent_of_list(key) for key in sorted(listed - pair)]
+        if listed is None:
+            present = "".join(letter for letter, side in zip("ab", clash.sides, strict=True) if self._is_there(side))
+            found = [self._by_name(side) for side in clash.sides]
         else:
-            present, pair, absent = self._by_names(clash.sides)
-            new = self._new
+            present, found = "ab", [self._by_list(key) for key in sorted(listed)]
         if self._outcome.partial:
             return present, [messages.CHECK_STOPPED]
-        if len(pair) == 2:
-            return present, self._reasons(pair)
-        if [] in absent and not new:  # that thing can be nowhere
+        (some, unread), (others, other_unread) = found
+        if not (some or unread) or not (others or other_unread):  # that thing can be nowhere
             return present, []
-        unread = [reason for reasons in absent for reason in reasons]
-        return present, list(dict.fromkeys([*unread, *self._reasons_of_new(new, pair or new.keys())]))
+        return present, list(dict.fromkeys([*unread, *other_unread, *self._reasons(some, others)]))
 
-    def _by_names(self, sides: Sequence[EarlierSide]) -> tuple[str, Pair, list[list[str]]]:
-        """Return which sides are there as they were called, those of the two that were read, by the name or else by the
-        geometry and place, and of each other one why something that was not read may be it."""
-        present, keys, absent = "", set(), []
-        for letter, side in zip("ab", sides, strict=True):
-            if self._is_there(side):
-                present += letter
-            key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
-            if key is None:
-                source = self._in_file.get(side.source) if side.is_instance else None
-                absent.append(self._absent(side.name, self._named.get(side.owner, []), side.is_instance, source))
-            else:
-                keys.add(key)
-        return present, frozenset(keys), absent
+    def _by_name(self, side: EarlierSide) -> tuple[frozenset[Key], list[str]]:
+        """Return what was read that an earlier thing can be now: what has its name, or else its geometry and place, or
+        else all that is like it; and why it can also be something that was not read."""
+        key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
+        if key is not None:
+            return frozenset((key,)), []
+        source = self._in_file.get(side.source) if side.is_instance else None
+        unread = self._absent(side.name, self._named.get(side.owner, []), side.is_instance, source)
+        return self._new_like(side.digests), unread
+
+    def _by_list(self, key: Key) -> tuple[frozenset[Key], list[str]]:
+        """Return the same of a thing of the file's list, of which it is known what it is called now."""
+        if key in self._objects:
+            return frozenset((key,)), []
+        owner = self._by_uid.get(key[0])
+        if owner is None:
+            obj = self._unread.get(key[0])
+            return frozenset(), [] if obj is None else [messages.was_not_checked(obj.name)]
+        return frozenset(), self._absent(owner.name, [owner], bool(key[2]), self._uids_of_file.get(key[1]))
 
     def _is_there(self, side: EarlierSide) -> bool:
         """Return whether there is something of that name, read or not."""
@@ -152,22 +155,20 @@ class _Search:
         if self._are_unread(owners, is_instance):
             return [messages.was_not_checked(name)]
         hidden = {obj.name for obj in hidden_inside(owners)}
-        if is_instance and source is not None and source.session_uid not in self._sources | self._owners:
-            hidden.add(source.name)
-        elif not owners or source is None:
-            hidden |= {obj.name for obj in self._unread.values()}
+        if source is not None and owners:
+            if self._is_unread_source(source):
+                hidden.add(source.name)
+        else:
+            hidden |= self._unread_names
         others = sorted(hidden | self._unchecked)
         if name in others:
             return [messages.was_not_checked(name)]
         return [messages.may_be_unchecked(name, others)] if others else []
 
-    def _absent_of_list(self, key: Key) -> list[str]:
-        """Return the same of a thing of the file's list, of which it is known what it is called now."""
-        owner = self._by_uid.get(key[0])
-        if owner is None:
-            return [messages.was_not_checked(self._unread[key[0]].name)] if key[0] in self._unread else []
-        source = next((obj for obj in bpy.data.objects if obj.session_uid == key[1]), None)
-        return self._absent(owner.name, [owner], bool(key[2]), source)
+    def _is_unread_source(self, obj: bpy.types.Object) -> bool:
+        """Return whether an object is in use, and neither it nor an instance of it was read."""
+        uid = obj.session_uid
+        return uid not in self._sources | self._owners and (uid in self._by_uid or uid in self._in_collections)
 
     @cached_property
     def _new(self) -> dict[Key, SceneObject]:
@@ -175,28 +176,39 @@ class _Search:
         known = set(self._renamed.values())
         return {key: obj for key, obj in self._objects.items() if obj.identity not in self._things and key not in known}
 
-    def _reasons_of_new(self, new: Mapping[Key, SceneObject], others: Collection[Key]) -> list[str]:
-        """Return why a pair of something new and of one of the others was not checked, each reason by itself: shards of
-        a check know different ones."""
-        unchecked = {key for key in new if frozenset((key,)) in self._outcome.unchecked}
-        found = {messages.was_not_checked(self._objects[key].name) for key in unchecked}
-        for pair in self._not_compared:
-            a, b = pair
-            if (a in new and b in others) or (b in new and a in others):
-                found.update(self._reasons(pair))
-        if any(key in self._parts for key in (*new, *others)):
-            found.add(messages.PART_OF_A_COMPOUND)
-        if self._given.other is not None and any(
-            a != b and not self._are_on_both_sides(a, b) for a, b in product(new, others)
-        ):
-            found.add(messages.NOT_IN_SCOPE)
-        return sorted(found)
+    def _new_like(self, digests: tuple[str | None, str | None]) -> frozenset[Key]:
+        """Return what of that has the geometry of a thing, or alone has its place, and all of it that could not be
+        checked."""
+        if None in digests:
+            return frozenset(self._new)
+        (geometry, place), (geometries, places) = digests, self._new_by_digest
+        there = places.get(place, [])
+        unchecked = self._unchecked_keys & self._new.keys()
+        return frozenset((*geometries.get(geometry, []), *(there if len(there) == 1 else []), *unchecked))
 
     @cached_property
-    def _not_compared(self) -> list[Pair]:
-        """The pairs that a rule has left out, or that could not be checked, with something new in them."""
-        pairs = self._left_out | {pair for pair in self._outcome.unchecked if len(pair) == 2}
-        return [pair for pair in pairs if not pair.isdisjoint(self._new.keys())]
+    def _new_by_digest(self) -> tuple[dict[str | None, list[Key]], dict[str | None, list[Key]]]:
+        """What is new by its geometry, and by its place."""
+        geometries: dict[str | None, list[Key]] = {}
+        places: dict[str | None, list[Key]] = {}
+        for key, obj in self._new.items():
+            geometries.setdefault(obj.geometry_digest, []).append(key)
+            places.setdefault(obj.place_digest, []).append(key)
+        return geometries, places
+
+    @cached_property
+    def _unchecked_keys(self) -> frozenset[Key]:
+        """What was read and could not be checked at all."""
+        return frozenset(key for pair in self._outcome.unchecked if len(pair) == 1 for key in pair)
+
+    @cached_property
+    def _not_compared(self) -> dict[Key, set[Key]]:
+        """The pairs that a rule has left out, or that could not be checked, from both sides."""
+        found: dict[Key, set[Key]] = {}
+        for a, b in self._left_out | {pair for pair in self._outcome.unchecked if len(pair) == 2}:
+            found.setdefault(a, set()).add(b)
+            found.setdefault(b, set()).add(a)
+        return found
 
     @cached_property
     def _named(self) -> dict[tuple[str | None, str | None], list[bpy.types.Object]]:
@@ -231,24 +243,43 @@ class _Search:
         return {(obj.name, library_name(obj)): obj for obj in bpy.data.objects}
 
     @cached_property
-    def _unread(self) -> dict[int, bpy.types.Object]:
-        """The objects of the scene that were not read, and those that are in collections only, where instances show
-        them: one of them may have been renamed."""
-        without = {entry.name for entry in self._given.skipped if not entry.unchecked and entry.kind == "geometry"}
+    def _uids_of_file(self) -> dict[int, bpy.types.Object]:
+        return {obj.session_uid: obj for obj in bpy.data.objects}
+
+    @cached_property
+    def _in_collections(self) -> dict[int, bpy.types.Object]:
+        """The objects that are in no scene, but in collections that something uses: instances may show them."""
         in_scenes = {obj.session_uid for scene in bpy.data.scenes for obj in scene.objects}
+        return {
+            obj.session_uid: obj
+            for collection in bpy.data.collections
+            if collection.users > collection.use_fake_user
+            for obj in collection.objects
+            if obj.session_uid not in in_scenes
+        }
+
+    @cached_property
+    def _unread(self) -> dict[int, bpy.types.Object]:
+        """The objects that were not read, of the scene and of collections that instances show: one of them may have
+        been renamed."""
+        without = {entry.name for entry in self._given.skipped if not entry.unchecked and entry.kind == "geometry"}
         found = {
             uid: obj
             for uid, obj in self._by_uid.items()
             if (obj.type in TYPES_WITH_SURFACE or obj.instance_type != "NONE")
             and uid not in self._owners
-            and obj.name not in without
+            and not (uid in self._sources and obj.parent is not None and obj.parent.instance_type != "NONE")
         }
-        for collection in bpy.data.collections:
-            for obj in collection.objects:
-                uid = obj.session_uid
-                if obj.type in TYPES_WITH_SURFACE and uid not in in_scenes and uid not in self._sources:
-                    found[uid] = obj
-        return found
+        found |= {
+            uid: obj
+            for uid, obj in self._in_collections.items()
+            if obj.type in TYPES_WITH_SURFACE and uid not in self._sources
+        }
+        return {uid: obj for uid, obj in found.items() if obj.name not in without}
+
+    @cached_property
+    def _unread_names(self) -> frozenset[str]:
+        return frozenset(obj.name for obj in self._unread.values())
 
     @cached_property
     def _unchecked(self) -> set[str]:
@@ -257,27 +288,44 @@ class _Search:
             entry.name for entry in self._given.skipped if entry.unchecked and entry.kind not in ("empty", "render")
         }
 
-    def _reasons(self, pair: Pair) -> list[str]:
-        """Return why a pair of things that were read was not checked."""
-        a, b = (self._objects[key] for key in sorted(pair))
-        if not self._are_on_both_sides(a.key, b.key):
-            return [messages.NOT_IN_SCOPE]
-        if not self._parts.isdisjoint(pair):
-            return [messages.PART_OF_A_COMPOUND]
-        rule = self._given.ignoring_rule(self._rows[a.key], self._rows[b.key])
-        if not rule and pair in self._left_out:
-            rule = "approved" if pair in self._approved else "least_contact"
-            decision = self._outcome.decided.get(pair)
-            rule = "decisions" if decision is not None and decision.status == IGNORED else rule
-        unchecked = self._outcome.unchecked & {pair, frozenset((a.key,)), frozenset((b.key,))}
-        # All of them: shards of a check know different ones.
-        reasons = [messages.pair_ignored(rule)] if rule else []
-        return [*reasons, messages.COULD_NOT_BE_CHECKED] if unchecked else reasons
+    def _reasons(self, some: frozenset[Key], others: frozenset[Key]) -> list[str]:
+        """Return why a pair of one of some things that were read and one of others was not checked. Each reason is of
+        one thing or pair, and all are there: shards of a check know different ones."""
+        small, large = sorted((some, others), key=len)
+        if not small:
+            return []
+        found = {messages.was_not_checked(self._objects[key].name) for key in self._unchecked_keys & (small | large)}
+        for a in small & self._not_compared.keys():
+            for b in large & self._not_compared[a]:
+                rule = self._rule(a, b)
+                found.add(messages.pair_ignored(rule) if rule else messages.COULD_NOT_BE_CHECKED)
+        if self._given.other is not None or self._compared != self._sides:  # else all are compared
+            for a in small:
+                rest = large - self._partners(a) - {a}
+                found.update(
+                    messages.PART_OF_A_COMPOUND if self._is_part(a, b) else messages.NOT_IN_SCOPE for b in rest
+                )
+        return sorted(found)
 
-    def _are_on_both_sides(self, a: Key, b: Key) -> bool:
-        """Return whether one is of the first side of the check and the other one of the other side."""
+    def _partners(self, key: Key) -> set[Key]:
+        """Return what a thing is checked with, by itself."""
+        first, other = self._compared
+        return (other if key in first else set()) | (first if key in other else set())
+
+    def _is_part(self, a: Key, b: Key) -> bool:
+        """Return whether two things that are not compared would be if they were not parts of compound parents."""
         first, other = self._sides
         return (a in first and b in other) or (b in first and a in other)
+
+    def _rule(self, a: Key, b: Key) -> str:
+        """Return the rule by which a pair of things that are on both sides of the check is left out; empty without."""
+        rule, pair = self._given.ignoring_rule(self._rows[a], self._rows[b]), frozenset((a, b))
+        if rule or pair not in self._left_out:
+            return rule
+        decision = self._outcome.decided.get(pair)
+        if decision is not None and decision.status == IGNORED:
+            return "decisions"
+        return "approved" if pair in self._approved else "least_contact"
 
 
 def _pairs(pairs: IntArray, given: CheckInput) -> set[Pair]:

@@ -150,7 +150,8 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             raise UsageError(f"{file}: {blend_file.why_missing(file)}")
     files = [os.path.abspath(file) for file in files]
     folder = Path(options.folder).absolute()
-    for word in (str(folder), *files, *map(str, arguments), *program()):
+    earlier = {name: os.path.abspath(path) for name in EARLIER if (path := getattr(options, name)) is not None}
+    for word in (str(folder), *files, *earlier.values(), *map(str, arguments), *program()):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
             raise UsageError(messages.format_string(word))
         if REPLACED.search(word):
@@ -174,7 +175,7 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
         files=files,
         frames=frames,
         options=divided(made, arguments, (*VALUES, *OF_MERGE))[2],
-        earlier={name: os.path.abspath(path) for name in EARLIER if (path := getattr(options, name)) is not None},
+        earlier=earlier,
         chunk_size=options.chunk_size,
         shards=options.shards,
         reports=_reports(options) or {kind: str(folder / f"clashes{EXTENSIONS[kind]}") for kind in REPORTS},

@@ -90,8 +90,9 @@ def _check_parts(commands: Mapping[str, tuple[Sequence[str], str]], options: arg
                 parts.append(Part(name, command))
             failed = _wait(parts, Progress(options.quiet, 1, stop), stop)
         finally:
+            deadline = time.monotonic() + GRACE
             for part in parts:
-                part.end()
+                part.end(deadline)
     for line in dict.fromkeys(line for part in failed or parts for line in part.complaints):
         complain(line)
     if stop.noted:
@@ -172,12 +173,13 @@ class Part:
             with suppress(OSError):  # Windows: it has no console; GRACE follows, and its end
                 self._process.send_signal(END)
 
-    def end(self) -> None:
-        """End it at once if it runs, and read all it said."""
+    def end(self, deadline: float) -> None:
+        """End it at once if it runs, and read all it said until the deadline."""
         if self.code is None:
             self._process.kill()
         self._process.wait()
-        self._reader.join(GRACE)  # a process that a script of the file has started may go on, and has the stream too
+        # A process that a script of the file has started may go on, and has the stream too.
+        self._reader.join(max(0.0, deadline - time.monotonic()))
 
 
 def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:

@@ -31,9 +31,9 @@ def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:
         raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
     if report_files.share_a_file(places.values()):
         raise UsageError(messages.SHARED_REPORT_FILE)
-    if options.baseline is not None:
-        earlier = os.path.realpath(options.baseline)
-        if any(place.file is not None and os.path.realpath(place.file) == earlier for place in places.values()):
+    if options.baseline is not None and os.path.exists(options.baseline):
+        files = [place.file for place in places.values() if place.file is not None and os.path.exists(place.file)]
+        if any(os.path.samefile(file, options.baseline) for file in files):
             raise UsageError(messages.baseline_overwritten(options.baseline))
     return places
 

@@ -20,7 +20,7 @@ from ..report.scene_units import unit_format
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
 MOST_LINES = 10
-"""Of one kind, but for clashes; reports have all."""
+"""So many of each kind, except clashes, are printed at most; reports have all."""
 
 
 def lines(check: dict[str, Any], file: str | None = None) -> list[str]:

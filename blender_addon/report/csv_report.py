@@ -161,7 +161,7 @@ def _text(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    # Quotes, which CSV doubles: behind a semicolon they would be an empty cell in quotes, and what follows.
+    # Quotes are passed over: CSV doubles them, and a program that splits at semicolons takes two for an empty text.
     hidden = ("Cc", "Cf")
     shown = (x for x in text if not x.isspace() and x != '"' and unicodedata.category(x) not in hidden)
     seen = next(shown, "")

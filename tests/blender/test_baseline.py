@@ -492,6 +492,66 @@ def test_what_may_be_something_else_now_is_not_gone(file: Path, why: str) -> Non
     assert found.not_compared["A B"] == reason
 
 
+def test_a_clash_whose_partner_cannot_be_read_is_not_gone(file: Path) -> None:
+    """Whatever has become of the other."""
+    old = baseline_of(file)
+
+    def change() -> None:
+        renamed_and_moved()
+        without_faces(objects()["B"])
+
+    edited(file, change)
+    found = compare(file, old)
+    assert (found.gone, found.not_compared["A B"]) == ([], "'B' was not checked")
+
+
+def table(at: float) -> None:
+    """A compound of two cubes that has no clash."""
+    legs = cube("Leg", (at, 0.0, 0.0), size=0.3), cube("Other Leg", (at, 1.0, 0.0), size=0.3)
+    parent = cube("Table", (at, 0.0, 9.0))
+    adopt(parent, *legs)
+    for leg in legs:
+        rigid_body(leg, "BOX")
+    rigid_body(parent, "COMPOUND")
+
+
+def asset() -> None:
+    """A collection that nothing uses."""
+    collection_of("Assets", cube("Asset"), is_only=True).use_fake_user = True
+
+
+@pytest.mark.parametrize("beside", [lambda: None, lambda: table(60.0), asset], ids=["", "a compound", "unused"])
+def test_what_is_deleted_is_gone_in_an_ordinary_scene(file: Path, beside: Callable[[], None]) -> None:
+    edited(file, beside)
+    old = baseline_of(file)
+    edited(file, lambda: delete("A"))
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == (["A B"], {})
+
+
+def test_what_is_deleted_from_one_of_two_collections_is_gone(file: Path) -> None:
+    def sides() -> None:
+        for name in "CD":
+            objects()[name].data.vertices[0].co.z -= 0.1
+        collection_of("X", objects()["A"], objects()["D"])
+        collection_of("Y", objects()["B"], objects()["C"])
+
+    edited(file, sides)
+    old = baseline_of(file, "--collections", "X", "Y")
+    edited(file, lambda: delete("A"))
+    assert compare(file, old, "--collections", "X", "Y").gone == ["A B"]
+
+
+def test_a_part_that_is_checked_by_itself_is_looked_at(tmp_path: Path) -> None:
+    table(0.0)
+    cube("Crate", (0.3, 0.0, 0.0), size=0.5)
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file, "--object", "Leg")
+    edited(file, lambda: setattr(objects()["Crate"].location, "x", 50.0))
+    found = compare(file, old, "--object", "Leg")
+    assert (found.gone, found.not_compared) == (["Crate Leg"], {})
+
+
 def test_what_has_moved_to_the_side_of_its_partner_is_not_gone(file: Path) -> None:
     def sides() -> None:
         collection_of("X", objects()["A"], objects()["D"])

@@ -261,7 +261,7 @@ def test_two_files_that_github_could_not_distinguish_are_refused(
     (tmp_path / "other").mkdir()
     other = shutil.copy(scene_file, tmp_path / "other")
     assert run("farm", tmp_path / "jobs", scene_file, other, "--frames", "1") == 2
-    assert "two files of one name are in no git repository" in capsys.readouterr().err
+    assert "two files have the same path from the top" in capsys.readouterr().err
     (tmp_path / ".git").mkdir()
     texts = written(tmp_path / "jobs", scene_file, other, "--frames", "1")
     assert f"'a scene/{scene_file.name}' 'other/{scene_file.name}'" in texts["github_actions.yml"]

@@ -78,7 +78,7 @@ def test_parts_are_started_with_the_options_of_blender(word: str, monkeypatch: p
 def test_frames_or_files_are_divided_and_pairs_where_there_are_fewer(
     files: str, frames: list[int] | None, jobs: int, expected: list[list[str]]
 ) -> None:
-    """A file that is named twice is in no part alone."""
+    """If a file is named twice, pairs are divided, not files."""
     expected = [[os.path.abspath(word) if word.startswith("/") else word for word in words] for words in expected]
     paths = [os.path.abspath(f"/{name}") for name in files]
     assert part("blender_addon.commands.jobs").restrictions(paths, frames, jobs) == expected

@@ -112,10 +112,10 @@ def test_no_folder_is_made_for_a_part_of_a_file_that_is_not_there(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_saved_while_it_is_opened_has_no_digest(
+def test_a_file_that_is_saved_while_it_is_opened_is_refused(
     row_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It may be that of what was there before."""
+    """Its digest may be that of what was there before."""
     blend_file = part("blender_addon.commands.blend_file")
     opened = blend_file.open_file
 

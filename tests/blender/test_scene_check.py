@@ -1078,6 +1078,34 @@ def test_an_instance_that_was_not_read_is_not_resolved(why: str, capfd: pytest.C
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_an_instance_whose_source_is_taken_out_of_its_collection_is_resolved() -> None:
+    """It is in no other collection: nothing shows it."""
+    part, lamp = cube("Part", (0.5, 0.0, 0.0)), cube("Lamp", (9.0, 0.0, 0.0))
+    inside = collection_of("Inside", part, lamp, is_only=True)
+    instance_of(inside, "Group")
+    cube("Floor")
+    update()
+    assert [f.status for f in check()] == ["NEW"]
+    inside.objects.unlink(part)
+    update()
+    assert [f.status for f in check()] == ["RESOLVED"]
+
+
+def test_a_part_of_a_compound_in_an_instance_is_not_resolved() -> None:
+    part, parent = cube("A", (0.5, 0.0, 0.0)), cube("Parent", (0.0, 0.0, 50.0))
+    for obj, shape in ((part, "BOX"), (parent, "BOX")):
+        rigid_body(obj, shape)
+    inside = collection_of("Inside", part, parent, is_only=True)
+    instance_of(inside, "Group")
+    cube("Floor")
+    update()
+    assert [f.status for f in check()] == ["NEW"]
+    adopt(parent, part)
+    parent.rigid_body.collision_shape = "COMPOUND"
+    update()
+    assert "RESOLVED" not in [f.status for f in check()]
+
+
 def test_parts_of_one_compound_are_not_resolved() -> None:
     cube("A"), cube("B", (1.5, 0.0, 0.0))
     assert [f.status for f in check()] == ["NEW"]
