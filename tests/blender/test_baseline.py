@@ -150,6 +150,18 @@ def test_a_difference_of_a_percent_is_none(file: Path, x: float, change: str) ->
     assert compare(file, old).changes["A B"] == change
 
 
+def test_a_difference_below_the_resolution_is_none(tmp_path: Path) -> None:
+    """Far from the origin, that of the coordinates of now or of then."""
+    for name, x in (("A", 0.0), ("B", 1.9375)):
+        cube(name, (1e6 + x, 0.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file)
+    edited(file, lambda: setattr(objects()["B"].location, "x", 1e6 + 1.875))
+    assert compare(file, old).changes == {"A B": "same"}, "a step of single precision is 0.0625 there"
+    edited(file, lambda: setattr(objects()["B"].location, "x", 1e6 + 1.0))
+    assert compare(file, old).changes == {"A B": "deeper"}
+
+
 def test_a_gap_that_closes_is_deeper(file: Path) -> None:
     def move(x: float) -> None:
         objects()["D"].location.x = x

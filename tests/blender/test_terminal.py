@@ -295,6 +295,8 @@ def test_a_time_limit_reports_what_was_done(
     ]
     assert signal.getsignal(signal.SIGINT) is before
     assert run(scene_file, "--timeout", "60", "--quiet", "--fail-on", "never", "--allow-skipped") == 3
+    part_of_run = ("--shard", "1/1", "--json", tmp_path / "part.json")
+    assert run(scene_file, "--timeout", "60", "--quiet", *part_of_run) == 3, "only merge judges clashes"
     assert run(scene_file, "--timeout", "10m", "--quiet") == 1
     assert "--timeout" not in capsys.readouterr().err.split("(--timeout)\n")[-1]
 
