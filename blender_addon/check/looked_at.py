@@ -182,19 +182,20 @@ class _Search:
         if None in digests:
             return frozenset(self._new)
         (geometry, place), (geometries, places) = digests, self._new_by_digest
-        there = places.get(place, [])
-        unchecked = self._unchecked_keys & self._new.keys()
-        return frozenset((*geometries.get(geometry, []), *(there if len(there) == 1 else []), *unchecked))
+        like, there = geometries.get(geometry, frozenset()), places.get(place, frozenset())
+        more = (self._unchecked_keys & self._new.keys()) | (there if len(there) == 1 else frozenset())
+        return like if more <= like else like | more
 
     @cached_property
-    def _new_by_digest(self) -> tuple[dict[str | None, list[Key]], dict[str | None, list[Key]]]:
+    def _new_by_digest(self) -> tuple[dict[str | None, frozenset[Key]], dict[str | None, frozenset[Key]]]:
         """What is new by its geometry, and by its place."""
         geometries: dict[str | None, list[Key]] = {}
         places: dict[str | None, list[Key]] = {}
         for key, obj in self._new.items():
             geometries.setdefault(obj.geometry_digest, []).append(key)
             places.setdefault(obj.place_digest, []).append(key)
-        return geometries, places
+        by_geometry, by_place = ({k: frozenset(keys) for k, keys in of.items()} for of in (geometries, places))
+        return by_geometry, by_place
 
     @cached_property
     def _unchecked_keys(self) -> frozenset[Key]:
@@ -294,8 +295,9 @@ class _Search:
         small, large = sorted((some, others), key=len)
         if not small:
             return []
-        found = {messages.was_not_checked(self._objects[key].name) for key in self._unchecked_keys & (small | large)}
-        for a in small & self._not_compared.keys():
+        unchecked = (self._unchecked_keys & small) | (self._unchecked_keys & large)
+        found = {messages.was_not_checked(self._objects[key].name) for key in unchecked}
+        for a in self._not_compared.keys() & small:
             for b in large & self._not_compared[a]:
                 rule = self._rule(a, b)
                 found.add(messages.pair_ignored(rule) if rule else messages.COULD_NOT_BE_CHECKED)
