@@ -15,7 +15,6 @@ from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
 from ..read.scene_objects import CheckInput, SceneObject
-from ..read.visibility import hidden_inside
 from . import changes, clash_ids, stored_clashes
 from .clash_ids import KnownIds
 from .clashes import Clashes, Verdict
@@ -36,6 +35,7 @@ from .results import (
 )
 from .scene import Outcome
 from .stored_clashes import StoredClashes
+from .unread import Unread
 
 SAME = 1e-6
 """Relative: numbers of one contact, found with many others or alone, differ by no more."""
@@ -99,7 +99,7 @@ def store(
     rows = joined_rows(record["findings"], approved)
     stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
     found = clashes.rows_of(objects, filter(None, known)).keys()
-    kept = _kept(check, found, given, outcome, frame, {obj.session_uid: obj for obj in scene.objects}, changed)
+    kept = _kept(check, found, given, outcome, frame, Unread(scene, given), changed)
     found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
     changes.forget(scene)
@@ -199,7 +199,7 @@ def _kept(
     given: CheckInput,
     outcome: Outcome,
     frame: float,
-    in_scene: Mapping[int, bpy.types.Object],
+    unread: Unread,
     changed: Pair,
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
@@ -210,12 +210,14 @@ def _kept(
         for pairs in (outcome.cleared, outcome.ignored_pairs)
     )
 
-    read = {uid for side in given.sides() for obj in side for uid in obj.key[:2]}
-    in_use = {obj.session_uid for collection in bpy.data.collections for obj in collection.objects} | in_scene.keys()
+    unsure = {key[0] for pair in outcome.unchecked if len(pair) == 1 for key in pair}
+    not_read = [entry.name for entry in given.skipped if entry.unchecked]
 
     @cache
-    def hidden_in(maker: int) -> set[int]:
-        return {obj.session_uid for obj in hidden_inside([in_scene[maker]])} if maker in in_scene else set()
+    def may_make_more(owner: int) -> bool:
+        """Return whether Blender may have made fewer instances of an object than there are, or not all were read."""
+        name = unread.in_scene[owner].name
+        return owner in unsure or any(entry == name or entry.endswith(f" of {name}") for entry in not_read)
 
     def on(side: list[SceneObject], rows: Sequence[int]) -> Callable[[Key], bool]:
         keys, makers = {objects[k].key for k in rows}, {obj.key[0] for obj in side if given.rules.instances}
@@ -224,19 +226,24 @@ def _kept(
         def is_gone(instance: Key) -> bool:
             """Return whether what was read makes no such instance any more: not one of something that is hidden."""
             owner, source, _ = instance
-            is_shown = (source in read or source not in in_use) and source not in hidden_in(owner)
-            return owner in makers and is_shown and instance not in parts
+            if owner not in makers or owner not in unread.in_scene or instance in parts or may_make_more(owner):
+                return False
+            return not unread.is_hidden_in(unread.in_scene[owner], unread.by_uid.get(source))
 
         return lambda key: key in keys or bool(key[2] and is_gone(key))
 
     rows = given.first, given.first if given.other is None else given.other
     on_first, on_other = map(on, given.sides(), rows)
+    # An instance may have another number now.
+    ignored_sources = {frozenset(key[:2] for key in pair) for pair in ignored}
 
     def was_looked_at(pair: Pair) -> bool:
         a, b = min(pair), max(pair)
         compared = (on_first(a) and on_other(b)) or (on_first(b) and on_other(a))
         unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
-        return compared and not unchecked and changed.isdisjoint(pair)
+        is_lost = any(key[2] and key not in states for key in pair)
+        is_ignored = is_lost and frozenset(key[:2] for key in pair) in ignored_sources
+        return compared and not unchecked and not is_ignored and changed.isdisjoint(pair)
 
     kept = []
     for finding in check.findings:
@@ -244,7 +251,7 @@ def _kept(
         if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
         entry = {name: getattr(finding, name) for name in _STORED}
-        gone = key is None or any(part[0] not in in_scene for part in key)
+        gone = key is None or any(part[0] not in unread.in_scene and not unread.is_there(part[0]) for part in key)
         if gone:
             entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
             entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))

@@ -15,13 +15,14 @@ import bpy
 
 from ...core.types import IntArray
 from ..data import messages
-from ..data.objects import TYPES_WITH_SURFACE, library_name
+from ..data.objects import library_name
 from ..data.records import Key, Pair
 from ..read.scene_objects import CheckInput, SceneObject
 from ..read.visibility import hidden_inside
 from .clash_ids import KnownIds
 from .decisions import IGNORED
 from .scene import Outcome
+from .unread import Unread
 
 
 class EarlierSide(NamedTuple):
@@ -72,6 +73,21 @@ def looked_at(
     return result
 
 
+class _Now(NamedTuple):
+    """What an earlier thing can be now."""
+
+    keys: frozenset[Key] = frozenset()
+    """Of things that were read."""
+    unread: Sequence[str] = ()
+    """Why it can be something that was not read."""
+    is_lost: bool = False
+    """Whether it can also be anything new that could not be checked."""
+
+    @property
+    def is_anywhere(self) -> bool:
+        return bool(self.keys or self.unread)
+
+
 class _Search:
     """Finds the things of earlier clashes in a check."""
 
@@ -85,16 +101,14 @@ class _Search:
     ) -> None:
         self._given, self._outcome = given, outcome
         self._things = {side.identity: side for clash in clashes for side in clash.sides}
-        self._by_uid = {obj.session_uid: obj for obj in scene.objects}
-        self._pair_of = {clash: pair for pair, clash in known.of_pairs.items()}
+        self._unread = Unread(scene, given)
+        self._pair_of = {clash: pair for pair, clash in known.of_pairs.items() if len(pair) == 2}
         first, other = given.sides()
         self._sides = tuple({obj.key for obj in side} for side in (first, other))
         rows = given.first, given.first if given.other is None else given.other
         self._compared = tuple({given.objects[k].key for k in side} for side in rows)
         """Of each side what is checked by itself, and not as a part of a compound parent."""
         self._objects = {obj.key: obj for obj in (*first, *other)}
-        self._owners = {key[0] for key in self._objects}
-        self._sources = {key[1] for key in self._objects}
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._rows = {obj.key: k for k, obj in enumerate(given.objects)}
         self._left_out, self._approved = _pairs(outcome.ignored_pairs, given), _pairs(outcome.approved.pairs, given)
@@ -102,37 +116,40 @@ class _Search:
     def of(self, clash: EarlierClash) -> tuple[str, list[str]]:
         """Return which sides of a clash are there as they were called, and why it was not looked at."""
         listed = self._pair_of.get(clash.id)
-        if listed is None:
+        # Instances of the list may have other numbers now.
+        if listed is None or any(key[2] and key not in self._objects for key in listed):
             present = "".join(letter for letter, side in zip("ab", clash.sides, strict=True) if self._is_there(side))
             found = [self._by_name(side) for side in clash.sides]
         else:
             present, found = "ab", [self._by_list(key) for key in sorted(listed)]
         if self._outcome.partial:
             return present, [messages.CHECK_STOPPED]
-        (some, unread), (others, other_unread) = found
-        if not (some or unread) or not (others or other_unread):  # that thing can be nowhere
-            return present, []
-        return present, list(dict.fromkeys([*unread, *other_unread, *self._reasons(some, others)]))
+        a, b = found
+        reasons = set()
+        if (a.is_lost and (b.is_anywhere or b.is_lost)) or (b.is_lost and (a.is_anywhere or a.is_lost)):
+            reasons = {
+                messages.was_not_checked(obj.name) for key, obj in self._new.items() if key in self._unchecked_keys
+            }
+        if a.is_anywhere and b.is_anywhere:
+            reasons |= {*a.unread, *b.unread, *self._reasons(a.keys, b.keys)}
+        return present, sorted(reasons)
 
-    def _by_name(self, side: EarlierSide) -> tuple[frozenset[Key], list[str]]:
-        """Return what was read that an earlier thing can be now: what has its name, or else its geometry and place, or
-        else all that is like it; and why it can also be something that was not read."""
+    def _by_name(self, side: EarlierSide) -> _Now:
+        """Return what an earlier thing can be now: what has its name, or else its geometry and place, or else all that
+        is like it, and what was not read."""
         key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
         if key is not None:
-            return frozenset((key,)), []
+            return _Now(frozenset((key,)))
         source = self._in_file.get(side.source) if side.is_instance else None
         unread = self._absent(side.name, self._named.get(side.owner, []), side.is_instance, source)
-        return self._new_like(side.digests), unread
+        return _Now(self._new_like(side.digests), unread, is_lost=True)
 
-    def _by_list(self, key: Key) -> tuple[frozenset[Key], list[str]]:
+    def _by_list(self, key: Key) -> _Now:
         """Return the same of a thing of the file's list, of which it is known what it is called now."""
         if key in self._objects:
-            return frozenset((key,)), []
-        owner = self._by_uid.get(key[0])
-        if owner is None:
-            obj = self._unread.get(key[0])
-            return frozenset(), [] if obj is None else [messages.was_not_checked(obj.name)]
-        return frozenset(), self._absent(owner.name, [owner], bool(key[2]), self._uids_of_file.get(key[1]))
+            return _Now(frozenset((key,)))
+        is_there = self._unread.is_there(key[0])
+        return _Now(unread=[messages.was_not_checked(self._unread.by_uid[key[0]].name)] if is_there else [])
 
     def _is_there(self, side: EarlierSide) -> bool:
         """Return whether there is something of that name, read or not."""
@@ -141,7 +158,7 @@ class _Search:
 
     def _are_unread(self, owners: Sequence[bpy.types.Object], is_instance: bool) -> bool:
         """Return whether objects, or the instances that they make, were not read although they are there."""
-        return bool(owners) and not (is_instance and all(obj.session_uid in self._owners for obj in owners))
+        return bool(owners) and not (is_instance and all(obj.session_uid in self._unread.owners for obj in owners))
 
     def _absent(
         self,
@@ -156,19 +173,14 @@ class _Search:
             return [messages.was_not_checked(name)]
         hidden = {obj.name for obj in hidden_inside(owners)}
         if source is not None and owners:
-            if self._is_unread_source(source):
+            if any(self._unread.is_hidden_in(owner, source) for owner in owners):
                 hidden.add(source.name)
         else:
-            hidden |= self._unread_names
+            hidden |= self._unread.names
         others = sorted(hidden | self._unchecked)
         if name in others:
             return [messages.was_not_checked(name)]
         return [messages.may_be_unchecked(name, others)] if others else []
-
-    def _is_unread_source(self, obj: bpy.types.Object) -> bool:
-        """Return whether an object is in use, and neither it nor an instance of it was read."""
-        uid = obj.session_uid
-        return uid not in self._sources | self._owners and (uid in self._by_uid or uid in self._in_collections)
 
     @cached_property
     def _new(self) -> dict[Key, SceneObject]:
@@ -177,14 +189,12 @@ class _Search:
         return {key: obj for key, obj in self._objects.items() if obj.identity not in self._things and key not in known}
 
     def _new_like(self, digests: tuple[str | None, str | None]) -> frozenset[Key]:
-        """Return what of that has the geometry of a thing, or alone has its place, and all of it that could not be
-        checked."""
+        """Return what of that has the geometry of a thing, or alone has its place."""
         if None in digests:
             return frozenset(self._new)
         (geometry, place), (geometries, places) = digests, self._new_by_digest
         like, there = geometries.get(geometry, frozenset()), places.get(place, frozenset())
-        more = (self._unchecked_keys & self._new.keys()) | (there if len(there) == 1 else frozenset())
-        return like if more <= like else like | more
+        return like if len(there) != 1 or there <= like else like | there
 
     @cached_property
     def _new_by_digest(self) -> tuple[dict[str | None, frozenset[Key]], dict[str | None, frozenset[Key]]]:
@@ -215,7 +225,7 @@ class _Search:
     def _named(self) -> dict[tuple[str | None, str | None], list[bpy.types.Object]]:
         """The objects of the scene by their names and libraries."""
         found: dict[tuple[str | None, str | None], list[bpy.types.Object]] = {}
-        for obj in self._by_uid.values():
+        for obj in self._unread.in_scene.values():
             found.setdefault((obj.name, library_name(obj)), []).append(obj)
         return found
 
@@ -242,45 +252,6 @@ class _Search:
     def _in_file(self) -> dict[tuple[str | None, str | None], bpy.types.Object]:
         """All objects of the file by their names and libraries."""
         return {(obj.name, library_name(obj)): obj for obj in bpy.data.objects}
-
-    @cached_property
-    def _uids_of_file(self) -> dict[int, bpy.types.Object]:
-        return {obj.session_uid: obj for obj in bpy.data.objects}
-
-    @cached_property
-    def _in_collections(self) -> dict[int, bpy.types.Object]:
-        """The objects that are in no scene, but in collections that something uses: instances may show them."""
-        in_scenes = {obj.session_uid for scene in bpy.data.scenes for obj in scene.objects}
-        return {
-            obj.session_uid: obj
-            for collection in bpy.data.collections
-            if collection.users > collection.use_fake_user
-            for obj in collection.objects
-            if obj.session_uid not in in_scenes
-        }
-
-    @cached_property
-    def _unread(self) -> dict[int, bpy.types.Object]:
-        """The objects that were not read, of the scene and of collections that instances show: one of them may have
-        been renamed."""
-        without = {entry.name for entry in self._given.skipped if not entry.unchecked and entry.kind == "geometry"}
-        found = {
-            uid: obj
-            for uid, obj in self._by_uid.items()
-            if (obj.type in TYPES_WITH_SURFACE or obj.instance_type != "NONE")
-            and uid not in self._owners
-            and not (uid in self._sources and obj.parent is not None and obj.parent.instance_type != "NONE")
-        }
-        found |= {
-            uid: obj
-            for uid, obj in self._in_collections.items()
-            if obj.type in TYPES_WITH_SURFACE and uid not in self._sources
-        }
-        return {uid: obj for uid, obj in found.items() if obj.name not in without}
-
-    @cached_property
-    def _unread_names(self) -> frozenset[str]:
-        return frozenset(obj.name for obj in self._unread.values())
 
     @cached_property
     def _unchecked(self) -> set[str]:

@@ -416,6 +416,44 @@ def test_what_was_of_a_library_that_is_missing_is_not_gone(tmp_path: Path) -> No
     assert found.not_compared == {"Chair Floor": "'Chair' is gone or renamed, and 'Furniture' was not checked"}
 
 
+def test_what_the_list_knows_of_a_missing_library_is_neither_gone_nor_resolved(tmp_path: Path) -> None:
+    file = furniture(tmp_path, is_linked=True)
+    edited(file, check_in_panel)
+    old = baseline_of(file)
+    (tmp_path / "library.blend").unlink()
+    found = compare(file, old)
+    assert (found.gone, list(found.not_compared)) == ([], ["Chair Floor"])
+    open_scene(file)
+    assert [finding.status for finding in check_in_panel()] == ["NEW"]
+
+
+def test_a_list_whose_pair_is_one_object_now_is_no_fault(file: Path) -> None:
+    edited(file, check_in_panel)
+    old = baseline_of(file)
+    edited(file, lambda: objects()["A"].user_remap(objects()["B"]))
+    found = compare(file, old)
+    assert (found.gone, found.changes, found.code) == (["A B"], {"B C": "same"}, 1)
+
+
+def test_an_instance_of_a_child_that_is_excluded_is_neither_gone_nor_resolved(tmp_path: Path) -> None:
+    """It is shown in another instance, but not on the vertices of its parent."""
+    child = cube("Child", (0.0, 0.0, 0.0), size=0.5)
+    child_on_vertices(child)
+    instance_of(collection_of("Shown", child), "Far", (50.0, 0.0, 0.0))
+    bpy.context.scene.collection.objects.unlink(child)
+    cube("Floor", (1.0, 1.0, 0.0))
+    file = save_scene(tmp_path / "room.blend")
+    old = baseline_of(file)
+    on_sheet = [pair_of(row) for row in load_report(old)["checks"][0]["findings"] if "of Sheet" in pair_of(row)]
+    assert on_sheet
+
+    def change() -> None:
+        bpy.context.view_layer.layer_collection.children["Shown"].exclude = True
+
+    edited(file, change)
+    assert compare(file, old).gone == []
+
+
 INSIDE = {
     "hidden": (
         lambda: setattr(objects()["Chair"], "hide_viewport", True),

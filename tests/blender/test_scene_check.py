@@ -1078,6 +1078,15 @@ def test_an_instance_that_was_not_read_is_not_resolved(why: str, capfd: pytest.C
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_what_is_moved_into_a_hidden_instance_is_not_resolved() -> None:
+    a, *_ = row_of_cubes()
+    assert len(check()) == 2
+    a.hide_viewport = True
+    instance_of(collection_of("Inside", a, is_only=True), "Group")
+    update()
+    assert [f.status for f in check() if "A" in names([f]).pop()] == ["NEW"]
+
+
 def test_an_instance_whose_source_is_taken_out_of_its_collection_is_resolved() -> None:
     """It is in no other collection: nothing shows it."""
     part, lamp = cube("Part", (0.5, 0.0, 0.0)), cube("Lamp", (9.0, 0.0, 0.0))
