@@ -114,7 +114,7 @@ class Decisions:
                     found.setdefault(decision.id or decision.names, []).append(decision)
         return found
 
-    def unused(self, stopped: bool = False) -> list[Unused]:
+    def unused(self, stopped: bool) -> list[Unused]:
         """Return the decisions that no clash was found for, in the order of their lines; stopped: whether the run
         was."""
         reasons = ((decision, self._why_unused(decision, stopped)) for decision in self.all)

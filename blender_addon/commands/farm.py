@@ -166,8 +166,6 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             raise UsageError(messages.FARM_FRAMES)
         scene = SceneFrames(options.scene).scene
         frames = list(range(scene.frame_start, scene.frame_end + 1))
-    if len(set(map(_in_repository, map(Path, files)))) < len(set(files)):
-        raise UsageError(messages.SHARED_FILE_NAME)
     criteria_of(options)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
     return Job(
@@ -335,10 +333,11 @@ def _gnu_parallel(job: Job) -> dict[str, str]:
 
 
 def _github_actions(job: Job) -> dict[str, str]:
+    top = _top(job.files)
     job = replace(
         job,
-        files=[_in_repository(Path(file)) for file in job.files],
-        earlier={name: _in_repository(Path(path)) for name, path in job.earlier.items()},
+        files=[_path_below(top, file) for file in job.files],
+        earlier={name: _path_below(top, path) for name, path in job.earlier.items()},
         reports={kind: Path(path).name for kind, path in job.reports.items()},
     )
     return {
@@ -356,12 +355,22 @@ def _uploaded(names: Iterable[str]) -> str:
     return "\n".join(f"            {name}" for name in names)
 
 
-def _in_repository(file: Path) -> str:
-    """Return the path of a file from the top of its git repository; its name, where it is in none."""
-    for folder in file.parents:
-        if (folder / ".git").exists():
-            return file.relative_to(folder).as_posix()
-    return file.name
+def _top(files: Sequence[str]) -> Path | None:
+    """Return the top of the git repository that files are in, or the folder that they share where they are in none;
+    None where they are on different drives of Windows."""
+    try:
+        shared = Path(os.path.commonpath([os.path.dirname(file) for file in files]))
+    except ValueError:
+        return None
+    return next((folder for folder in (shared, *shared.parents) if (folder / ".git").exists()), shared)
+
+
+def _path_below(top: Path | None, path: str) -> str:
+    """Return a path from the top of a repository; the name of a file that is elsewhere, and is to be put there."""
+    if top is None:
+        return path
+    file = Path(path)
+    return file.relative_to(top).as_posix() if file.is_relative_to(top) else file.name
 
 
 WRITTEN = (

@@ -1057,7 +1057,7 @@ def changed_since_checked(path: str) -> str:
     return f"{path} has changed since it was checked"
 
 
-CHANGED_WHILE_OPENED = "the file has changed while it was opened"
+CHANGED_WHILE_OPENED = "the file was saved while it was opened: check it again"
 
 
 def libraries_changed(path: str) -> str:
@@ -1081,10 +1081,6 @@ COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merg
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
 ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
-SHARED_FILE_NAME = (
-    "two files have the same path from the top of a git repository, or the same name in none: a job of GitHub Actions "
-    "cannot distinguish them"
-)
 SHARED_REPORT_NAME = "each report needs a name of its own: some jobs write all of them to one folder"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"

@@ -68,7 +68,7 @@ def read(path: str) -> Decisions:
     return Decisions(path, hashlib.sha256(data).hexdigest(), decisions)
 
 
-def record(decisions: Decisions, stopped: bool = False) -> dict[str, Any]:
+def record(decisions: Decisions, stopped: bool) -> dict[str, Any]:
     """Return what a document says of decisions; stopped: whether the run was."""
     unused = [entry._asdict() for entry in decisions.unused(stopped)]
     return {"file": Path(decisions.path).name, "sha256": decisions.sha256, "unused": unused}
@@ -200,7 +200,7 @@ def _value(text: str, place: int) -> tuple[Any, int]:
     except json.JSONDecodeError as error:
         raise _WrongError(error.pos, messages.expected_json("a value of JSON")) from None
     except RecursionError:
-        raise _WrongError(place, messages.expected_json("a value of fewer levels")) from None
+        raise _WrongError(place, messages.expected_json("a value with fewer levels")) from None
     except ValueError as error:
         raise _WrongError(place, messages.not_a_value(str(error))) from None
 

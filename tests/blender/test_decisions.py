@@ -294,7 +294,7 @@ def test_a_file_that_is_not_of_decisions_is_refused(file: Path, capsys: pytest.C
     assert "line 4: expected '[', the list of decisions" in refused(file, text.replace("[", "3"), capsys)
     assert "line 2: unknown field 'more'" in refused(file, text.replace("{", '{\n"more": 1,', 1), capsys)
     deep = text_of(GOOD, '{"id": ' + 100_000 * "[")
-    assert "line 7: expected a value of fewer levels" in refused(file, deep, capsys)
+    assert "line 7: expected a value with fewer levels" in refused(file, deep, capsys)
     assert "line 3: expected text in UTF-8" in refused(file, b'{\n\n"\xff', capsys)
     assert run(file, "--decisions", file.parent / "missing.json") == 2
     assert "missing.json: No such file" in capsys.readouterr().err

@@ -255,16 +255,17 @@ def test_what_cannot_be_described_is_refused(
     assert not (tmp_path / "jobs").exists()
 
 
-def test_two_files_that_github_could_not_distinguish_are_refused(
-    scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("top", ["", "."])
+def test_files_of_one_name_are_distinguished_at_github(scene_file: Path, tmp_path: Path, top: str) -> None:
+    """By their paths in the repository, or in the folder that they share."""
     (tmp_path / "other").mkdir()
     other = shutil.copy(scene_file, tmp_path / "other")
-    assert run("farm", tmp_path / "jobs", scene_file, other, "--frames", "1") == 2
-    assert "two files have the same path from the top" in capsys.readouterr().err
-    (tmp_path / ".git").mkdir()
+    if top:
+        (tmp_path / top / ".git").mkdir()
     texts = written(tmp_path / "jobs", scene_file, other, "--frames", "1")
-    assert f"'a scene/{scene_file.name}' 'other/{scene_file.name}'" in texts["github_actions.yml"]
+    assert f"'a scene/{scene_file.name}' 'other/{scene_file.name}' --frames=1" in " ".join(
+        texts["github_actions.yml"].split()
+    )
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_a_file_that_is_saved_while_it_is_opened_is_refused(
     monkeypatch.setattr(blend_file, "open_file", open_and_save)
     target = tmp_path / "part.json"
     assert run("check", row_file, "--shard", "1/1", "--json", target) == 2
-    assert "the file has changed while it was opened" in capfd.readouterr().err
+    assert "the file was saved while it was opened: check it again" in capfd.readouterr().err
     assert not target.exists()
 
 
