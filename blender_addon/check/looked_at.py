@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which clashes of an earlier check of a scene another check has looked at, and why it has not looked at the others.
 
-An earlier clash that a check does not find is no more only if everything that its objects can be now was checked
-against each other. An object is found by its name, or if that is another one now, by its geometry and place.
+An earlier clash that a check does not find is gone only if everything that its objects can be now was checked against
+each other. An object is found by its name, or if that is another one now, by its geometry and place. If neither is
+there, it can be what has one of the two under a new name, and what was not read.
 """
 
 from __future__ import annotations
@@ -73,18 +74,18 @@ def looked_at(
     return result
 
 
-class _Now(NamedTuple):
-    """What an earlier thing can be now."""
+class _Candidates(NamedTuple):
+    """What an earlier object or instance can be now."""
 
     keys: frozenset[Key] = frozenset()
-    """Of things that were read."""
+    """Of what was read."""
     unread: Sequence[str] = ()
     """Why it can be something that was not read."""
-    is_lost: bool = False
-    """Whether it can also be anything new that could not be checked."""
+    is_absent: bool = False
+    """Whether nothing is known to be it: it can also be anything new that could not be checked."""
 
     @property
-    def is_anywhere(self) -> bool:
+    def exist(self) -> bool:
         return bool(self.keys or self.unread)
 
 
@@ -126,30 +127,30 @@ class _Search:
             return present, [messages.CHECK_STOPPED]
         a, b = found
         reasons = set()
-        if (a.is_lost and (b.is_anywhere or b.is_lost)) or (b.is_lost and (a.is_anywhere or a.is_lost)):
+        if (a.is_absent and (b.exist or b.is_absent)) or (b.is_absent and (a.exist or a.is_absent)):
             reasons = {
                 messages.was_not_checked(obj.name) for key, obj in self._new.items() if key in self._unchecked_keys
             }
-        if a.is_anywhere and b.is_anywhere:
+        if a.exist and b.exist:
             reasons |= {*a.unread, *b.unread, *self._reasons(a.keys, b.keys)}
         return present, sorted(reasons)
 
-    def _by_name(self, side: EarlierSide) -> _Now:
+    def _by_name(self, side: EarlierSide) -> _Candidates:
         """Return what an earlier thing can be now: what has its name, or else its geometry and place, or else all that
         is like it, and what was not read."""
         key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
         if key is not None:
-            return _Now(frozenset((key,)))
+            return _Candidates(frozenset((key,)))
         source = self._in_file.get(side.source) if side.is_instance else None
         unread = self._absent(side.name, self._named.get(side.owner, []), side.is_instance, source)
-        return _Now(self._new_like(side.digests), unread, is_lost=True)
+        return _Candidates(self._new_like(side.digests), unread, is_absent=True)
 
-    def _by_list(self, key: Key) -> _Now:
+    def _by_list(self, key: Key) -> _Candidates:
         """Return the same of a thing of the file's list, of which it is known what it is called now."""
         if key in self._objects:
-            return _Now(frozenset((key,)))
+            return _Candidates(frozenset((key,)))
         is_there = self._unread.is_there(key[0])
-        return _Now(unread=[messages.was_not_checked(self._unread.by_uid[key[0]].name)] if is_there else [])
+        return _Candidates(unread=[messages.was_not_checked(self._unread.by_uid[key[0]].name)] if is_there else [])
 
     def _is_there(self, side: EarlierSide) -> bool:
         """Return whether there is something of that name, read or not."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 from ..check.clashes import LEAST_RANKS
@@ -221,12 +222,10 @@ def _length(text: str) -> WrittenLength:
 
 
 def _shard(text: str) -> Shard:
-    number, _, count = text.partition("/")
-    if not (
-        text.isascii() and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= MOST_SHARDS
-    ):
+    found = re.fullmatch("([0-9]+)/([0-9]+)", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_SHARDS:
         raise argparse.ArgumentTypeError(messages.shard_expected(text, MOST_SHARDS))
-    return Shard(int(number), int(count))
+    return Shard(int(found[1]), int(found[2]))
 
 
 def frames(text: str) -> list[int]:

@@ -570,8 +570,8 @@ def asset() -> None:
     collection_of("Assets", cube("Asset"), is_only=True).use_fake_user = True
 
 
-@pytest.mark.parametrize("beside", [lambda: None, lambda: table(60.0), asset], ids=["", "a compound", "unused"])
-def test_what_is_deleted_is_gone_in_an_ordinary_scene(file: Path, beside: Callable[[], None]) -> None:
+@pytest.mark.parametrize("beside", [lambda: table(60.0), asset], ids=["a compound", "an unused collection"])
+def test_what_is_deleted_is_gone_whatever_is_beside_it(file: Path, beside: Callable[[], None]) -> None:
     edited(file, beside)
     old = baseline_of(file)
     edited(file, lambda: delete("A"))

@@ -605,15 +605,17 @@ def test_ctrl_c_in_a_command_of_blender(packed: Path, slow_file: Path, tmp_path:
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Path) -> None:
     (tmp_path / "profile").mkdir()
-    modules = str(modules_of(addon, tmp_path))
+    (tmp_path / "temporary").mkdir()
+    variables = {"PYTHONPATH": str(modules_of(addon, tmp_path)), "TMPDIR": str(tmp_path / "temporary")}
     for expected, said, arguments in (
         (1, '"schema"', ["scene.blend", "--json", "-"]),
         (0, "0 clashes", ["check", "scene.blend", "--object", "C"]),
         (2, "none.blend: there is no such file", ["none.blend"]),
     ):
         command = [sys.executable, "-m", "contact_lens", *arguments]
-        code, out, err = in_process(command, tmp_path, PYTHONPATH=modules)
+        code, out, err = in_process(command, tmp_path, **variables)
         assert (code, said in (err if code == 2 else out)) == (expected, True), err
+        assert list((tmp_path / "temporary").iterdir()) == []
         if "--json" in arguments:
             assert len(read_json(out)["checks"][0]["findings"]) == 1, "nothing but the JSON is there"
 
