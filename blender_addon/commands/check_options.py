@@ -34,7 +34,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "  0    clean\n"
         "  1    clashes (see --fail-on)\n"
         "  2    wrong usage, a file that cannot be read or written, or an unexpected error\n"
-        "  3    no clashes, but something could not be checked (see --allow-skipped and --allow-empty), or --timeout "
+        "  3    no clashes, but something could not be checked (see the --allow options), or --timeout "
         "ended the run\n"
         "  130  stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; reports contain what was checked "
         "until then (with --jobs none are written)",
@@ -205,6 +205,23 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     )
     out.add_argument(
         "--allow-empty", action="store_true", help="exit code 0 instead of 3 if there was no object to check"
+    )
+    out.add_argument(
+        "--allow-newer",
+        action="store_true",
+        help="exit code 0 instead of 3 if a newer Blender has saved the file, whose geometry may be incomplete in "
+        "this one",
+    )
+    out.add_argument(
+        "--allow-coarse",
+        action="store_true",
+        help="exit code 0 instead of 3 if coordinates are too coarse for the size of an object, as far from the origin",
+    )
+    out.add_argument(
+        "--allow-fast",
+        action="store_true",
+        help="exit code 0 instead of 3 if an object moved so far between two frames that it may have passed "
+        "through another",
     )
     out.add_argument(
         "--quiet",

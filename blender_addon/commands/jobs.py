@@ -29,11 +29,11 @@ from .given_options import divided
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
 from .progress import OF_A_PART, PART, Progress
-from .reporting import criteria_of, places_of
+from .reporting import ALLOW_OPTIONS, criteria_of, places_of
 from .streams import complain
 
 Item = TypeVar("Item")
-REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", "allow_skipped", "allow_empty", "quiet")
+REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", *ALLOW_OPTIONS, "quiet")
 NOT_OF_PARTS = ("jobs", "timeout", *REPORTS)
 OF_MERGE = ("enable_autoexec", "baseline", *REPORTS)
 RESTRICTIONS = ("only_files", "only_frames", "shard")

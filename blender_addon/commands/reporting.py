@@ -10,17 +10,19 @@ from typing import Any
 from ..data import messages
 from ..report import files as report_files
 from ..report import scene as scene_report
-from ..report.criteria import Criteria, unchecked
+from ..report.criteria import ALLOWANCES, Criteria, unchecked
 from ..report.files import ReportFileError
 from .outcome import CLEAN, FINDINGS, UNCHECKED, UsageError, complain_of, complain_of_a_fault
 from .streams import Screen
+
+ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 
 
 def criteria_of(options: argparse.Namespace) -> Criteria:
     """Return what counts for the exit code. Raises UsageError."""
     if options.fail_on == "new" and options.baseline is None:
         raise UsageError(messages.NEW_NEEDS_BASELINE)
-    return Criteria(options.fail_on, options.allow_skipped, options.allow_empty)
+    return Criteria(options.fail_on, frozenset(word for word in ALLOWANCES if getattr(options, f"allow_{word}")))
 
 
 def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:

@@ -24,16 +24,23 @@ WORSE = frozenset({"new", "deeper"})
 OPEN = frozenset(map(str.lower, OPEN_STATUSES))
 
 
+ALLOWANCES = ("skipped", "empty", "newer", "coarse", "fast")
+"""What may be allowed, each by an option of its own: `allow_skipped` and so on."""
+
+
+def allowance_of(kind: str | None) -> str:
+    """Return which word of `ALLOWANCES` is about what was skipped for a reason of this kind."""
+    return kind if kind in ALLOWANCES else "skipped"
+
+
 @dataclass(frozen=True)
 class Criteria:
     """Which clashes count, and which of what could not be checked does."""
 
     fail_on: str = "any"
     """A word of `FAIL_ON`."""
-    allow_skipped: bool = False
-    """Whether objects and pairs that could not be checked do not count."""
-    allow_empty: bool = False
-    """The same of a check of nothing."""
+    allowed: frozenset[str] = frozenset()
+    """Words of `ALLOWANCES`: what could not be checked and does not count."""
 
     def failing(self, check: dict[str, Any]) -> list[bool]:
         """Return of each finding of a check whether it counts."""
@@ -46,7 +53,7 @@ class Criteria:
 
     def allows(self, entry: dict[str, Any]) -> bool:
         """Return whether an object or pair that could not be checked does not count; entry: as `unchecked` has it."""
-        return self.allow_empty if entry.get("kind") == "empty" else self.allow_skipped
+        return allowance_of(entry.get("kind")) in self.allowed
 
 
 def unchecked(check: dict[str, Any]) -> Iterator[dict[str, Any]]:
