@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.broad_phase.candidate_pairs import candidate_pairs
-from ...core.progress import Progress, report_progress
+from ...core.progress import Progress, equal_parts, report_progress
 from ...core.tolerance import PIECES_OUT
 from ...core.types import FloatArray, IntArray
 from ..data import messages
@@ -81,21 +81,23 @@ def _single_bounds(obj: SceneObject) -> tuple[FloatArray, FloatArray]:
 def candidates(
     given: CheckInput, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
 ) -> IntArray:
-    """Return the pairs (n, 2) that may collide: the object of the first side first, or the earlier one."""
+    """Return the pairs (n, 2) that may collide, each once: the object of the first side first, or the earlier one."""
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
     extent = np.linalg.norm(high - low, axis=1)
     largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
     band = np.maximum(given.rules.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
     low, high = low - band[:, None], high + band[:, None]
-    first = np.array([k for k in given.first if k not in without], dtype=np.intp)
-    if given.other is None:
-        found = candidate_pairs(low[first], high[first], margin=given.rules.clearance, progress=progress).pairs
-        return first[found]
-    other = np.array([k for k in given.other if k not in without], dtype=np.intp)
-    found = candidate_pairs(
-        low[first], high[first], low[other], high[other], margin=given.rules.clearance, progress=progress
-    ).pairs
-    pairs = np.stack([first[found[:, 0]], other[found[:, 1]]], axis=1)
+    of_scopes = []
+    for scope, part in equal_parts(given.scopes, progress):
+        first, other = (np.array([k for k in side if k not in without], dtype=np.intp) for side in scope.sides)
+        if scope.other is None:
+            found = candidate_pairs(low[first], high[first], margin=given.rules.clearance, progress=part).pairs
+            return first[found]  # there is no other scope
+        found = candidate_pairs(
+            low[first], high[first], low[other], high[other], margin=given.rules.clearance, progress=part
+        ).pairs
+        of_scopes.append(np.stack([first[found[:, 0]], other[found[:, 1]]], axis=1))
+    pairs = np.concatenate(of_scopes)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # objects may be on both sides
     _, places = np.unique(np.sort(pairs, axis=1) @ [len(extent), 1], return_index=True)
     return pairs[np.sort(places)]

@@ -232,14 +232,13 @@ def _kept(
 
         return lambda key: key in keys or bool(key[2] and is_gone(key))
 
-    rows = given.first, given.first if given.other is None else given.other
-    on_first, on_other = map(on, given.sides(), rows)
+    scopes = [[on(given.with_parts(side), side) for side in scope.sides] for scope in given.scopes]
     # An instance may have another number now.
     ignored_sources = {frozenset(key[:2] for key in pair) for pair in ignored}
 
     def was_looked_at(pair: Pair) -> bool:
         a, b = min(pair), max(pair)
-        compared = (on_first(a) and on_other(b)) or (on_first(b) and on_other(a))
+        compared = any((first(a) and other(b)) or (first(b) and other(a)) for first, other in scopes)
         unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
         is_lost = any(key[2] and key not in states for key in pair)
         is_ignored = is_lost and frozenset(key[:2] for key in pair) in ignored_sources

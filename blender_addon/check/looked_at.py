@@ -104,12 +104,11 @@ class _Search:
         self._things = {side.identity: side for clash in clashes for side in clash.sides}
         self._unread = Unread(scene, given)
         self._pair_of = {clash: pair for pair, clash in known.of_pairs.items() if len(pair) == 2}
-        first, other = given.sides()
-        self._sides = tuple({obj.key for obj in side} for side in (first, other))
-        rows = given.first, given.first if given.other is None else given.other
-        self._compared = tuple({given.objects[k].key for k in side} for side in rows)
-        """Of each side what is checked by itself, and not as a part of a compound parent."""
-        self._objects = {obj.key: obj for obj in (*first, *other)}
+        sides = [[given.with_parts(side) for side in scope.sides] for scope in given.scopes]
+        self._sides = [[{obj.key for obj in side} for side in both] for both in sides]
+        self._compared = [[{given.objects[k].key for k in side} for side in scope.sides] for scope in given.scopes]
+        """Of each side of each scope what is checked by itself, and not as a part of a compound parent."""
+        self._objects = {obj.key: obj for both in sides for side in both for obj in side}
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._rows = {obj.key: k for k, obj in enumerate(given.objects)}
         self._left_out, self._approved = _pairs(outcome.ignored_pairs, given), _pairs(outcome.approved.pairs, given)
@@ -273,7 +272,7 @@ class _Search:
             for b in large & self._not_compared[a]:
                 rule = self._rule(a, b)
                 found.add(messages.pair_ignored(rule) if rule else messages.COULD_NOT_BE_CHECKED)
-        if self._given.other is not None or self._compared != self._sides:  # else all are compared
+        if self._given.scopes[0].other is not None or self._compared != self._sides:  # else all are compared
             for a in small:
                 rest = large - self._partners(a) - {a}
                 found.update(
@@ -283,13 +282,14 @@ class _Search:
 
     def _partners(self, key: Key) -> set[Key]:
         """Return what a thing is checked with, by itself."""
-        first, other = self._compared
-        return (other if key in first else set()) | (first if key in other else set())
+        found: set[Key] = set()
+        for first, other in self._compared:
+            found |= (other if key in first else set()) | (first if key in other else set())
+        return found
 
     def _is_part(self, a: Key, b: Key) -> bool:
         """Return whether two things that are not compared would be if they were not parts of compound parents."""
-        first, other = self._sides
-        return (a in first and b in other) or (b in first and a in other)
+        return any((a in first and b in other) or (b in first and a in other) for first, other in self._sides)
 
     def _rule(self, a: Key, b: Key) -> str:
         """Return the rule by which a pair of things that are on both sides of the check is left out; empty without."""

@@ -20,7 +20,7 @@ class Unread:
     """The objects of a file that a check of a scene has not read."""
 
     def __init__(self, scene: bpy.types.Scene, given: CheckInput) -> None:
-        keys = {obj.key for side in given.sides() for obj in side}
+        keys = {obj.key for scope in given.scopes for side in scope.sides for obj in given.with_parts(side)}
         self.owners = {key[0] for key in keys}
         """`session_uid` of the objects that were read, and of those that make the instances that were."""
         self.in_scene = {obj.session_uid: obj for obj in scene.objects}

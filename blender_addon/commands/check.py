@@ -207,15 +207,16 @@ def _checks(
 def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rules:
     """What the file says, but for what the command line says. Raises UsageError."""
     changes: dict[str, Any] = {}
-    if options.visible or options.selected or options.collections or options.object is not None:
+    if options.visible or options.selected or options.collections or options.object:
         changes = {"scope": "visible", "collection_a": None, "collection_b": None, "object": None}
         if options.selected:
             changes["scope"] = "selected"
         if options.collections:
-            changes["scope"] = "collections"
-            changes["collection_a"], changes["collection_b"] = options.collections
-        if options.object is not None:
-            changes.update(scope="one", object=options.object)
+            (a, b), *more = map(list, options.collections)
+            changes |= {"scope": "collections", "collection_a": a, "collection_b": b, "more_collections": more or None}
+        if options.object:
+            one, *more = options.object
+            changes |= {"scope": "one", "object": one, "more_objects": more or None}
     if options.clearance is not None:
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:

@@ -12,7 +12,7 @@ from ..data import messages
 from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
-from .command_parser import CommandParser, duration, natural, positive
+from .command_parser import Collected, CommandParser, duration, natural, positive
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000
@@ -65,20 +65,15 @@ def parser(prog: str) -> argparse.ArgumentParser:
     return made
 
 
-class _Ignore(argparse.Action):
+class _Ignore(Collected):
     """Collects rules; `none` stands alone."""
 
     def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
-        rules = [*(getattr(namespace, self.dest) or ()), values]
-        if "none" in rules and {*rules} != {"none"}:
+        super().__call__(parser, namespace, values, option)
+        if "none" in (rules := getattr(namespace, self.dest)) and len(rules) > 1:
             parser.error(messages.IGNORE_NONE)
-        setattr(namespace, self.dest, rules)
 
 
 def add_what_to_check(made: argparse.ArgumentParser) -> None:
@@ -94,8 +89,19 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     side = what.add_mutually_exclusive_group()
     side.add_argument("--visible", action="store_true", help="all visible objects")
     side.add_argument("--selected", action="store_true", help="objects that are selected in the file")
-    side.add_argument("--collections", nargs=2, metavar=("A", "B"), help="collection A against collection B")
-    side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
+    side.add_argument(
+        "--collections",
+        action=Collected,
+        nargs=2,
+        metavar=("A", "B"),
+        help="collection A against collection B; can be repeated: each A against its B",
+    )
+    side.add_argument(
+        "--object",
+        action=Collected,
+        metavar="NAME",
+        help="one object against all other visible ones; can be repeated: each against all others",
+    )
     what.add_argument(
         "--visibility",
         choices=(VIEWPORT, RENDER, ALL),
@@ -112,7 +118,11 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         f"units without a unit system). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
     )
     what.add_argument(
-        "--frames", type=frames, metavar="LIST", help="check each of these frames, such as 1-100 or 1,5,9-20:2"
+        "--frames",
+        action=Collected,
+        type=frames,
+        metavar="LIST",
+        help="check each of these frames, such as 1-100 or 1,5,9-20:2; can be repeated: all of the lists",
     )
     what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
     what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="report touching pairs")

@@ -14,15 +14,47 @@ import numpy as np
 
 from ... import __version__
 from ..data import messages
+from .given_options import given
 from .outcome import UsageError
 
 
+class Collected(argparse.Action):
+    """Collects what an option names each time that it is given, every thing once: the only kind that has a list.
+
+    Its type may return several things at once.
+    """
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        things = values if isinstance(values, list) and self.nargs is None else [values]
+        things = [tuple(thing) if isinstance(thing, list) else thing for thing in things]
+        setattr(namespace, self.dest, list(dict.fromkeys([*(getattr(namespace, self.dest) or ()), *things])))
+
+
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises UsageError, and has --version."""
+    """A parser that raises UsageError, and has --version.
+
+    An option that is given again says the same or is refused, unless it is `Collected`: none is silently the last.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Lines, **settings)
         self.add_argument("--version", action=_Version, nargs=0, help="print the versions in use and exit")
+
+    def parse_args(self, args: Sequence[str], namespace: argparse.Namespace | None = None) -> Any:
+        options = super().parse_args(args, namespace)
+        before: dict[argparse.Action, tuple[str, list[str]]] = {}
+        for action, words in given(self, args):
+            if action is None or isinstance(action, Collected):
+                continue
+            name, equals, value = words[0].partition("=")
+            now = name, [value, *words[1:]] if equals else words[1:]
+            if before.setdefault(action, now) != now:
+                self.error(
+                    messages.option_again(*(" ".join([option, *values]) for option, values in (before[action], now)))
+                )
+        return options
 
     def error(self, message: str) -> Any:
         raise UsageError(f"{message}; see {self.prog} --help")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 
 def divided(
@@ -17,19 +17,31 @@ def divided(
     positional: list[str] = []
     taken: list[str] = []
     others: list[str] = []
+    for action, words in given(parser, arguments):
+        if action is None:
+            positional.extend(words)
+        else:
+            (taken if action.dest in chosen else others).extend(words)
+    return positional, taken, others
+
+
+def given(
+    parser: argparse.ArgumentParser, arguments: Sequence[str]
+) -> Iterator[tuple[argparse.Action | None, list[str]]]:
+    """Yield the options of arguments that the parser accepts, each with its words, and None with positional ones.
+
+    The parser must not take abbreviations.
+    """
     left = list(arguments)
     while left:
         word = left.pop(0)
         action = parser._option_string_actions.get(word.partition("=")[0])  # argparse has no other list of them
         if word == "--":
-            return positional + left, taken, others
-        if action is None:
-            positional.append(word)
-            continue
-        count = 0 if "=" in word else _values(action, left)
-        (taken if action.dest in chosen else others).extend([word, *left[:count]])
+            yield None, left
+            return
+        count = 0 if action is None or "=" in word else _values(action, left)
+        yield action, [word, *left[:count]]
         del left[:count]
-    return positional, taken, others
 
 
 def _values(action: argparse.Action, words: Sequence[str]) -> int:

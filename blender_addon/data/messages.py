@@ -383,8 +383,8 @@ VISIBILITY = {
 EMPTY_SIDES = {
     "visible": ("among the visible objects",),
     "selected": ("among the selected objects",),
-    "collections": ("in collection '{collection_a}'", "in collection '{collection_b}'"),
-    "one": ("in object '{object}'", "among the objects other than '{object}'"),
+    "collections": ("in collection '{0}'", "in collection '{1}'"),
+    "one": ("in object '{0}'", "among the objects other than '{0}'"),
 }
 """Where there may be no geometry, by the scope of a check."""
 
@@ -1094,6 +1094,10 @@ NO_FILE = "there is no such file"
 def unknown_command(command: str | None, commands: Sequence[str]) -> str:
     names = f"{', '.join(commands[:-1])} or {commands[-1]}"
     return f"expected {names}{'' if command is None else f', not {command!r}'}"
+
+
+def option_again(first: str, second: str) -> str:
+    return f"{first} and {second} contradict each other: give one of them"
 
 
 def clearance_too_large(clearance: float) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -64,6 +64,10 @@ class Rules:
     collection_a: str | None = None
     collection_b: str | None = None
     object: str | None = None
+    more_collections: Sequence[Sequence[str]] | None = None
+    """More pairs of collections A and B, each checked against each other."""
+    more_objects: Sequence[str] | None = None
+    """More objects, each checked against all."""
     clearance: float = 0.0
     contact_tolerance: float = 1e-5
     touching: bool = True
@@ -81,6 +85,16 @@ class Rules:
     ignore_joined: bool = True
     ignore_listed: bool = True
     ignore_approved: bool = True
+
+    @property
+    def pairs_of_collections(self) -> Sequence[Sequence[str | None]]:
+        """All collections A and B."""
+        return [(self.collection_a, self.collection_b), *(self.more_collections or ())]
+
+    @property
+    def all_objects(self) -> Sequence[str | None]:
+        """All objects that are checked against all."""
+        return [self.object, *(self.more_objects or ())]
 
 
 class State(NamedTuple):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import bpy
 
@@ -14,7 +14,7 @@ from ..data.units import UnitFormat
 from . import faults as scene_faults
 from . import visibility as scene_visibility
 from .geometry import Geometries
-from .scene_objects import CheckInput, all_parts
+from .scene_objects import CheckInput, Scope, all_parts
 from .scene_reader import SceneReader
 from .snapshot import ReadError
 
@@ -25,22 +25,21 @@ def read_input(
     """Read what the rules name. Raises ReadError, with a sentence for the user, when there is nothing to check."""
     reviewed = reviewed or Reviewed()
     depsgraph = context.evaluated_depsgraph_get()
-    first, other = _sides(context, rules)
-    wanted = {obj.session_uid: obj for obj in [*first, *(other or ())]}
+    sides = _sides(context, rules)
+    wanted = {obj.session_uid: obj for first, other in sides for obj in [*first, *(other or ())]}
     faults = scene_faults.affected(context)
     reader = SceneReader(depsgraph, geometries or Geometries(), rules, faults=faults)
     reader.read(list(wanted.values()))
-    # An instance is where what makes it is.
-    of_first, of_other = ({obj.session_uid for obj in side or ()} for side in (first, other))
     objects = reader.objects
 
-    def of_side(uids: set[int]) -> list[int]:
+    def of_side(side: Sequence[bpy.types.Object]) -> list[int]:
         """Return the objects of a side, without the parts of a compound parent there."""
+        uids = {obj.session_uid for obj in side}  # an instance is where what makes it is
         parts = {part.key for obj in objects if obj.key[0] in uids for part in all_parts(obj)}
         return [k for k, obj in enumerate(objects) if obj.key[0] in uids and obj.key not in parts]
 
-    sides = of_side(of_first), None if other is None else of_side(of_other)
-    skipped = [*_around(context, rules, faults), *reader.skipped, *_empty(rules, sides)]
+    scopes = [Scope(of_side(first), None if other is None else of_side(other)) for first, other in sides]
+    skipped = [*_around(context, rules, faults), *reader.skipped, *_empty(rules, scopes)]
     scene, layer = context.scene, context.view_layer
     left_out = scene_visibility.left_out(scene, layer) if rules.scope in ("visible", "one") else {}
     uids = {uid for obj in objects for uid in (obj.key[0], obj.uid)}
@@ -49,8 +48,7 @@ def read_input(
         skipped += [Skipped(entry["object"], messages.difference(entry), kind="render") for entry in differences]
     return CheckInput(
         objects=objects,
-        first=sides[0],
-        other=sides[1],
+        scopes=scopes,
         rules=rules,
         joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
         listed=reviewed.listed if rules.ignore_listed else frozenset(),
@@ -62,30 +60,38 @@ def read_input(
     )
 
 
-def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Object], list[bpy.types.Object] | None]:
-    """Return the objects of the first side, and of the second when not all are checked against all."""
+def _sides(
+    context: bpy.types.Context, rules: Rules
+) -> list[tuple[list[bpy.types.Object], list[bpy.types.Object] | None]]:
+    """Return of each scope the objects of the first side, and of the second when not all are checked against all."""
     layer = context.view_layer
     visible = [obj for obj in layer.objects if obj.visible_get(view_layer=layer)]
     if rules.scope == "visible":
-        return visible, None
+        return [(visible, None)]
     if rules.scope == "selected":
         chosen = [obj for obj in layer.objects if obj.select_get(view_layer=layer)]
         if not chosen:
             raise ReadError(messages.NOTHING_SELECTED)
-        return chosen, None
+        return [(chosen, None)]
     if rules.scope == "one":
-        one = find_named(layer.objects, rules.object)
-        if one is None:
-            raise ReadError(messages.no_object(rules.object) if rules.object else messages.PICK_OBJECT)
-        return [one], [obj for obj in visible if obj != one]
-    sides = []
+        ones = [_object(layer, name) for name in rules.all_objects]
+        return [([one], [obj for obj in visible if obj != one]) for one in ones]
     in_layer = {obj.session_uid for obj in layer.objects}
-    for letter, name in (("A", rules.collection_a), ("B", rules.collection_b)):
+
+    def side(letter: str, name: str | None) -> list[bpy.types.Object]:
         collection = _collection(context.scene, name)
         if collection is None:
             raise ReadError(messages.no_collection(name) if name else messages.pick_collection(letter))
-        sides.append([obj for obj in collection.all_objects if obj.session_uid in in_layer])
-    return sides[0], sides[1]
+        return [obj for obj in collection.all_objects if obj.session_uid in in_layer]
+
+    return [(side("A", a), side("B", b)) for a, b in rules.pairs_of_collections]
+
+
+def _object(layer: bpy.types.ViewLayer, name: str | None) -> bpy.types.Object:
+    found = find_named(layer.objects, name)
+    if found is None:
+        raise ReadError(messages.no_object(name) if name else messages.PICK_OBJECT)
+    return found
 
 
 def _around(
@@ -95,7 +101,7 @@ def _around(
     inside: list[bpy.types.Collection] = []
     tops: list[bpy.types.Collection | None] = []
     if rules.scope == "collections":
-        tops = [_collection(context.scene, name) for name in (rules.collection_a, rules.collection_b)]
+        tops = [_collection(context.scene, name) for pair in rules.pairs_of_collections for name in pair]
         inside = [one for top in tops if top is not None for one in (top, *top.children_recursive)]
     elif rules.scope != "selected":
         inside = [one.collection for one in _shown(context.view_layer.layer_collection)]
@@ -125,15 +131,20 @@ def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection
             yield from _shown(child)
 
 
-def _empty(rules: Rules, sides: tuple[list[int], list[int] | None]) -> list[Skipped]:
-    """Return that there was nothing to check, or nothing to check against, unless there was."""
-    first, other = sides
-    places = messages.EMPTY_SIDES[rules.scope]
-    return [
-        Skipped(rules.scope, messages.nothing_checked(place.format(**vars(rules))), kind="empty")
-        for place, side in zip(places, (first, other), strict=False)
-        if not side
-    ][:1]
+def _empty(rules: Rules, scopes: Sequence[Scope]) -> list[Skipped]:
+    """Return of each scope that there was nothing to check, or nothing to check against, unless there was."""
+    named: dict[str, Sequence[Sequence[str | None]]] = {
+        "collections": rules.pairs_of_collections,
+        "one": [(name,) for name in rules.all_objects],
+    }
+    found = {}
+    for names, scope in zip(named.get(rules.scope, [()]), scopes, strict=True):
+        for place, side in zip(messages.EMPTY_SIDES[rules.scope], scope.sides, strict=False):
+            if not side:
+                reason = messages.nothing_checked(place.format(*names))
+                found[reason] = Skipped(rules.scope, reason, kind="empty")
+                break
+    return list(found.values())
 
 
 def _collection(scene: bpy.types.Scene, name: str | None) -> bpy.types.Collection | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -192,14 +192,27 @@ def _is_parent_of_either(a: SceneObject, b: SceneObject) -> bool:
     return a.key[1] in b.above or b.key[1] in a.above
 
 
+class Scope(NamedTuple):
+    """Objects, by their indices, that are checked against each other."""
+
+    first: list[int]
+    """Those of the first side."""
+    other: list[int] | None
+    """Those of the second side, when not all are checked against all."""
+
+    @property
+    def sides(self) -> tuple[list[int], list[int]]:
+        """Both sides; the same list if all against all."""
+        return self.first, self.first if self.other is None else self.other
+
+
 @dataclass(frozen=True, eq=False)
 class CheckInput:
     """All that a scene check needs, as read from Blender."""
 
     objects: list[SceneObject]
-    other: list[int] | None
-    """The objects of the second side, when not all are checked against all. `first` are those of the first."""
-    first: list[int]
+    scopes: list[Scope]
+    """A pair is checked that is in one of them, or in several."""
     rules: Rules
     joined: frozenset[frozenset[int]] = frozenset()
     """Pairs of objects to ignore, by `session_uid`: those joined by rigid-body constraints."""
@@ -248,11 +261,6 @@ class CheckInput:
             return "listed"
         return ""
 
-    def sides(self) -> tuple[list[SceneObject], list[SceneObject]]:
-        """Return the objects of both sides, the parts of compound parents too; the same list if all against all."""
-
-        def side(indices: list[int]) -> list[SceneObject]:
-            return [part for k in indices for part in (self.objects[k], *all_parts(self.objects[k]))]
-
-        first = side(self.first)
-        return first, first if self.other is None else side(self.other)
+    def with_parts(self, side: Iterable[int]) -> list[SceneObject]:
+        """Return the objects of a side of a scope, the parts of compound parents too."""
+        return [part for k in side for part in (self.objects[k], *all_parts(self.objects[k]))]

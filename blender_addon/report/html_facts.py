@@ -39,11 +39,13 @@ def of_report(document: dict[str, Any]) -> Facts:
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     """Return the file and the settings of a check; digest: of the bytes of its file."""
     settings, units = check["settings"], unit_format(check)
+    pairs = [(settings["collection_a"], settings["collection_b"]), *(settings.get("more_collections") or ())]
+    objects = [settings["object"], *(settings.get("more_objects") or ())]
     scope = {
         "visible": "Visible objects",
         "selected": "Selected objects",
-        "collections": f"Collection {settings['collection_a']} against collection {settings['collection_b']}",
-        "one": f"{settings['object']} against all",
+        "collections": messages.capitalized(", ".join(f"collection {a} against collection {b}" for a, b in pairs)),
+        "one": f"{', '.join(map(str, objects))} against all",
     }[settings["scope"]]
     scope += " with instances" if settings["instances"] else " without instances"
     # Checks of earlier versions that a file has kept do not have all settings.

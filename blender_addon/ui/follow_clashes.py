@@ -22,7 +22,7 @@ from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..read import faults as scene_faults
-from ..read.scene_objects import CheckInput
+from ..read.scene_objects import CheckInput, Scope
 from ..read.scene_reader import snapshot_keys, states_of
 from ..report import scene as scene_report
 from . import background, handlers
@@ -93,8 +93,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
         return None
     return CheckInput(
         [objects[a], objects[b]],
-        None,
-        [0, 1],
+        [Scope([0, 1], None)],
         replace(
             check.as_rules(context),
             ignore_parents=False,

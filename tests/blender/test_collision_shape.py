@@ -353,7 +353,7 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
     update()
     rules = part("blender_addon.data.records").Rules(ignore_parents=False)
     given = part("blender_addon.read.scene").read_input(bpy.context, rules)
-    assert [given.objects[k].name for k in given.first] == ["Outer", "Wall"]
+    assert [given.objects[k].name for k in given.scopes[0].first] == ["Outer", "Wall"]
 
 
 # --- automatic --------------------------------------------------------------------------------------------------------
