@@ -64,6 +64,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     screen = Screen(options.quiet or prints_report)
     inputs = [scene_report.input_of(_path(file)) for file in files]
     checks: list[dict[str, Any]] = []
+    decisions = earlier.record(stopped=True)["decisions"]
     with (
         blender_aside(prints_report, options.quiet) as output,
         Stop(options.timeout) as stop,
@@ -80,13 +81,13 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 checks.append(check)
                 _add(partials, [check], source, part)
                 if not screen.quiet:
-                    for line in lines(check, file):
+                    for line in lines(check, file, decisions):
                         screen.say(line)
             for line in closing_lines(checks[before:]):
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source, part)
-        for line in (*total_lines(checks), *earlier.closing_lines(stop.noted)) if part is None else ():
+        for line in (*total_lines(checks, decisions), *earlier.closing_lines(stop.noted)) if part is None else ():
             screen.say(line)
         stopped = stop.noted  # a signal after this changes nothing
         document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record(stopped)))

@@ -85,11 +85,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:
-                    for line in lines(check, name):
+                    for line in lines(check, name, document["decisions"]):
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)
-        for line in (*total_lines(document["checks"]), *lines_of_earlier(document)):
+        for line in (*total_lines(document["checks"], document["decisions"]), *lines_of_earlier(document)):
             screen.say(line)
         if stop.asked:
             complain_of(messages.STOPPED)

@@ -23,10 +23,13 @@ MOST_LINES = 10
 """So many of each kind, except clashes, are printed at most; reports have all."""
 
 
-def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
-    """Return a check as lines of text: one for the whole, one for each finding; file: its name as the user gave it."""
+def lines(check: dict[str, Any], file: str | None = None, decisions: Mapping[str, Any] | None = None) -> list[str]:
+    """Return a check as lines of text: one for the whole, one for each finding.
+
+    file: its name as the user gave it; decisions: their file, as documents have it.
+    """
     units = unit_format(check)
-    summary = messages.check_line(check, present_relations(check["findings"]))
+    summary = messages.check_line(check, present_relations(check["findings"]), decisions)
     if check["gone"] is not None:
         changes = Counter(column(check["findings"], "change"))
         summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
@@ -71,8 +74,8 @@ def first_of(lines: Sequence[str]) -> Iterator[str]:
         yield messages.more_entries(len(lines) - MOST_LINES)
 
 
-def total_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
-    """Return several checks together in one line; nothing of a single one."""
+def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None) -> list[str]:
+    """Return several checks together in one line; nothing of a single one. decisions: see `lines`."""
     if len(checks) < 2:
         return []
     found = [relation for check in checks for relation in present_relations(check["findings"])]
@@ -83,7 +86,8 @@ def total_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
         if word not in (RESOLVED, APART)
     }
     incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
-    return [messages.total(len(checks), found, len(pairs), incomplete)]
+    left_out = messages.what_is_left_out(checks, decisions)
+    return [messages.total(len(checks), found, len(pairs), left_out, incomplete)]
 
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ one sentence that says what to do; a reason is the end of a sentence about an ob
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -663,6 +663,15 @@ IGNORED_PAIRS = {
     "decisions": "decided in the file of decisions",
 }
 """The rules by which a check ignores pairs."""
+PAIRS_LEFT_OUT = {
+    "parents": "of parent and child",
+    "collections": "in one collection",
+    "joined": "joined by constraint",
+    "listed": "listed",
+    "approved": "approved",
+}
+"""What their pairs are, in counts: '4 pairs of parent and child, 2 approved'."""
+DECISIONS_FILE = "the file of decisions"
 NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
 
@@ -703,6 +712,10 @@ def settings_differ(number: int) -> str:
 
 def objects_left_out(number: int) -> str:
     return f"{counted(number, 'object')} left out"
+
+
+def pairs_left_out(number: int) -> str:
+    return f"{counted(number, 'pair')} left out"
 
 
 def clashes_out_of_date(number: int, total: int) -> str:
@@ -754,40 +767,49 @@ def not_checked(reason: str) -> str:
     return f"Not checked: {reason}"
 
 
-def not_visible(check: Mapping[str, Any]) -> str:
-    """Return how many objects a check left out as not visible; empty for none."""
-    counts = hidden_counts(check)
-    return f"Not visible and left out: {', '.join(counts)}" if counts else ""
-
-
 def differs_in_renders(entry: Mapping[str, Any]) -> str:
     return f"Differs in renders: {difference(entry)}"
 
 
-def left_out_counts(check: Mapping[str, Any]) -> list[str]:
-    """Return how many objects of a check were not checked, and why: '2 not checked', '3 hidden'."""
-    skipped = check["skipped"]
-    unchecked = sum(entry["unchecked"] for entry in skipped)
-    without = sum(entry.get("kind") == "no_surface" for entry in skipped)  # files saved earlier do not say
-    counts = {
-        "not checked": unchecked,
-        "without a surface": without,
-        "left out": len(skipped) - unchecked - without,
+def what_is_left_out(checks: Sequence[Mapping[str, Any]], decisions: Mapping[str, Any] | None = None) -> str:
+    """Return what rules and settings left out of a check, or of several: 'left out: 4 pairs of parent and child, 2
+    approved, 1 by decisions.json, 3 objects hidden'. Empty for nothing.
+
+    decisions: their file, as documents have it. Objects are counted of a single check only: at several frames they are
+    the same.
+    """
+    pairs: Counter[str] = Counter()
+    for check in checks:
+        pairs.update(check["ignored_pairs"])
+    small = pairs.pop("least_contact", 0)
+    words = {**PAIRS_LEFT_OUT, "decisions": f"by {decisions['file'] if decisions else DECISIONS_FILE}"}
+    found = _counts("pair", {words[rule]: pairs[rule] for rule in words})
+    if small:
+        found.append(smaller_touches(small, {check["settings"].get("least_contact") for check in checks}))
+    if len(checks) == 1:
+        found += _counts("object", _objects_left_out(checks[0]))
+    return f"left out: {', '.join(found)}" if found else ""
+
+
+def _counts(noun: str, counts: Mapping[str, int]) -> list[str]:
+    """Return numbers with what they are of, the first one with its noun: '3 objects hidden', '1 excluded'."""
+    found = [(number, word) for word, number in counts.items() if number]
+    return [f"{f'{number:,}' if k else counted(number, noun)} {word}" for k, (number, word) in enumerate(found)]
+
+
+def _objects_left_out(check: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many objects a check left out on purpose, by the reason."""
+    counts = check.get("left_out") or {"hidden": 0, "rendered": 0, "excluded": 0}  # files saved earlier do not say
+    hidden = "not rendered" if check["settings"].get("visibility") == "render" else "hidden"
+    if counts["rendered"]:
+        hidden += " (rendered)" if counts["hidden"] == 1 else f" ({counts['rendered']:,} of them rendered)"
+    kinds = Counter(entry.get("kind") == "no_surface" for entry in check["skipped"] if not entry["unchecked"])
+    return {
+        hidden: counts["hidden"],
+        "excluded": counts["excluded"],
+        "without a surface": kinds[True],
+        "for other reasons": kinds[False],
     }
-    return [f"{count:,} {reason}" for reason, count in counts.items() if count] + hidden_counts(check)
-
-
-def hidden_counts(check: Mapping[str, Any]) -> list[str]:
-    """Return how many objects were not visible: '3 hidden (2 of them rendered)', '1 excluded'."""
-    counts = check.get("left_out")  # files saved earlier do not say
-    found = []
-    if counts and counts["hidden"]:
-        reason = "not rendered" if check["settings"]["visibility"] == "render" else "hidden"
-        rendered = "rendered" if counts["hidden"] == 1 else f"{counts['rendered']:,} of them rendered"
-        found.append(f"{counts['hidden']:,} {reason}{f' ({rendered})' if counts['rendered'] else ''}")
-    if counts and counts["excluded"]:
-        found.append(f"{counts['excluded']:,} excluded")
-    return found
 
 
 def relation_counts(relations: Iterable[str]) -> str:
@@ -796,35 +818,38 @@ def relation_counts(relations: Iterable[str]) -> str:
     return ", ".join(f"{count:,} {word}" for word, count in Counter(words).items())
 
 
-def check_line(check: Mapping[str, Any], found: Sequence[str]) -> str:
-    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching)'.
+def check_line(check: Mapping[str, Any], found: Sequence[str], decisions: Mapping[str, Any] | None = None) -> str:
+    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching); left out: 1 pair listed'.
 
-    found: the relations of those of its findings that are not resolved.
+    found: the relations of those of its findings that are not resolved; decisions: see `what_is_left_out`.
     """
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {clashes(len(found))}"
     if found:
         text += f" ({relation_counts(found)})"
+    unchecked = sum(entry["unchecked"] for entry in check["skipped"])
+    missing = [things_not_checked(unchecked)] if unchecked else []
     stopped = ["stopped early"] if check["partial"] else []
-    small = check["ignored_pairs"].get("least_contact", 0)
-    touches = [f"{smaller_touches(small, check['settings']['least_contact'])} left out"] if small else []
-    return ", ".join([text, *touches, *left_out_counts(check), *stopped])
+    left_out = what_is_left_out([check], decisions)
+    return "; ".join([", ".join([text, *missing, *stopped]), *([left_out] if left_out else [])])
 
 
-def total(checks: int, found: Sequence[str], pairs: int, incomplete: int) -> str:
+def total(checks: int, found: Sequence[str], pairs: int, left_out: str, incomplete: int) -> str:
     """Return several checks in one line: 'In 20 checks: 47 clashes of 3 pairs (40 penetrating, 7 touching)'.
 
-    found: the relations of all clashes; pairs: how many different pairs they are of; incomplete: how many of the checks
-    have something that could not be checked.
+    found: the relations of all clashes; pairs: how many different pairs they are of; left_out: see
+    `what_is_left_out`; incomplete: how many of the checks have something that could not be checked.
     """
     text = f"In {counted(checks, 'check')}: {clashes(len(found))}"
     if found:
         text += f" of {counted(pairs, 'pair')} ({relation_counts(found)})"
+    if left_out:
+        text += f"; {left_out}"
     return f"{text}; {incomplete:,} of the checks are not complete" if incomplete else text
 
 
-def smaller_touches(count: int, least: str) -> str:
+def smaller_touches(count: int, least: Set[str | None]) -> str:
     """Return how many touches share less than what was asked for: '93,000 corner and edge touches'."""
-    return f"{count:,} {'corner' if least == 'edge' else 'corner and edge'} touch{'es' if count != 1 else ''}"
+    return f"{count:,} {'corner' if least == {'edge'} else 'corner and edge'} touch{'es' if count != 1 else ''}"
 
 
 def difference(entry: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ The page needs nothing but itself. All that comes from the file (names, messages
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..check.clash_rows import words
@@ -49,7 +49,7 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     yield "<noscript><style>.blocked { display: none; }</style></noscript></head><body>"
     yield f"<header><h1>{shown(_title(document))}</h1>"
     if checks:
-        yield from _verdict(checks)
+        yield from _verdict(checks, document["decisions"])
     yield from _incomplete(document)
     yield from html_facts.list_of([*common, *html_facts.of_report(document)])
     yield "</header><main>"
@@ -63,7 +63,7 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
             continue
         yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
         yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
-        yield from _verdict([check])
+        yield from _verdict([check], document["decisions"])
         yield from _check(check, number, head, "h3")
         yield "</section>"
     yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
@@ -95,8 +95,8 @@ def _title(document: dict[str, Any]) -> str:
     return f"Clashes in {', '.join(files[:3])}{' and others' if len(files) > 3 else ''}"
 
 
-def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield how many clashes of each relation there are, and what was not checked."""
+def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """Yield how many clashes of each relation there are, and what was not checked; decisions: their file."""
     relations: Counter[str] = Counter()
     for check in checks:
         relations.update(words(check["findings"]))
@@ -109,12 +109,14 @@ def _verdict(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
     where = f" in {counted(len(checks), 'check')}" if len(checks) > 1 else ""
     yield f'<p class="verdict"><strong>{messages.clashes(relations.total())}{where}</strong>{counts}</p>'
     yield from _since_baseline(checks)
-    left_out = [] if len(checks) > 1 else messages.left_out_counts(checks[0])
-    of_all = ", ".join([counted(objects, "object"), f"{counted(pairs, 'pair')} checked", *left_out])
-    yield f'<p class="dim">{shown(of_all)}</p>'
-    unchecked = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
-    if unchecked and len(checks) > 1:
-        yield f'<p class="partial">{messages.not_everything_in(unchecked, len(checks))}</p>'
+    unchecked = [sum(entry["unchecked"] for entry in check["skipped"]) for check in checks]
+    missing = [messages.things_not_checked(unchecked[0])] if len(checks) == 1 and unchecked[0] else []
+    of_all = ", ".join([counted(objects, "object"), f"{counted(pairs, 'pair')} checked", *missing])
+    left_out = messages.capitalized(messages.what_is_left_out(checks, decisions))
+    yield f'<p class="dim">{"<br>".join(shown(text) for text in (of_all, left_out) if text)}</p>'
+    if any(unchecked) and len(checks) > 1:
+        incomplete = sum(number > 0 for number in unchecked)
+        yield f'<p class="partial">{messages.not_everything_in(incomplete, len(checks))}</p>'
 
 
 def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Iterator[str]:

@@ -61,17 +61,19 @@ def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
         file = path if path and files[check["file"]] > 1 else check["file"]
         name = messages.check_name(file, check["scene"], check["frame"])
         facts = {"path": path, "sha256": digests.get(path), "blender": blender}
-        yield from _suite(name, list(_cases(check, criteria)), facts)
+        yield from _suite(name, list(_cases(check, criteria, document["decisions"])), facts)
     yield "</testsuites>\n"
 
 
-def _cases(check: dict[str, Any], criteria: Criteria) -> Iterator[Case]:
-    """Yield the test cases of a check."""
+def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] | None) -> Iterator[Case]:
+    """Yield the test cases of a check; decisions: their file."""
     units = unit_format(check)
+    left_out = messages.capitalized(messages.what_is_left_out([check], decisions))
+    more = (left_out,) if left_out else ()
     if check["partial"]:
-        yield Case(messages.CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY)
+        yield Case(messages.CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
     else:
-        yield Case(messages.CHECK_ENDED)
+        yield Case(messages.CHECK_ENDED, lines=more)
     for entry in unchecked(check):
         outcome = "skipped" if criteria.allows(entry) else "error"
         yield Case(messages.is_checked(entry["name"]), outcome, entry.get("kind", "unchecked"), entry["reason"])
@@ -126,12 +128,14 @@ def _suite(name: str, cases: list[Case], properties: dict[str, str | None]) -> I
     yield "    </properties>\n"
     for case_name, case in zip(_unlike(case.name for case in cases), cases, strict=True):
         head = f"    <testcase{_attributes(classname=name, name=case_name, time=0)}"
-        if not case.outcome:
+        text = escape("\n".join(_text(line) for line in (case.message, *case.lines) if line))
+        if case.outcome:
+            yield f"{head}>\n      <{case.outcome}{_attributes(type=TYPE + case.kind, message=case.message)}>"
+            yield f"{text}</{case.outcome}>\n    </testcase>\n"
+        elif text:
+            yield f"{head}>\n      <system-out>{text}</system-out>\n    </testcase>\n"
+        else:
             yield f"{head}/>\n"
-            continue
-        text = escape("\n".join(_text(line) for line in (case.message, *case.lines)))
-        yield f"{head}>\n      <{case.outcome}{_attributes(type=TYPE + case.kind, message=case.message)}>"
-        yield f"{text}</{case.outcome}>\n    </testcase>\n"
     yield "  </testsuite>\n"
 
 

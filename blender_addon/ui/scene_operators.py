@@ -59,7 +59,7 @@ def summary(scene: bpy.types.Scene) -> str:
         return messages.NOT_CHECKED_YET
     found = present_relations(documents[0]["findings"])
     text, frame = messages.check_line(documents[0], found), documents[0]["frame"]
-    return text if frame == frame_of(scene) else f"{text}, at frame {frame}"
+    return text if frame == frame_of(scene) else f"{text}; at frame {frame}"
 
 
 class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operator):

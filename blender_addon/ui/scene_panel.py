@@ -280,12 +280,15 @@ def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record
     unchecked = [messages.capitalized(entry["reason"]) for entry in record["skipped"] if entry["unchecked"]]
     others = [messages.difference(entry) for entry in record.get("differences", [])]
     others += [entry["reason"] for entry in record["skipped"] if not entry["unchecked"]]
-    if hidden := messages.not_visible(record):
-        others.insert(0, hidden)
+    if left_out := messages.what_is_left_out([record]):
+        others.insert(0, messages.capitalized(left_out))
     if not unchecked and not others:
         return
     header, body = panel.panel("CONTACT_LENS_PT_left_out", default_closed=True)
-    text = messages.things_not_checked(len(unchecked)) if unchecked else messages.left_out(len(others))
+    pairs = sum(record["ignored_pairs"].values())
+    counts = [messages.things_not_checked(len(unchecked))] if unchecked else []
+    counts += [messages.pairs_left_out(pairs)] if pairs else []
+    text = ", ".join(counts or [messages.left_out(len(others))])
     header.label(text=text, icon="ERROR" if unchecked else "INFO")
     if body is None:
         return

@@ -210,7 +210,7 @@ def test_a_wire_is_said_to_be_inspected_as_its_hull() -> None:
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     messages, units = part("blender_addon.data.messages"), part("blender_addon.data.units").UnitFormat()
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
-    hidden = {"left_out": counts, "settings": {"visibility": "viewport"}}
+    hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
     ending = "its surface is within 0.1 m of it, but filled hollows may be deeper"
     sentences = {
@@ -219,7 +219,7 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
         messages.pictures_of_first(1): "A picture of the first pair",
         messages.pictures_of_first(1_000): "Pictures of the first 1,000 pairs",
         messages.volumes_drawn(1, 2): "1 of 2 volumes is drawn",
-        messages.not_visible(hidden): "Not visible and left out: 1 hidden (rendered)",
+        messages.what_is_left_out([hidden]): "left out: 1 object hidden (rendered)",
         messages.pieces("A", pieces, units): f"'A' is approximated by 1 convex piece (it is open): {ending}",
         messages.missing_file(""): "has no file",
         messages.missing_cache("", "Cache"): "has no cache file (Cache)",

@@ -422,8 +422,8 @@ def test_touches_of_edges_and_corners_can_be_left_out() -> None:
     faces, edges, corners = 54, 72, 32
     line = part("blender_addon.ui.scene_operators").summary
     for least, left_out, words in (
-        ("FACE", corners + edges, ", 104 corner and edge touches left out"),
-        ("EDGE", corners, ", 32 corner touches left out"),
+        ("FACE", corners + edges, "; left out: 104 corner and edge touches"),
+        ("EDGE", corners, "; left out: 32 corner touches"),
         ("POINT", 0, ")"),
     ):
         relations = [finding.relation for finding in check(least_contact=least)]
@@ -964,7 +964,7 @@ def test_what_is_changed_while_a_check_goes_on_is_not_reported_as_current(
     assert set(statuses()) == {"KL", "LM", "MN"}, "what is animated is reported as it was at the frame"
     assert skipped_names() == ["A", "C", "E", "G", "J", "Part [0] of One"]
     assert (summary()["frame"], summary()["objects"]) == (1, 15 - 6)
-    where = ", at frame 1" if frame != 1 else ""
+    where = "; at frame 1" if frame != 1 else ""
     assert going.said[0] == f"Scene: 9 objects, 3 clashes (3 penetrating), 6 not checked{where}"
     # Back at its frame, what was only touched is known to be as it was.
     going = checking()

@@ -591,4 +591,4 @@ def test_volumes_point_clouds_and_hair_are_named_and_do_not_fail(
     found = {entry["name"]: (entry["kind"], entry["unchecked"]) for entry in check["skipped"]}
     assert (code, found) == (0, dict.fromkeys(("Smoke", "Dust", "Fur"), ("no_surface", False)))
     run(scene)
-    assert "1 object, 0 clashes, 3 without a surface" in capsys.readouterr().out
+    assert "1 object, 0 clashes; left out: 3 objects without a surface\n" in capsys.readouterr().out

@@ -74,9 +74,10 @@ def test_each_choice_checks_what_it_names(stack: Path, capsys: pytest.CaptureFix
     assert everything["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
     capsys.readouterr()
     run(stack)
-    assert "3 objects, 3 clashes (3 coincident), 3 hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
+    counted = "3 objects, 3 clashes (3 coincident); left out: 3 objects"
+    assert f"{counted} hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
     run(stack, "--visibility", "render")
-    assert "3 objects, 3 clashes (3 coincident), 3 not rendered, 1 excluded\n" in capsys.readouterr().out
+    assert f"{counted} not rendered, 1 excluded\n" in capsys.readouterr().out
     run(stack, "--visibility", "all")
     assert "7 objects, 21 clashes (21 coincident)\n" in capsys.readouterr().out
 
@@ -125,7 +126,7 @@ def test_the_panel_counts_what_is_left_out_and_changes_nothing(stack: Path) -> N
     before = state()
     bpy.ops.contact_lens.check_scene()
     assert state() == before
-    assert "Not visible and left out: 3 hidden (2 of them rendered), 1 excluded" in texts_of_panel()
+    assert "Left out: 3 objects hidden (2 of them rendered), 1 excluded" in texts_of_panel()
 
 
 def test_modifiers_are_those_of_the_render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
