@@ -271,11 +271,7 @@ def environment(name: str, python: str, requirements: Sequence[str], what: str, 
                 shutil.rmtree(abandoned, ignore_errors=True)
         with tempfile.TemporaryDirectory("", f".{name}.", folder.parent, ignore_cleanup_errors=True) as workspace:
             made = Path(workspace) / "made"
-            code, output = output_of([interpreter, "-m", "venv", made])
-            if code != 0:
-                reason = (output.strip().splitlines() or ["no output"])[-1]
-                advice = "on Debian and Ubuntu it needs apt install python3-venv"
-                raise MissingError(f"{interpreter} cannot make a virtual environment ({reason}); {advice}.")
+            make_environment(interpreter, made)
             pip(python_in(made), ["install", *requirements], what, folder.parent / f"{name}.log")
             (made / STAMP).write_text(json.dumps(wanted, indent=1), encoding="utf-8")
             if not fits(folder, wanted):  # else another process was faster, and may be using its own by now
@@ -283,6 +279,15 @@ def environment(name: str, python: str, requirements: Sequence[str], what: str, 
     except OSError as error:
         raise MissingError(f"The environment for {what} cannot be written to {folder} ({error.strerror}).") from error
     return python_in(folder)
+
+
+def make_environment(interpreter: str, folder: Path) -> None:
+    """Make an empty virtual environment."""
+    code, output = output_of([interpreter, "-m", "venv", folder])
+    if code != 0:
+        reason = (output.strip().splitlines() or ["no output"])[-1]
+        advice = "on Debian and Ubuntu it needs apt install python3-venv"
+        raise MissingError(f"{interpreter} cannot make a virtual environment ({reason}); {advice}.")
 
 
 def fits(folder: Path, wanted: dict[str, Any]) -> bool:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import bpy
-import pytest
 
+from ..programs import tool
 from .reports import run
 from .scenes import animate, cube, save_scene
 
@@ -35,23 +34,20 @@ def written(folder: Path, *arguments: object) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
 
 
-def tool(name: str, source: str) -> str:
-    """The path of a program that a description is for, or its stand-in."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"there is no {name}: {source}")
-    return found
+def node() -> str:
+    """The path of what runs the stand-in for Flamenco's manager."""
+    return tool("node", "apt-get install nodejs")
 
 
 def job_settings(script: Path) -> list[dict[str, Any]]:
-    done = subprocess.run(["node", str(MANAGER), str(script)], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([node(), str(MANAGER), str(script)], capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
 
 
 def compiled(script: Path, settings: dict[str, object]) -> list[dict[str, Any]]:
     """The tasks that the job type makes of a job."""
-    command = ["node", str(MANAGER), str(script), json.dumps(settings)]
+    command = [node(), str(MANAGER), str(script), json.dumps(settings)]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)

@@ -12,6 +12,8 @@ from types import ModuleType
 import bpy
 import pytest
 
+from ..programs import VERSIONS, unusable_reason
+
 
 def environment_of(folder: Path, **more: str) -> dict[str, str]:
     """The environment of a process of its own: without OCIO, which Blender sets and the workers of xdist inherit; a
@@ -38,9 +40,12 @@ def modules_of(addon: ModuleType, folder: Path) -> Path:
 
 def installed(packed: Path, folder: Path) -> str:
     """The path of an installed Blender, with the extension in a profile in that folder."""
+    # The gate has one only later, so this is skipped even where programs are required.
     binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
     if not binary:
         pytest.skip("there is no installed Blender: name one in $BLENDER")
+    if unusable := unusable_reason(binary, VERSIONS["blender"]):
+        pytest.skip(f"{unusable}: name one in $BLENDER")
     (folder / "profile").mkdir(exist_ok=True)
     shutil.copy(packed, folder / "packed.zip")
     install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]

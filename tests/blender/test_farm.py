@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from .farms import as_submitted, compiled, moving_cube, tool, written
+from .farms import as_submitted, compiled, moving_cube, written
 from .reports import run
 from .scenes import part
 
@@ -333,7 +333,6 @@ def test_a_matrix_that_github_would_refuse_is_named(
 )
 def test_a_name_is_one_word_of_a_flamenco_job(scene_file: Path, tmp_path: Path, name: str) -> None:
     """Whatever JavaScript takes for a blank."""
-    tool("node", "apt-get install nodejs")
     written(tmp_path / "jobs", scene_file, "--frames", "1", "--object", name)
     script = tmp_path / "jobs" / "contact_lens_check.js"
     check, _ = compiled(script, as_submitted(script))
@@ -342,7 +341,6 @@ def test_a_name_is_one_word_of_a_flamenco_job(scene_file: Path, tmp_path: Path, 
 
 
 def test_the_settings_of_the_flamenco_job_are_of_the_scene(scene_file: Path, tmp_path: Path) -> None:
-    tool("node", "apt-get install nodejs")
     written(tmp_path / "jobs", scene_file, "--frames", "1", "--collections", "A", "the B")
     values = as_submitted(tmp_path / "jobs" / "contact_lens_check.js")
     assert values["frames"] == "1-6"

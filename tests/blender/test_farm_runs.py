@@ -16,7 +16,8 @@ from typing import Any
 import bpy
 import pytest
 
-from .farms import as_submitted, compiled, moving_cube, tool, written
+from ..programs import lacks, tool
+from .farms import as_submitted, compiled, moving_cube, written
 from .processes import environment_of, modules_of
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -75,9 +76,10 @@ def machine(addon: ModuleType, tmp_path: Path) -> Machine:
 @pytest.mark.slow
 def test_gnu_parallel_makes_the_report_of_one_run(scene_file: Path, machine: Machine) -> None:
     tool("parallel", "apt-get install parallel")
+    bash = tool("bash", "apt-get install bash")
     jobs = machine.folder / "some jobs"
     written(jobs, scene_file, "--frames", "1-6", "--chunk-size", 2, "--clearance", "2mm")
-    code, said = machine.run(["bash", str(jobs / "gnu_parallel.sh")])
+    code, said = machine.run([bash, str(jobs / "gnu_parallel.sh")])
     assert code == 1, f"only the merge fails because of clashes\n{said}"
     assert (jobs / "clashes.json").read_bytes() == machine.one_run(scene_file, "--frames", "1-6", "--clearance", "2mm")
 
@@ -86,7 +88,7 @@ def test_gnu_parallel_makes_the_report_of_one_run(scene_file: Path, machine: Mac
     before = kept.stat().st_mtime_ns
     lost.unlink()
     (jobs / "clashes.json").unlink()
-    code, said = machine.run(["bash", str(jobs / "gnu_parallel.sh")])
+    code, said = machine.run([bash, str(jobs / "gnu_parallel.sh")])
     assert code == 1, said
     assert (jobs / "clashes.json").exists()
     assert kept.stat().st_mtime_ns == before, "what is there is not done again"
@@ -121,8 +123,8 @@ def killer(machine: Machine) -> str:
 
 @pytest.mark.slow
 def test_open_job_description_makes_the_report_of_one_run(scene_file: Path, machine: Machine, killer: str) -> None:
-    if importlib.util.find_spec("openjd") is None:
-        pytest.skip("there is no openjd: pip install openjd-cli")
+    if importlib.util.find_spec("openjd") is None or importlib.util.find_spec("openjd.cli") is None:
+        lacks("there is no openjd: pip install openjd-cli")
     template = machine.folder / "jobs" / "check.yaml"
     parts = template.parent / "openjd_parts"
     report = template.parent / "clashes.json"
@@ -174,7 +176,6 @@ def stand_in(machine: Machine) -> Path:
 @pytest.mark.slow
 def test_each_command_of_the_flamenco_job_runs(scene_file: Path, machine: Machine, stand_in: Path) -> None:
     """On a worker that has the shared folder at another place: paths are two-way variables."""
-    tool("node", "apt-get install nodejs")
     script = machine.folder / "jobs" / "contact_lens_check.js"
     written(script.parent, scene_file, "--frames", "1", "--chunk-size", 2, "--clearance", "2mm")
     shared = str(scene_file.parent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a scene report in a real browser: sorted by clicks, searched, not to be tricked by names, and large."""
+"""The page of a scene report in real browsers: sorted by clicks, searched, not to be tricked by names, and large."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 import bpy
 import pytest
 
-from .browser import MISSING, Page, browser, find_browser
+from ..browser import Page, browser, browsers, usable_browser
 from .reports import save_report
 from .scenes import cube, fresh, pane, part, sheet
 
@@ -28,12 +28,15 @@ HOSTILE = (
 KEYS = "[...document.querySelectorAll('table.findings tbody tr')].filter(row => !row.hidden)"
 
 
+@pytest.fixture(scope="module", params=browsers())
+def chromium(request: pytest.FixtureRequest) -> str:
+    """A browser of each kind."""
+    return usable_browser(request.param)
+
+
 @pytest.fixture(scope="module")
-def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def file(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a row of cubes, each deeper in the next than the one before."""
-    program = find_browser()
-    if program is None:
-        pytest.skip(MISSING)
     fresh()
     x = 0.0
     for k, name in enumerate(HOSTILE):
@@ -48,8 +51,13 @@ def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     bpy.context.scene.contact_lens_check.findings[1].status = "APPROVED"
     path = tmp_path_factory.mktemp("page") / "page.html"
     bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="HTML", pictures=3)
-    with browser(program) as opened:
-        opened.open(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(chromium: str, file: Path) -> Iterator[Page]:
+    with browser(chromium) as opened:
+        opened.open(file)
         yield opened
 
 
@@ -200,9 +208,9 @@ def test_the_keyboard_sorts_too(page: Page) -> None:
 
 
 def test_a_narrow_window_scrolls_the_table_and_not_the_page(page: Page, tmp_path: Path) -> None:
-    page.command("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=1, mobile=False)
+    page.resize(420, 800)
     assert page.value("document.documentElement.scrollWidth <= window.innerWidth")
-    page.command("Emulation.clearDeviceMetricsOverride")
+    page.resize(1200, 900)
     page.picture(tmp_path / "page.png")
     assert (tmp_path / "page.png").stat().st_size > 10_000
 
@@ -244,11 +252,8 @@ def large_file(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture
-def large(large_file: Path) -> Iterator[Page]:
-    program = find_browser()
-    if program is None:
-        pytest.skip(MISSING)
-    with browser(program) as opened:
+def large(chromium: str, large_file: Path) -> Iterator[Page]:
+    with browser(chromium) as opened:
         opened.open(large_file)
         opened.drawn()
         yield opened

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from ..programs import lacks
 from .reports import load_report, pair_report, run
 from .scenes import (
     add_object,
@@ -1229,7 +1230,7 @@ def gpu_picture() -> ModuleType:
     try:
         picture.start_gpu()
     except picture.GpuUnavailable as error:
-        pytest.skip(str(error))
+        lacks(str(error))
     return picture
 
 

@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+from ..programs import lacks
+
 ROOT = Path(__file__).resolve().parents[2]
 README_EXAMPLES = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S))
 
@@ -34,14 +36,14 @@ def clean(
     build: ModuleType, wheel: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Path:
     """The programs of an environment in which pip has installed the wheel, and nothing else was asked for."""
+    folder = tmp_path_factory.mktemp("clean")
     try:
         python = build.find_python(request.param, "the test of the wheel")
+        build.make_environment(python, folder)
+        programs = Path(build.python_in(folder)).parent
+        build.pip(programs / "python", ["install", str(wheel)], "numpy", folder / "pip.log")
     except build.MissingError as error:
-        pytest.skip(str(error))
-    folder = tmp_path_factory.mktemp("clean")
-    subprocess.run([python, "-m", "venv", str(folder)], check=True, timeout=120)
-    programs = Path(build.python_in(folder)).parent
-    build.pip(programs / "python", ["install", str(wheel)], "numpy", folder / "pip.log")
+        lacks(str(error))
     return programs
 
 

@@ -73,10 +73,11 @@ def test_the_wheel_of_the_source_distribution_is_that_of_the_checkout(
 
 
 @pytest.mark.slow
-def test_the_source_distribution_has_tests_and_documents(distributions: tuple[Path, Path]) -> None:
+def test_the_source_distribution_has_tests_and_documents(
+    distributions: tuple[Path, Path], files_in_git: list[str]
+) -> None:
     with tarfile.open(distributions[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"README.md", "LICENSE", "build.py", "core/__init__.py", "tests/conftest.py", "docs/user-guide.md"} <= names
-    found = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    tracked = {name for name in found.stdout.splitlines() if name[0] != "." and (ROOT / name).is_file()}
+    tracked = {name for name in files_in_git if name[0] != "." and (ROOT / name).is_file()}
     assert tracked <= names

@@ -6,9 +6,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,17 +65,9 @@ def test_the_workflow_keeps_the_folders_that_build_makes(
         assert build.cache_folder("x").parent == tmp_path / path.removeprefix("~/")
 
 
-def files_in_git() -> Iterator[str]:
-    found = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
-    if found.returncode:
-        pytest.skip("this is no checkout of git, or there is no git")
-    yield from found.stdout.decode("utf-8").split("\0")[:-1]
-
-
-def test_every_system_can_check_the_files_out() -> None:
-    files = list(files_in_git())
-    assert len({path.casefold() for path in files}) == len(files), "two are one where case does not count"
-    for path in files:
+def test_every_system_can_check_the_files_out(files_in_git: list[str]) -> None:
+    assert len({path.casefold() for path in files_in_git}) == len(files_in_git), "two are one where case does not count"
+    for path in files_in_git:
         assert path.isascii()
         assert len(path) < 120, "paths on Windows have 260 characters, and someone's folders come first"
         for part in path.split("/"):
@@ -84,10 +75,10 @@ def test_every_system_can_check_the_files_out() -> None:
             assert not re.fullmatch(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", part, re.IGNORECASE), path
 
 
-def test_texts_have_the_same_line_ends_everywhere() -> None:
+def test_texts_have_the_same_line_ends_everywhere(files_in_git: list[str]) -> None:
     """Else the zip and the digests of files differ between systems."""
     assert "* text=auto eol=lf" in (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
-    for path in files_in_git():
+    for path in files_in_git:
         content = (ROOT / path).read_bytes() if (ROOT / path).is_file() else b""
         assert b"\0" in content or b"\r\n" not in content, path
 

@@ -13,28 +13,67 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-MISSING = "There is no Chromium to open the page with: apt install chromium-headless-shell, or name one in $CHROMIUM"
+from .programs import is_required, lacks
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "chromium-headless-shell": ("chromium-headless-shell", "chrome-headless-shell"),
+    "chromium": ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+}
+"""The programs of both kinds, likeliest first: without any window, and as people have it."""
 SECONDS = 60.0
 """Until an answer counts as not coming."""
+PROBE_SECONDS = 30.0
+"""The same for the first page, which is empty."""
 
 
-def find_browser() -> str | None:
-    """The path of a Chromium, if this machine has one that can be driven from here."""
+class BrowserError(Exception):
+    """The browser does not do what it is asked for."""
+
+
+def browsers() -> list[str]:
+    """The kinds of browsers to try a page in: those that this machine has, or the one that $CHROMIUM names."""
+    if chosen := os.environ.get("CHROMIUM"):
+        return [chosen]
+    if is_required():
+        return [*KINDS]
+    return [kind for kind, names in KINDS.items() if any(map(shutil.which, names))] or ["chromium"]
+
+
+def usable_browser(kind: str) -> str:
+    """The path of a browser of a kind, or of that name; where none can be driven, the test is skipped."""
     if os.name != "posix":
-        return None
-    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM", ""), *NAMES) if name)
-    return next((path for path in found if path), None)
+        lacks("a browser is driven on Linux and macOS only")
+    path = next(filter(None, map(shutil.which, KINDS.get(kind, (kind,)))), None)
+    if path is None:
+        lacks(f"there is no {kind}: install it, or name a Chromium in $CHROMIUM")
+    if problem := problem_of(path):
+        lacks(f"{path} cannot be driven: {problem}")
+    return path
+
+
+@cache
+def problem_of(path: str) -> str:
+    """Why a browser does not open a page; empty when it does. One in a sandbox may not see the temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+        page = Path(folder) / "page.html"
+        page.write_text("<!DOCTYPE html><title>Here</title>", encoding="utf-8")
+        try:
+            with browser(path, PROBE_SECONDS) as opened:
+                opened.open(page)
+                return "" if opened.value("document.title") == "Here" else "it shows another page"
+        except (BrowserError, OSError) as error:
+            return str(error)
 
 
 class Page:
     """An open page. Commands and answers are JSON texts, each with a zero byte behind it, in two pipes."""
 
-    def __init__(self, commands: int, answers: int) -> None:
-        self._commands, self._answers = commands, answers
+    def __init__(self, commands: int, answers: int, seconds: float = SECONDS) -> None:
+        self._commands, self._answers, self._seconds = commands, answers, seconds
         self._rest = b""
         self._number = 0
         self._session: str | None = None
@@ -47,21 +86,27 @@ class Page:
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._commands, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + SECONDS
+        try:
+            os.write(self._commands, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError as error:
+            raise BrowserError("it has ended") from error
+        end = time.monotonic() + self._seconds
         while True:
             told = self._next(end - time.monotonic())
             if told.get("id") == self._number:
-                assert "error" not in told, told["error"]
+                if "error" in told:
+                    raise BrowserError(f"{method}: {told['error'].get('message')}")
                 return told["result"]
             self._note(told)
 
     def _next(self, seconds: float) -> Any:
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._answers], [], [], max(seconds, 0.0))
-            assert ready, "the browser does not answer"
+            if not ready:
+                raise BrowserError("it does not answer")
             more = os.read(self._answers, 1 << 20)
-            assert more, "the browser has ended"
+            if not more:
+                raise BrowserError("it has ended")
             self._rest += more
         text, _, self._rest = self._rest.partition(b"\0")
         return json.loads(text)
@@ -76,14 +121,22 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Load a file and wait until it is there."""
-        target = self.command("Target.createTarget", url="about:blank", width=1200, height=900)["targetId"]
+        target = self.command("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.command("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.resize(1200, 900)
         for domain in ("Runtime", "Page", "Network"):
             self.command(f"{domain}.enable")
-        self.command("Page.navigate", url=path.resolve().as_uri())
-        end = time.monotonic() + SECONDS
+        if reason := self.command("Page.navigate", url=path.resolve().as_uri()).get("errorText"):
+            raise BrowserError(f"it does not open {path} ({reason})")
+        end = time.monotonic() + self._seconds
         while self.value("document.readyState + location.protocol") != "completefile:":
-            assert time.monotonic() < end, "the page does not load"
+            if time.monotonic() > end:
+                raise BrowserError(f"it does not load {path}")
+
+    def resize(self, width: int, height: int, scale: float = 1.0) -> None:
+        """Set the size of what the page is seen in; an ordinary browser's window has a frame besides."""
+        size = {"width": width, "height": height, "deviceScaleFactor": scale}
+        self.command("Emulation.setDeviceMetricsOverride", **size, mobile=False)
 
     def value(self, expression: str) -> Any:
         """The value of a JavaScript expression; of a promise, what it is fulfilled with."""
@@ -124,9 +177,9 @@ class Page:
 
 
 @contextmanager
-def browser(program: str) -> Iterator[Page]:
+def browser(program: str, seconds: float = SECONDS) -> Iterator[Page]:
     """A browser as long as it is needed, in a profile of its own."""
-    import fcntl  # where there is none, `find_browser` finds no browser
+    import fcntl  # where there is none, no browser is usable
 
     to_browser, from_us = os.pipe()
     to_us, from_browser = os.pipe()
@@ -141,7 +194,7 @@ def browser(program: str) -> Iterator[Page]:
         for end in (to_browser, from_browser, reads, writes):
             os.close(end)
         try:
-            yield Page(from_us, to_us)
+            yield Page(from_us, to_us, seconds)
         finally:
             os.killpg(process, signal.SIGKILL)  # its helpers too
             os.waitpid(process, 0)
