@@ -37,7 +37,7 @@ from .progress import Progress
 from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
-from .terminal import closing_lines, lines, total_lines
+from .terminal import Listing, closing_lines, lines, total_lines
 
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
@@ -62,6 +62,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     places = places_of(options)
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
+    frames = options.frames if part is None else part["covers"]["frames"]
+    listing = Listing.of(options, len(frames or ()))
     inputs = [scene_report.input_of(_path(file)) for file in files]
     checks: list[dict[str, Any]] = []
     decisions = earlier.record(stopped=True)["decisions"]
@@ -81,7 +83,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 checks.append(check)
                 _add(partials, [check], source, part)
                 if not screen.quiet:
-                    for line in lines(check, file, decisions):
+                    for line in lines(check, file, decisions, listing):
                         screen.say(line)
             for line in closing_lines(checks[before:]):
                 screen.say(line)
@@ -102,7 +104,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
         complain_of(messages.timed_out(options.timeout))
     elif stopped:
         complain_of(messages.STOPPED_UNCHECKED)
-    elif any(source["error"] is not None for source in inputs):
+    elif failed := sum(source["error"] is not None for source in inputs):
+        screen.say(messages.files_failed(failed, len(inputs)))
         return WRONG
     if unwritten:
         return WRONG

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from typing import Any
 
 from ..check.clashes import LEAST_RANKS
@@ -13,6 +14,7 @@ from ..data.records import ALL, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
 from .command_parser import Collected, CommandParser, duration, natural, positive
+from .terminal import LEAST_OF_A_FRAME, MOST_CLASHES
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000
@@ -234,6 +236,13 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         "through another",
     )
     out.add_argument(
+        "--list",
+        type=_listed,
+        metavar="N",
+        help=f"how many clashes of a check the terminal lists, the worst (default: {MOST_CLASHES}; of several frames "
+        f"together, but {LEAST_OF_A_FRAME} of each): a number, or all",
+    )
+    out.add_argument(
         "--quiet",
         action="store_true",
         help="print errors only, and nothing from Blender or scripts while the command runs. Add -q after blender to "
@@ -246,6 +255,10 @@ def _length(text: str) -> WrittenLength:
         return written_length(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _listed(text: str) -> int:
+    return sys.maxsize if text == "all" else natural(text)
 
 
 def _shard(text: str) -> Shard:

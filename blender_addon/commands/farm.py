@@ -37,6 +37,8 @@ REPORTS = ("html", "json", "junit")
 EARLIER = ("baseline", "decisions")
 OF_BOTH = ("enable_autoexec", "quiet")
 """Options that are for check and for merge."""
+OF_MERGE = ("list", *ALLOW_OPTIONS)
+"""Options that are for merge only, as its parts do not need them."""
 REPLACED = re.compile(r"\{[-+./#%\d]*[}=]")
 """Replacement strings of GNU parallel, such as {} and {1}, which it knows in any word."""
 NOT_WRITTEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -170,14 +172,14 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
         folder=folder,
         files=files,
         frames=frames,
-        options=divided(made, arguments, (*VALUES, *ALLOW_OPTIONS))[2],
+        options=divided(made, arguments, (*VALUES, *OF_MERGE))[2],
         earlier=earlier,
         chunk_size=options.chunk_size,
         shards=options.shards,
         reports=_reports(options) or {kind: str(folder / f"clashes{EXTENSIONS[kind]}") for kind in REPORTS},
         pictures=options.pictures,
         fail_on=options.fail_on,
-        merge_options=divided(made, arguments, (*OF_BOTH, *ALLOW_OPTIONS))[1],
+        merge_options=divided(made, arguments, (*OF_BOTH, *OF_MERGE))[1],
     )
 
 

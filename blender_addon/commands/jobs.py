@@ -33,7 +33,7 @@ from .reporting import ALLOW_OPTIONS, criteria_of, places_of
 from .streams import complain
 
 Item = TypeVar("Item")
-REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", *ALLOW_OPTIONS, "quiet")
+REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", *ALLOW_OPTIONS, "list", "quiet")
 NOT_OF_PARTS = ("jobs", "timeout", *REPORTS)
 OF_MERGE = ("enable_autoexec", "baseline", *REPORTS)
 RESTRICTIONS = ("only_files", "only_frames", "shard")

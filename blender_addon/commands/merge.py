@@ -28,7 +28,7 @@ from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_faul
 from .reporting import criteria_of, exit_code, places_of, write_reports
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
-from .terminal import closing_lines, lines, total_lines
+from .terminal import Listing, closing_lines, lines, total_lines
 
 
 def parser(prog: str) -> CommandParser:
@@ -72,6 +72,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         except MergeError as error:
             raise UsageError(str(error)) from error
         each = len(document["checks"]) // len(document["inputs"])
+        listing = Listing.of(options, each)
         names = Counter(source["file"] for source in document["inputs"])
         for k, source in enumerate(document["inputs"]):
             checks = document["checks"][k * each : (k + 1) * each]
@@ -85,7 +86,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:
-                    for line in lines(check, name, document["decisions"]):
+                    for line in lines(check, name, document["decisions"], listing):
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)

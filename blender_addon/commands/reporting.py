@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
 from typing import Any
 
+from ..check.clash_rows import present_relations
 from ..data import messages
+from ..data.lazy_rows import column
 from ..report import files as report_files
 from ..report import scene as scene_report
-from ..report.criteria import ALLOWANCES, Criteria, unchecked
+from ..report.criteria import ALLOWANCES, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
 from .outcome import CLEAN, FINDINGS, UNCHECKED, UsageError, complain_of, complain_of_a_fault
 from .streams import Screen
@@ -83,14 +86,30 @@ def _write(
 
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:
     """Return what complete checks end with, and say why: of what could not be checked on the standard error stream."""
-    if failing := sum(sum(criteria.failing(check)) for check in checks):
+    failing = [
+        relation
+        for check in checks
+        for relation, fails in zip(column(check["findings"], "relation"), criteria.failing(check), strict=True)
+        if fails
+    ]
+    if failing:
         screen.say(messages.failed(failing, criteria.fail_on))
         return FINDINGS
-    left = [entry["reason"] for check in checks for entry in unchecked(check) if not criteria.allows(entry)]
+    entries = [entry for check in checks for entry in unchecked(check)]
+    left = [entry for entry in entries if not criteria.allows(entry)]
     if not left:
+        found = sum(len(present_relations(check["findings"])) for check in checks)
+        screen.say(messages.clean(found, criteria.fail_on, len(entries), _options_of(entries)))
         return CLEAN
-    complain_of(messages.not_all_checked(left))
+    complain_of(messages.not_all_checked([entry["reason"] for entry in left]))
+    screen.say(messages.unchecked(len(left), _options_of(left)))
     return UNCHECKED
+
+
+def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the options that allow what could not be checked."""
+    words = {allowance_of(entry.get("kind")) for entry in entries}
+    return [f"--allow-{word}" for word in ALLOWANCES if word in words]
 
 
 def any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:

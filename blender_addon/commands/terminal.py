@@ -3,28 +3,58 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ..check.changes import APART, RESOLVED
 from ..check.clash_rows import present_relations, words
 from ..data import messages
 from ..data.distance import AT_MOST, Distance
-from ..data.lazy_rows import column
+from ..data.lazy_rows import Row, column
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
+from ..report.criteria import OPEN, WORSE
 from ..report.scene_units import unit_format
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
 MOST_LINES = 10
 """So many of each kind, except clashes, are printed at most; reports have all."""
+MOST_CLASHES = 50
+"""So many clashes of a check are printed unless the user says otherwise."""
+LEAST_OF_A_FRAME = 3
+"""The checks of a list of frames share that number, but so many of each are printed."""
 
 
-def lines(check: dict[str, Any], file: str | None = None, decisions: Mapping[str, Any] | None = None) -> list[str]:
-    """Return a check as lines of text: one for the whole, one for each finding.
+class Listing(NamedTuple):
+    """How many clashes of a check are printed, and the path of a report that has all."""
+
+    most: int
+    report: str | None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, frames: int) -> Listing:
+        """Return what the options of a command ask for, of a file that is checked at so many frames."""
+        paths = (getattr(options, kind) for kind in ("html", "csv", "json", "junit"))
+        report = next((path for path in paths if path is not None), None)
+        most = max(LEAST_OF_A_FRAME, MOST_CLASHES // max(1, frames)) if options.list is None else options.list
+        return cls(most, report)
+
+
+LISTING = Listing(MOST_CLASHES, None)
+
+
+def lines(
+    check: dict[str, Any],
+    file: str | None = None,
+    decisions: Mapping[str, Any] | None = None,
+    listing: Listing = LISTING,
+) -> list[str]:
+    """Return a check as lines of text: one for the whole, one for each of the worst findings.
 
     file: its name as the user gave it; decisions: their file, as documents have it.
     """
@@ -36,6 +66,9 @@ def lines(check: dict[str, Any], file: str | None = None, decisions: Mapping[str
     head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
     clearance = check["settings"]["clearance"]
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
+    findings = check["findings"]
+    places = _worst(findings, listing.most, check["gone"] is not None)
+    listed = [findings[k] for k in places]  # each is made once
     rows = [
         (
             row["relation"].replace("_", " "),
@@ -46,15 +79,18 @@ def lines(check: dict[str, Any], file: str | None = None, decisions: Mapping[str
             _status(row, units),
             _change(row, units),
         )
-        for row in check["findings"]
+        for row in listed
     ]
     widths = [max((len(row[k]) for row in rows), default=0) for k in range(7)]
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    bounds = sum("at most" in distance for _, _, _, distance, *_ in rows)
-    if bounds and not check["settings"].get("exact"):
-        found.append(f"  {messages.upper_bounds(bounds)}")
+    others = sorted({*range(len(findings))}.difference(places))
+    if rows and others:
+        found.append(f"  {messages.more_clashes(len(others), listing.report)}")
+    if not check["settings"].get("exact"):
+        bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others)))
+        found += [f"  {messages.upper_bounds(bounds)}"] if bounds else []
     for title in ("gone", "not_compared"):
         word = title.replace("_", " ")
         entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
@@ -65,6 +101,17 @@ def lines(check: dict[str, Any], file: str | None = None, decisions: Mapping[str
     ]
     found += [f"  {line}" for line in first_of(skipped)]
     return found
+
+
+def _worst(findings: Sequence[Row], most: int, is_compared: bool) -> Sequence[int]:
+    """Return the places of the first findings; those that are undecided, and new or deeper since the baseline if they
+    are compared with one, are before others."""
+    if len(findings) <= most:
+        return range(len(findings))
+    statuses = column(findings, "status")
+    changes = column(findings, "change") if is_compared else [None] * len(findings)
+    order = sorted(range(len(findings)), key=lambda k: (statuses[k] not in OPEN, changes[k] not in (None, *WORSE)))
+    return sorted(order[:most])
 
 
 def first_of(lines: Sequence[str]) -> Iterator[str]:

@@ -703,7 +703,8 @@ def table_of_clashes(check: str) -> str:
 
 
 def not_everything_in(number: int, total: int) -> str:
-    return f"{NOT_EVERYTHING}: something is missing in {number:,} of {counted(total, 'check')}, which name it below"
+    verb = "names" if number == 1 else "name"
+    return f"{NOT_EVERYTHING}: something is missing in {number:,} of {counted(total, 'check')}, which {verb} it below"
 
 
 def settings_differ(number: int) -> str:
@@ -844,7 +845,8 @@ def total(checks: int, found: Sequence[str], pairs: int, left_out: str, incomple
         text += f" of {counted(pairs, 'pair')} ({relation_counts(found)})"
     if left_out:
         text += f"; {left_out}"
-    return f"{text}; {incomplete:,} of the checks are not complete" if incomplete else text
+    verb = "is" if incomplete == 1 else "are"
+    return f"{text}; {incomplete:,} of the checks {verb} not complete" if incomplete else text
 
 
 def smaller_touches(count: int, least: Set[str | None]) -> str:
@@ -978,6 +980,10 @@ def other_file(path: str, kind: str) -> str:
 
 def not_regular(path: str) -> str:
     return f"{path} is not a regular file, and the partial report is written there: remove it first"
+
+
+def no_partial(path: str, reason: str) -> str:
+    return f"{path}: there is no room for what is done meanwhile: {reason}"
 
 
 def partial_report_at(path: str) -> str:
@@ -1133,9 +1139,33 @@ def no_scene(name: str) -> str:
     return f"there is no scene '{name}' in the file"
 
 
-def failed(count: int, fail_on: str) -> str:
-    """Return why the exit code is that of clashes; count: how many count."""
-    return f"Exit code 1: {clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
+def failed(relations: Sequence[str], fail_on: str) -> str:
+    """Return why the exit code is that of clashes, and which word of --fail-on does not count them if none penetrates;
+    relations: of those that count."""
+    count, kinds = len(relations), sorted({*relations})
+    text = f"Exit code 1: {clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
+    if fail_on == "new" or not {*kinds} <= {"touching", "within_clearance"}:
+        return text
+    which = f"{'it is' if count == 1 else 'all are'} {' or '.join(kinds).replace('_', ' ')}"
+    return f"{text}; {which}, which --fail-on {'penetrating' if 'touching' in kinds else 'touching'} does not count"
+
+
+def clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> str:
+    """Return why the exit code is 0; found: how many clashes there are, of which none counts; allowed: how much could
+    not be checked, by these options."""
+    text = f"none of {clashes(found)} counts (--fail-on {fail_on})" if found else "no clashes"
+    left = f"; {allowed:,} not checked, allowed by {' and '.join(options)}" if allowed else ""
+    return f"Exit code 0: {text}{left}"
+
+
+def unchecked(count: int, options: Sequence[str]) -> str:
+    """Return why the exit code is that of what could not be checked; options: those that allow it."""
+    allow = f"{' and '.join(options)} {'allows' if len(options) == 1 else 'allow'} that"
+    return f"Exit code 3: no clash counts, but {count:,} could not be checked ({allow})"
+
+
+def files_failed(count: int, total: int) -> str:
+    return f"Exit code 2: {count:,} of {counted(total, 'file')} could not be checked to the end"
 
 
 def not_all_checked(reasons: Sequence[str]) -> str:
@@ -1347,6 +1377,11 @@ def clashes_not_compared(number: int) -> str:
 def changed_since(change: str, before: float | None, units: Lengths) -> str:
     """Return how a clash differs from the baseline, as in 'deeper: was a depth of 2 mm'."""
     return "new since the baseline" if change == "new" else f"{change}: was {depth_or_gap(before, units)}"
+
+
+def more_clashes(number: int, report: str | None) -> str:
+    """Return how many clashes of a check are not listed; report: the path of one that has them."""
+    return f"{number:,} more {f'in {report}' if report else '(write a report, or add --list all)'}"
 
 
 def more_entries(number: int) -> str:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import re
 import struct
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -46,6 +49,8 @@ LABELS = 2.2
 """Interface scale of a picture for a page, which shows it small first."""
 SIGHT_LINES = 64
 """At most about as many corners are looked at to tell that share."""
+OF_EGL = re.compile(rb"(?:lib)?EGL |MESA")
+"""How lines of EGL and its drivers begin."""
 
 
 class GpuUnavailable(RuntimeError):  # noqa: N818
@@ -65,17 +70,35 @@ def start_gpu() -> None:
     global _gpu_is_up
     if _gpu_is_up or not bpy.app.background:
         return
-    if sys.platform.startswith("linux") and not _egl_gives_a_context():
-        raise GpuUnavailable(messages.NO_DRIVER)
-    try:
-        if hasattr(gpu, "init"):  # Blender 5.2
-            gpu.init()
-        else:
-            _render_a_speck()
-        gpu.types.GPUOffScreen(8, 8).free()
-    except (RuntimeError, SystemError) as error:
-        raise GpuUnavailable(f"{messages.NO_DRIVER} ({error})") from error
+    with _without_lines_of_egl() if sys.platform.startswith("linux") else nullcontext():
+        if sys.platform.startswith("linux") and not _egl_gives_a_context():
+            raise GpuUnavailable(messages.NO_DRIVER)
+        try:
+            if hasattr(gpu, "init"):  # Blender 5.2
+                gpu.init()
+            else:
+                _render_a_speck()
+            gpu.types.GPUOffScreen(8, 8).free()
+        except (RuntimeError, SystemError) as error:
+            raise GpuUnavailable(f"{messages.NO_DRIVER} ({error})") from error
     _gpu_is_up = True
+
+
+@contextmanager
+def _without_lines_of_egl() -> Iterator[None]:
+    """Leave out of the standard error what EGL says while one version of OpenGL after the other is tried: what is wrong
+    in the end is raised."""
+    with tempfile.TemporaryFile() as said:
+        kept = os.dup(2)
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            said.seek(0)
+            with suppress(OSError):  # nobody reads it
+                os.write(2, b"".join(line for line in said if not OF_EGL.match(line)))
 
 
 def _egl_gives_a_context() -> bool:

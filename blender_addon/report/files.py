@@ -288,9 +288,12 @@ class Partials:
                     while left:
                         left = left[file.write(left) :]
                 except OSError as error:
-                    problems.append(f"{partial_path(place)}: {error.strerror or error}")
+                    reason, end = error.strerror or str(error), ends.pop(place)
+                    problems.append(
+                        f"{partial_path(place)}: {reason}" if end else messages.no_partial(place.path, reason)
+                    )
                     with suppress(OSError):  # a line that is cut stays then
-                        file.truncate(ends.pop(place))
+                        file.truncate(end)
                     file.close()
         return problems
 
@@ -309,7 +312,9 @@ class Partials:
 
     def hint(self, place: Place) -> str:
         """Return where what was done can be read, as the end of a sentence."""
-        return messages.partial_report_at(partial_path(place)) if place in self._files else ""
+        path = partial_path(place)
+        has_lines = place in self._files and os.path.exists(path) and os.path.getsize(path) > 0
+        return messages.partial_report_at(path) if has_lines else ""
 
 
 def _identity(file: io.FileIO) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from gpu_extras.batch import batch_for_shader
 
-from .scenes import mesh_object
+from .scenes import mesh_object, part
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "tests" / "data" / "images"
@@ -1115,3 +1115,13 @@ def test_without_a_driver_the_process_lives_and_the_packages_are_named(hide, tmp
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("REFUSED")]
     assert {"libegl1", "libgl1-mesa-dri"} <= set(re.findall(r"[\w-]+", line))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the driver comes with the system")
+def test_lines_of_egl_are_kept_out_of_logs_and_errors_are_not(capfd):
+    """Blender tries one version of OpenGL after the other, and EGL complains of each that it does not have."""
+    said = b"EGL Error (0x3009): EGL_BAD_MATCH: no\nlibEGL warning: no\nMESA-LOADER: no\n"
+    with part("blender_addon.draw.picture")._without_lines_of_egl():
+        os.write(2, said + b"a real error\n")
+    os.write(2, b"and another\n")
+    assert capfd.readouterr().err == "a real error\nand another\n"

@@ -333,6 +333,18 @@ def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
     assert {path.name for path in tmp_path.iterdir()} == {"out.csv", "out.json", "out.json.partial", "scene.blend"}
 
 
+def test_a_full_disk_names_no_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is no room for a line, no partial report is left."""
+    file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
+    with no_file_larger_than(100):
+        assert run(file, *options) == 2
+    said = capsys.readouterr().err
+    assert f"contact_lens: {paths['json']}: there is no room for what is done meanwhile: File too large" in said
+    assert f"contact_lens: {paths['json']}: File too large\n" in said
+    assert ".partial" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.blend"]
+
+
 def test_a_report_that_cannot_be_made_costs_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from .processes import in_process, installed, modules_of
 from .reports import load_report, run
-from .scenes import cube, part, save_scene
+from .scenes import cube, mesh_object, part, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -202,6 +202,84 @@ def test_any_terminal_can_show_the_help(capsys: pytest.CaptureFixture[str]) -> N
     for name in part("blender_addon.command_line").COMMANDS:
         assert run(name, "--help") == 0
         assert capsys.readouterr().out.isascii(), f"{name}: code page 437 has few letters"
+
+
+# --- the list of clashes, and the last line -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crates(tmp_path: Path) -> Path:
+    """A file of 53 clashes, the first the deepest."""
+    for k in range(53):
+        cube(f"Crate {k}", (9.0 * k, 0.0, 0.0))
+        cube(f"Shelf {k}", (9.0 * k + 1.0 + 0.01 * k, 0.1, 0.1))
+    return save_scene(tmp_path / "crates.blend")
+
+
+def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> list[str]:
+    """What a command prints, without what Blender does."""
+    run(*arguments)
+    return [line for line in capfd.readouterr().out.splitlines() if "Read blend" not in line]
+
+
+def test_the_worst_clashes_are_listed_and_where_the_others_are(
+    crates: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "x.html"
+    head, *rows, more, saved, last = told(capfd, "check", crates, "--html", page, "--pictures", 0)
+    assert "53 clashes (53 penetrating)" in head
+    assert [line.split("  ")[2] for line in rows] == [f"Crate {k}" for k in range(50)]
+    assert (more, saved) == (f"  3 more in {page}", f"Saved {page}")
+    assert last == "Exit code 1: 53 clashes count (--fail-on any)"
+    assert told(capfd, "check", crates, "--list", 1)[2:-1] == ["  52 more (write a report, or add --list all)"]
+    assert len(told(capfd, "check", crates, "--list", "all")) == 55
+    assert len(told(capfd, "check", crates, "--list", 0)) == 2
+
+
+def test_clashes_that_count_are_listed_before_others(
+    crates: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The shallowest is new since the baseline, and so what the exit code is for."""
+    bpy.ops.wm.open_mainfile(filepath=str(crates))
+    bpy.data.objects["Shelf 52"].location.z = 9.0
+    (tmp_path / "earlier").mkdir()
+    earlier = save_scene(tmp_path / "earlier" / "crates.blend")
+    run("check", earlier, "--json", tmp_path / "old.json", "--quiet")
+    capfd.readouterr()
+    rows = told(capfd, "check", crates, "--baseline", tmp_path / "old.json", "--list", 2)[1:3]
+    assert ["Crate 0 " in rows[0], "Crate 52 " in rows[1]] == [True, True]
+
+
+def test_frames_share_the_list(crates: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = told(capfd, "check", crates, "--frames", "1-25")
+    assert sum("Crate" in line for line in lines) == 25 * 3
+    assert sum(line.startswith("  50 more ") for line in lines) == 25
+
+
+def test_the_last_line_says_why_the_exit_code_is_what_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cube("A")
+    cube("B", (2.0, 0.0, 0.0))
+    cube("Far", (9.0, 0.0, 0.0))
+    touching = save_scene(tmp_path / "touching.blend")
+    assert told(capfd, "check", touching)[-1] == (
+        "Exit code 1: 1 clash counts (--fail-on any); it is touching, which --fail-on penetrating does not count"
+    )
+    assert told(capfd, "check", touching, "--clearance", "10")[-1].endswith(
+        "; all are touching or within clearance, which --fail-on penetrating does not count"
+    )
+    last = told(capfd, "check", touching, "--fail-on", "penetrating")[-1]
+    assert last == "Exit code 0: none of 1 clash counts (--fail-on penetrating)"
+    assert told(capfd, "check", touching, "--no-touching")[-1] == "Exit code 0: no clashes"
+    mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
+    broken = save_scene(tmp_path / "broken.blend")
+    assert told(capfd, "check", broken, "--no-touching")[-1] == (
+        "Exit code 3: no clash counts, but 1 could not be checked (--allow-skipped allows that)"
+    )
+    last = told(capfd, "check", broken, "--no-touching", "--allow-skipped")[-1]
+    assert last == "Exit code 0: no clashes; 1 not checked, allowed by --allow-skipped"
+    *_, total, last = told(capfd, "check", broken, touching, tmp_path / "none.blend")
+    assert total.endswith("; 1 of the checks is not complete")
+    assert last == "Exit code 2: 1 of 3 files could not be checked to the end"
 
 
 # --- progress -------------------------------------------------------------------------------------------------------
