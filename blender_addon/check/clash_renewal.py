@@ -210,7 +210,7 @@ def _kept(
         for pairs in (outcome.cleared, outcome.ignored_pairs)
     )
 
-    unsure = {key[0] for pair in outcome.unchecked if len(pair) == 1 for key in pair}
+    unsure = {key[0] for pair in outcome.unchecked if len(pair) == 1 for key in pair if key in states}
     not_read = [entry.name for entry in given.skipped if entry.unchecked]
 
     @cache

@@ -108,7 +108,10 @@ class _Search:
         self._sides = [[{obj.key for obj in side} for side in both] for both in sides]
         self._compared = [[{given.objects[k].key for k in side} for side in scope.sides] for scope in given.scopes]
         """Of each side of each scope what is checked by itself, and not as a part of a compound parent."""
-        self._objects = {obj.key: obj for both in sides for side in both for obj in side}
+        read = [obj for both in sides for side in both for obj in side]
+        self._objects = {obj.key: obj for obj in (*read, *given.without_surface)}
+        self._wires = {obj.key for obj in given.without_surface}
+        """What has no faces: an earlier thing can be it only if that was made of the same edges and points."""
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._rows = {obj.key: k for k, obj in enumerate(given.objects)}
         self._left_out, self._approved = _pairs(outcome.ignored_pairs, given), _pairs(outcome.approved.pairs, given)
@@ -128,7 +131,9 @@ class _Search:
         reasons = set()
         if (a.is_absent and (b.exist or b.is_absent)) or (b.is_absent and (a.exist or a.is_absent)):
             reasons = {
-                messages.was_not_checked(obj.name) for key, obj in self._new.items() if key in self._unchecked_keys
+                messages.was_not_checked(obj.name)
+                for key, obj in self._new.items()
+                if key in self._unchecked_keys - self._wires
             }
         if a.exist and b.exist:
             reasons |= {*a.unread, *b.unread, *self._reasons(a.keys, b.keys)}
@@ -203,7 +208,8 @@ class _Search:
         places: dict[str | None, list[Key]] = {}
         for key, obj in self._new.items():
             geometries.setdefault(obj.geometry_digest, []).append(key)
-            places.setdefault(obj.place_digest, []).append(key)
+            if key not in self._wires:
+                places.setdefault(obj.place_digest, []).append(key)
         by_geometry, by_place = ({k: frozenset(keys) for k, keys in of.items()} for of in (geometries, places))
         return by_geometry, by_place
 

@@ -91,7 +91,8 @@ def check(
     check these candidate pairs only. decide: returns what is decided about clashes beside the file; it stands above
     what the file says.
     """
-    outcome = Outcome(skipped=list(given.skipped))
+    without_surface = {frozenset((obj.key,)) for obj in given.without_surface}
+    outcome = Outcome(skipped=list(given.skipped), unchecked=without_surface)
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
         run = _Check(given, outcome, known or FrameCache(follows=False), found)

@@ -21,6 +21,7 @@ class Unread:
 
     def __init__(self, scene: bpy.types.Scene, given: CheckInput) -> None:
         keys = {obj.key for scope in given.scopes for side in scope.sides for obj in given.with_parts(side)}
+        keys |= {obj.key for obj in given.without_surface}
         self.owners = {key[0] for key in keys}
         """`session_uid` of the objects that were read, and of those that make the instances that were."""
         self.in_scene = {obj.session_uid: obj for obj in scene.objects}

@@ -386,7 +386,7 @@ EMPTY_SIDES = {
     "collections": ("in collection '{0}'", "in collection '{1}'"),
     "one": ("in object '{0}'", "among the objects other than '{0}'"),
 }
-"""Where there may be no geometry, by the scope of a check."""
+"""Where there may be no surface, by the scope of a check."""
 
 
 def no_object(name: str) -> str:
@@ -406,11 +406,15 @@ def excluded(name: str) -> str:
 
 
 def nothing_checked(place: str) -> str:
-    return f"Nothing was checked: there is no geometry {place}"
+    return f"Nothing was checked: there is no surface {place}"
 
 
 def no_surface(name: str, kind: str) -> str:
     return f"'{name}' {kind}, which has no surface"
+
+
+def only_edges(name: str) -> str:
+    return f"'{name}' has no faces, so it has no surface: choose Convex Hull as its collision shape if it is solid"
 
 
 def no_instances(name: str) -> str:

@@ -283,11 +283,14 @@ def covers_hull(concavity: Concavity, resolution: float) -> bool:
     return concavity.depth <= resolution and concavity.open_fraction <= OPEN_SHARE
 
 
+def follows_mesh(choice: Choice) -> bool:
+    """Return whether a shape is that of the mesh, whatever that is like: no other one was asked for."""
+    return choice.kind == AUTOMATIC or (choice.kind == MESH and choice.source == "rigid_body")
+
+
 def kind_for(choice: Choice, has_faces: bool, is_convex: Callable[[], bool]) -> str:
     """Return which shape is made, as in `collision_shape`; whether the mesh is convex is asked only where it counts."""
     kind = choice.kind
-    if kind != AUTOMATIC and not (kind == MESH and choice.source == "rigid_body"):
+    if not follows_mesh(choice):
         return kind
-    if not has_faces or is_convex():
-        return CONVEX_HULL
-    return MESH if kind == AUTOMATIC else kind
+    return CONVEX_HULL if has_faces and is_convex() else MESH

@@ -56,6 +56,11 @@ class Geometry:
         """Whether its hull was made."""
         return "hull" in vars(self)
 
+    @property
+    def is_wire(self) -> bool:
+        """Whether it is points and edges only."""
+        return len(self.points) > 0 and len(self.triangles) == 0
+
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.points.min(axis=0), self.points.max(axis=0)

@@ -53,6 +53,7 @@ def read_input(
         joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
         listed=reviewed.listed if rules.ignore_listed else frozenset(),
         skipped=skipped,
+        without_surface=reader.without_surface,
         left_out=left_out,
         differences=differences,
         approved=reviewed.approved,

@@ -18,7 +18,7 @@ from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import Choice
 from ..data.records import Approval, Key, Pair, Rules, Skipped, State
 from ..data.units import UnitFormat
-from .collision_shape import CONCAVITY_SLACK, RESOLUTION_STEPS, covers_hull, float32_step, kind_for
+from .collision_shape import CONCAVITY_SLACK, RESOLUTION_STEPS, covers_hull, float32_step, follows_mesh, kind_for
 from .geometry import Geometry
 
 
@@ -127,6 +127,11 @@ class SceneObject:
         """(n, 3) vertices in world space."""
         return self.geometry.points @ self.linear.T + self.translation
 
+    @property
+    def has_surface(self) -> bool:
+        """Whether there is something to collide with: faces, or a shape that was chosen for what has none."""
+        return not (self.geometry.is_wire and follows_mesh(self.choice))
+
     @cached_property
     def kind(self) -> str:
         """The kind of its collision shape."""
@@ -219,6 +224,8 @@ class CheckInput:
     listed: frozenset[frozenset[int]] = frozenset()
     """Pairs of objects to ignore, by `session_uid`, of the user's list; a single object is ignored altogether."""
     skipped: list[Skipped] = field(default_factory=list)
+    without_surface: list[SceneObject] = field(default_factory=list)
+    """What is left out because it has no faces."""
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
     """Pairs that the user approved."""
     units: UnitFormat = field(default_factory=UnitFormat)

@@ -40,7 +40,10 @@ def snapshot_object(
     if not is_compound_parent(collision_shape.chosen(obj)) and read.makes_instances(obj, depsgraph):
         # First of all: of nothing but instances the mesh is empty.
         raise ReadError(messages.makes_instances(obj.name))
-    return SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
+    found = SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
+    if not found.has_surface:
+        raise ReadError(messages.only_edges(obj.name))
+    return found
 
 
 def snapshot_keys(
@@ -106,6 +109,8 @@ class SceneReader:
         """only: of the instances those; None: all."""
         self.objects: list[SceneObject] = []
         self.skipped: list[Skipped] = []
+        self.without_surface: list[SceneObject] = []
+        """What has no faces, and no collision shape that needs none."""
         self._depsgraph = depsgraph
         self._geometries = geometries
         self._rules = rules
@@ -163,10 +168,16 @@ class SceneReader:
         if makes_instances and not obj.show_instancer_for_viewport:
             return
         try:
-            self.objects.append(self.snapshot(obj, evaluated))
+            found = self.snapshot(obj, evaluated)
         except ReadError:
             if not makes_instances:  # else its instances are all there is of it
                 raise
+            return
+        if found.has_surface:
+            self.objects.append(found)
+        else:
+            self.without_surface.append(found)
+            self._skip_kind(obj.name, messages.only_edges(obj.name))
 
     def snapshot(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> SceneObject:
         """Return an evaluated object, with its parts if it is a compound parent. Raises ReadError."""
@@ -223,7 +234,8 @@ class SceneReader:
                 continue
             if shown.type not in TYPES_WITH_SURFACE:
                 if shown.type in NO_SURFACE:
-                    without.setdefault((maker.name, shown.type))
+                    words = messages.no_surface(maker.name, f"makes {NO_SURFACE[shown.type]}")
+                    without.setdefault((maker.name, words))
                 continue
             number = ".".join(map(str, numbers))
             own = source.session_uid if source != maker else 0
@@ -254,11 +266,16 @@ class SceneReader:
                 library=self._library(source),
                 instancer_library=self._library(maker),
             )
-            self.objects.append(found)
+            if found.has_surface:
+                self.objects.append(found)
+            else:
+                self.without_surface.append(found)
+                name = maker.name if source == maker else f"{source.name} of {maker.name}"
+                without.setdefault((name, messages.only_edges(name)))
             if source.rigid_body is not None:
                 together.setdefault(group, {})[source.session_uid] = found, source
-        for name, kind in without:
-            self._skip_kind(name, messages.no_surface(name, f"makes {NO_SURFACE[kind]}"))
+        for name, why in without:
+            self._skip_kind(name, why)
         parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
         if parents:
             self.objects = [parents.get(found.key, found) for found in self.objects]

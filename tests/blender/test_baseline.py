@@ -542,6 +542,42 @@ def test_what_may_be_something_else_now_is_not_gone(file: Path, why: str) -> Non
     assert found.not_compared["A B"] == reason
 
 
+def to_a_wire(obj: bpy.types.Object) -> None:
+    without_faces(obj)
+    obj.contact_lens_shape = "CONVEX_HULL"
+
+
+def test_a_wire_that_collided_as_its_hull_is_not_gone(file: Path) -> None:
+    """Also under another name; what was never one is gone, whatever wires there are."""
+    edited(file, lambda: to_a_wire(objects()["A"]))
+    old = baseline_of(file)
+    edited(file, lambda: setattr(objects()["A"], "contact_lens_shape", "AUTOMATIC"))
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == ([], {"A B": "'A' was not checked"})
+    edited(file, lambda: setattr(objects()["A"], "name", "Path"))
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == ([], {"A B": "'Path' was not checked"})
+    wire = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
+    edited(file, lambda: mesh_object("Where C Was", wire, location=objects()["C"].location))
+    edited(file, lambda: objects().remove(objects()["C"]))
+    found = compare(file, old)
+    assert (found.gone, found.not_compared) == (["B C"], {"A B": "'Path' was not checked"})
+
+
+def test_an_instance_of_a_wire_that_collided_as_its_hull_is_not_gone(file: Path) -> None:
+    def instances() -> None:
+        to_a_wire(objects()["A"])
+        instance_of(collection_of("Rig", objects()["A"], objects()["D"], is_only=True), "Rig")
+
+    edited(file, instances)
+    old = baseline_of(file)
+    assert check_in_panel()[0].status == "NEW"
+    edited(file, lambda: setattr(objects()["A"], "contact_lens_shape", "AUTOMATIC"))
+    found = compare(file, old)
+    assert found.gone == []
+    assert list(found.not_compared.values()) == ["'A [0] of Rig' was not checked"]
+
+
 def test_a_clash_whose_partner_cannot_be_read_is_not_gone(file: Path) -> None:
     """Whatever has become of the other."""
     old = baseline_of(file)

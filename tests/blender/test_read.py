@@ -326,5 +326,5 @@ def test_step_of_float32(size: float) -> None:
 
 def test_large_local_coordinates_count_for_the_resolution() -> None:
     # The mesh lies 1e6 from its own origin, the object brings it back: the steps of 1/16 remain.
-    obj = mesh_object("Far", [(1e6, 0, 0), (1e6 + 1, 0, 0), (1e6, 1, 0), (1e6, 0, 1)], [], (-1e6, 0.0, 0.0))
+    obj = mesh_object("Far", [(1e6, 0, 0), (1e6 + 1, 0, 0), (1e6, 1, 0), (1e6, 0, 1)], [(0, 1, 2)], (-1e6, 0.0, 0.0))
     assert shape(obj).step == np.spacing(np.float32(1e6))

@@ -71,14 +71,14 @@ def test_no_result_is_told(report: ModuleType) -> None:
 
 
 def point(name: str, location: tuple[float, float, float]) -> bpy.types.Object:
-    return mesh_object(name, [(0.0, 0.0, 0.0)], (), location)
+    return mesh_object(name, [(0.0, 0.0, 0.0)], (), location, "CONVEX_HULL")
 
 
 def test_one_is_not_many() -> None:
     inspect(point("A", (0.0, 0.0, 0.0)), point("B", (0.0, 0.0, 0.0)))
     shown = lines()
     assert shown["Regions"] == "1 point"
-    inspect(mesh_object("C", [(0, 0, 0), (1, 0, 0)]), cube("D", (0.5, 0.0, 0.0), 0.4))
+    inspect(mesh_object("C", [(0, 0, 0), (1, 0, 0)], kind="CONVEX_HULL"), cube("D", (0.5, 0.0, 0.0), 0.4))
     shown = lines()
     assert not any(" 1 " in f" {text}" and text.endswith("s") for text in shown.values() if "%" not in text)
 
@@ -200,10 +200,13 @@ def test_the_hole_of_a_flat_ring_is_told() -> None:
     assert warning.endswith("64 % of the hull is empty")
 
 
-def test_a_wire_is_said_to_be_inspected_as_its_hull() -> None:
+def test_a_wire_is_inspected_as_its_hull_where_that_was_chosen() -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
     ring = bpy.context.object
-    inspect(cube("A"), ring)
+    with pytest.raises(RuntimeError, match=f"'{ring.name}' has no faces, so it has no surface: choose Convex Hull"):
+        inspect(cube("A"), ring)
+    ring.contact_lens_shape = "CONVEX_HULL"
+    inspect(bpy.data.objects["A"], ring)
     assert notes() == [f"'{ring.name}' has no faces: its convex hull is used"]
 
 

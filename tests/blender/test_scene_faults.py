@@ -565,7 +565,7 @@ def test_a_check_of_nothing_is_not_clean(tmp_path: Path, capsys: pytest.CaptureF
     scene = save_scene(tmp_path / "scene.blend")
     code, check = checked(scene)
     assert (code, check["objects"]) == (3, 0)
-    assert "Nothing was checked: there is no geometry among the visible objects" in capsys.readouterr().err
+    assert "Nothing was checked: there is no surface among the visible objects" in capsys.readouterr().err
     assert checked(scene, "--allow-skipped")[0] == 3, "that is about what was skipped"
     assert checked(scene, "--allow-empty")[0] == 0
     open_scene(scene)
