@@ -127,6 +127,8 @@ class _Search:
             present, found = "ab", [self._by_list(key) for key in sorted(listed)]
         if self._outcome.partial:
             return present, [messages.CHECK_STOPPED]
+        if self._newer:  # geometry may be missing, of whatever object
+            return present, self._newer
         a, b = found
         reasons = set()
         if (a.is_absent and (b.exist or b.is_absent)) or (b.is_absent and (a.exist or a.is_absent)):
@@ -258,6 +260,11 @@ class _Search:
     def _in_file(self) -> dict[tuple[str | None, str | None], bpy.types.Object]:
         """All objects of the file by their names and libraries."""
         return {(obj.name, library_name(obj)): obj for obj in bpy.data.objects}
+
+    @cached_property
+    def _newer(self) -> list[str]:
+        """What a newer Blender has saved, in sentences."""
+        return [entry.reason for entry in self._given.skipped if entry.kind == "newer"]
 
     @cached_property
     def _unchecked(self) -> set[str]:

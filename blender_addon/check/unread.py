@@ -16,6 +16,10 @@ ON_THEIR_CHILDREN = frozenset({"VERTS", "FACES"})
 """Types of instancers that make instances of their children, which are not shown themselves then."""
 
 
+NOTHING = frozenset({"geometry", "emptied"})
+"""The kinds of entries of objects that were read and have no geometry."""
+
+
 class Unread:
     """The objects of a file that a check of a scene has not read."""
 
@@ -26,7 +30,7 @@ class Unread:
         """`session_uid` of the objects that were read, and of those that make the instances that were."""
         self.in_scene = {obj.session_uid: obj for obj in scene.objects}
         self._sources, self._made = {key[1] for key in keys}, {key[:2] for key in keys}
-        self._without = {entry.name for entry in given.skipped if not entry.unchecked and entry.kind == "geometry"}
+        self._without = {entry.name for entry in given.skipped if not entry.unchecked and entry.kind in NOTHING}
         self._hidden: dict[int, set[int]] = {}
 
     @cached_property

@@ -21,6 +21,7 @@ from ..check.frame_cache import FrameCache
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
+from ..read.faults import version_of
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
@@ -151,7 +152,7 @@ def _checks_of_file(
             blend_file.open_file(file, options.enable_autoexec)
         elif options.enable_autoexec and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
-        source["libraries"] = blend_file.libraries()
+        source["saved_with"], source["libraries"] = version_of(bpy.data), blend_file.libraries()
         if blend_file.digest(source["path"]) != source["sha256"]:
             raise UsageError(messages.CHANGED_WHILE_OPENED)
         yield from _checks(options, part, progress, stop, earlier)

@@ -86,6 +86,8 @@ def _write(
 
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:
     """Return what complete checks end with, and say why: of what could not be checked on the standard error stream."""
+    skipped = [entry for check in checks for entry in check["skipped"]]
+    emptied = messages.emptied(list(dict.fromkeys(entry["name"] for entry in skipped if entry["kind"] == "emptied")))
     failing = [
         relation
         for check in checks
@@ -93,16 +95,16 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
         if fails
     ]
     if failing:
-        screen.say(messages.failed(failing, criteria.fail_on))
+        screen.say(messages.failed(failing, criteria.fail_on) + emptied)
         return FINDINGS
     entries = [entry for check in checks for entry in unchecked(check)]
     left = [entry for entry in entries if not criteria.allows(entry)]
     if not left:
         found = sum(len(present_relations(check["findings"])) for check in checks)
-        screen.say(messages.clean(found, criteria.fail_on, len(entries), _options_of(entries)))
+        screen.say(messages.clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
         return CLEAN
     complain_of(messages.not_all_checked([entry["reason"] for entry in left]))
-    screen.say(messages.unchecked(len(left), _options_of(left)))
+    screen.say(messages.unchecked(len(left), _options_of(left)) + emptied)
     return UNCHECKED
 
 

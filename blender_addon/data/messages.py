@@ -314,6 +314,21 @@ def missing_file(path: str) -> str:
     return f"uses the file '{path}', which does not exist" if path else "has no file"
 
 
+def unknown(names: Sequence[str], version: str) -> str:
+    """A reason."""
+    return (
+        f"has a {names[0]}{and_more(len(names) - 1)} that Blender {version} does not know: check the file with one "
+        "that does"
+    )
+
+
+def saved_by_newer(what: str, version: str, own: str) -> str:
+    return (
+        f"{what} was saved by Blender {version}, and this is {own}, in which geometry may be missing: check it with "
+        f"Blender {version} or newer"
+    )
+
+
 def bad_driver(place: str, reason: str, others: int) -> str:
     """A reason."""
     return f"has a driver on {place} that {reason}{and_more(others)}"
@@ -1139,6 +1154,12 @@ def clearance_too_large(clearance: float) -> str:
     return f"the clearance is too large: {clearance:g} Blender units"
 
 
+def needs_newer(version: str, own: str) -> str:
+    return (
+        f"the file was saved by Blender {version}, and Blender {own} cannot read it: check it with {version} or newer"
+    )
+
+
 def no_scene(name: str) -> str:
     return f"there is no scene '{name}' in the file"
 
@@ -1170,6 +1191,14 @@ def unchecked(count: int, options: Sequence[str]) -> str:
 
 def files_failed(count: int, total: int) -> str:
     return f"Exit code 2: {count:,} of {counted(total, 'file')} could not be checked to the end"
+
+
+def emptied(names: Sequence[str]) -> str:
+    """Return the end of a verdict: which objects their modifiers have left nothing of; empty for none."""
+    if not names:
+        return ""
+    shown = ", ".join(f"'{name}'" for name in names[:3]) + and_more(len(names) - 3)
+    return f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {shown}"
 
 
 def not_all_checked(reasons: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender could not evaluate (missing libraries, files and caches, invalid drivers), and what that affects."""
+"""What Blender could not evaluate (missing libraries, files and caches, what it does not know, invalid drivers), and
+what that affects; what a newer Blender has saved."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..data import messages
+from ..data.records import Skipped
 from .visibility import INSTANCING
 
 SOURCES = (
@@ -71,7 +73,7 @@ class Fault(NamedTuple):
     """Why a data-block may not be as its author meant it."""
 
     kind: str
-    """"library", "file", "driver" or "cache"."""
+    """"library", "file", "undefined", "driver" or "cache"."""
     reason: str
     """A sentence that names the data-block."""
     is_own: bool
@@ -89,7 +91,7 @@ def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
     own: dict[bpy.types.ID, _Words] = {}
     for name in SOURCES:
         for block in getattr(bpy.data, name, ()):
-            found = _library(block) or _file(block) or _driver(block)
+            found = _library(block) or _file(block) or _undefined(block) or _driver(block)
             if found is None and isinstance(block, bpy.types.Object):
                 found = _cache(block, scene, depsgraph)
             if found is not None:
@@ -151,6 +153,51 @@ def _file(block: Any) -> _Words | None:
     if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
         return None
     return "file", messages.missing_file(block.filepath)
+
+
+# --- newer versions of Blender --------------------------------------------------------------------------------------
+
+
+def _undefined(block: Any) -> _Words | None:
+    """What to say of nodes, modifiers and constraints that this Blender does not know: it leaves them out."""
+    unknown = []
+    if isinstance(block, bpy.types.GeometryNodeTree):
+        nodes = [node for node in block.nodes if node.bl_idname == "NodeUndefined"]
+        unknown = [f"node '{node.name}'" for node in nodes if any(socket.is_linked for socket in node.outputs)]
+    elif isinstance(block, bpy.types.Object):
+        modifiers = [modifier for modifier in block.modifiers if modifier.show_viewport and not modifier.type]
+        unknown = [f"modifier '{modifier.name}'" for modifier in modifiers]
+        bones = () if block.pose is None else block.pose.bones
+        owners: list[Any] = [block, *(bone for bone in bones if len(bone.constraints))]
+        unknown += [
+            "constraint"  # Blender does not say which
+            for owner in owners
+            for constraint in owner.constraints
+            if not isinstance(constraint, bpy.types.Constraint)
+        ]
+    return ("undefined", messages.unknown(unknown, version_of(bpy.app))) if unknown else None
+
+
+def saved_by_newer() -> Iterator[Skipped]:
+    """Yield the open file, and the libraries whose data may shape something, that a newer Blender has saved."""
+    if _is_newer(bpy.data):
+        name = Path(bpy.data.filepath).name or messages.UNSAVED_FILE
+        reason = messages.saved_by_newer(f"'{name}'", version_of(bpy.data), version_of(bpy.app))
+        yield Skipped(name, reason, kind="newer")
+    for library in filter(_is_newer, bpy.data.libraries):
+        if any(block.id_type in PASS_ON for block in library.users_id):
+            what = f"The library '{library.filepath}'"
+            reason = messages.saved_by_newer(what, version_of(library), version_of(bpy.app))
+            yield Skipped(library.filepath, reason, kind="newer")
+
+
+def _is_newer(saved: Any) -> bool:
+    return tuple(saved.version[:2]) > bpy.app.version[:2]
+
+
+def version_of(saved: Any) -> str:
+    """Return the version of Blender that has saved the open file or a library, or that runs, as in '4.5'."""
+    return ".".join(map(str, saved.version[:2]))
 
 
 # --- drivers --------------------------------------------------------------------------------------------------------
@@ -223,7 +270,7 @@ def _caches(obj: Any, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         elif modifier.type == "NODES":
             yield from _of_nodes(modifier, obj, scene)
     for constraint in obj.constraints:
-        if constraint.type == "TRANSFORM_CACHE" and not constraint.mute:
+        if isinstance(constraint, bpy.types.TransformCacheConstraint) and not constraint.mute:
             yield from _of_cache_file(constraint.cache_file, constraint.name, depsgraph)
     explodes = any(modifier.type == "EXPLODE" for modifier in modifiers)
     for system in obj.particle_systems:

@@ -98,7 +98,8 @@ def _object(layer: bpy.types.ViewLayer, name: str | None) -> bpy.types.Object:
 def _around(
     context: bpy.types.Context, rules: Rules, faults: Mapping[bpy.types.ID, scene_faults.Fault]
 ) -> list[Skipped]:
-    """Return what no object to be checked shows: what is excluded or missing, and scripts that were not run."""
+    """Return what no object to be checked shows: what is excluded, missing or of a newer Blender, and scripts that were
+    not run."""
     inside: list[bpy.types.Collection] = []
     tops: list[bpy.types.Collection | None] = []
     if rules.scope == "collections":
@@ -119,6 +120,7 @@ def _around(
         for collection in dict.fromkeys(inside)
         if (fault := faults.get(collection)) is not None and fault.is_own
     ]
+    found += scene_faults.saved_by_newer()
     for name in scene_faults.texts_not_run():
         found.append(Skipped(name, messages.script_not_run(name), unchecked=False, kind="script"))
     return found

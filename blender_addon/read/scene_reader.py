@@ -140,7 +140,7 @@ class SceneReader:
                 self._object(obj, obj.session_uid in makers)
             except ReadError as error:
                 if fault is None or not isinstance(error, read.EmptyError):
-                    self._skip(obj.name, error)
+                    self._skip(obj.name, error, is_emptied=read.is_emptied(obj))
             if any(system.settings.type == "HAIR" for system in obj.particle_systems if system.settings is not None):
                 self._skip_kind(f"hair of {obj.name}", messages.no_surface(obj.name, "has hair"))
         self.objects.sort(key=lambda found: (found.name, found.key))
@@ -155,9 +155,10 @@ class SceneReader:
     def _skip_kind(self, name: str, why: str) -> None:
         self.skipped.append(Skipped(name, why, unchecked=False, kind="no_surface"))
 
-    def _skip(self, name: str, error: ReadError) -> None:
-        kind = "hidden" if isinstance(error, read.HiddenError) else "geometry"
-        self.skipped.append(Skipped(name, str(error), not isinstance(error, read.EmptyError), kind))
+    def _skip(self, name: str, error: ReadError, is_emptied: bool = False) -> None:
+        is_empty = isinstance(error, read.EmptyError)
+        of_error = "hidden" if isinstance(error, read.HiddenError) else "geometry"
+        self.skipped.append(Skipped(name, str(error), not is_empty, "emptied" if is_empty and is_emptied else of_error))
 
     def _fault(self, *objects: bpy.types.Object) -> str:
         """Why Blender may have evaluated one of the objects wrong; empty where nothing is known."""

@@ -193,6 +193,11 @@ def _evaluated_mesh(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Itera
         evaluated.to_mesh_clear()
 
 
+def is_emptied(obj: bpy.types.Object) -> bool:
+    """Return whether an object without geometry has faces of its own, of which its modifiers leave nothing."""
+    return isinstance(obj.data, bpy.types.Mesh) and len(obj.data.polygons) > 0
+
+
 def _hint_when_empty(obj: bpy.types.Object) -> str:
     if obj.type == "META":
         return messages.META_HINT

@@ -47,7 +47,8 @@ WRITERS: dict[str, Callable[[Document, Criteria], Iterable[str]]] = {
 def input_of(path: str) -> dict[str, Any]:
     """Return what a document says of a file that is to be checked, before its bytes and those of the libraries that it
     uses are read."""
-    return {"file": Path(path).name or None, "path": path or None, "sha256": None, "libraries": None, "error": None}
+    unknown = dict.fromkeys(("sha256", "saved_with", "libraries", "error"))
+    return {"file": Path(path).name or None, "path": path or None, **unknown}
 
 
 def check_record(

@@ -60,6 +60,8 @@ def documents(partial: Path, killed: bool = False) -> list[dict[str, Any]]:
     return [validated(json.loads(line), "partial-line") for line in done]
 
 
+THIS = "{}.{}".format(*bpy.app.version)
+
 # --- several files --------------------------------------------------------------------------------------------------
 
 
@@ -72,7 +74,8 @@ def test_files_of_one_name_are_identified_by_path_and_content(
     data, rows, page = load_report(paths["json"]), load_report(paths["csv"]), paths["html"].read_text(encoding="utf-8")
     digests = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
     assert data["inputs"] == [
-        {"file": "scene.blend", "path": p, "sha256": s, "libraries": [], "error": None} for p, s in digests
+        {"file": "scene.blend", "path": p, "sha256": s, "saved_with": THIS, "libraries": [], "error": None}
+        for p, s in digests
     ]
     assert [check["path"] for check in data["checks"]] == [path for path, _ in digests]
     assert [(row["path"], row["sha256"]) for row in rows] == digests
@@ -195,7 +198,9 @@ def test_a_report_names_the_libraries_that_its_numbers_depend_on(tmp_path: Path)
     scene = save_scene(tmp_path / "scene.blend")
 
     def digest(path: Path) -> dict[str, str | None]:
-        return {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None}
+        if not path.exists():
+            return {"path": str(path), "sha256": None, "saved_with": None}
+        return {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "saved_with": THIS}
 
     (source,) = run_json(scene)[1]["inputs"]
     assert source["libraries"] == [digest(inner), digest(outer)]
