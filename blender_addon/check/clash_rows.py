@@ -15,6 +15,7 @@ from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
 from .changes import APART, RESOLVED
 from .clashes import Clash, Clashes, ShapeFacts, Verdict
+from .coarse import coarse_sides
 
 
 def rows(
@@ -32,9 +33,10 @@ def rows(
     """
     sides = {k: side_of(objects[k]) for k in facts}
     notes = {k: shape_notes(objects[k], facts[k], units) for k in facts}
+    coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution"))
 
     def make(row: int) -> Row:
-        return row_of(clashes[row], sides, notes, units)
+        return row_of(clashes[row], sides, notes, units, coarse[row].tolist())
 
     verified: list[bool | None] = [None] * len(clashes)
     for row, clash in clashes.verified.items():
@@ -51,8 +53,15 @@ def rows(
     return LazyRows(len(clashes), make, {**known, **(columns or {})})
 
 
-def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]], units: UnitFormat) -> Row:
-    """Return a clash as plain data; sides, notes: its objects and their notes, by their indices."""
+def row_of(
+    clash: Clash,
+    sides: Mapping[int, Row],
+    notes: Mapping[int, list[str]],
+    units: UnitFormat,
+    coarse: Sequence[bool] = (False, False),
+) -> Row:
+    """Return a clash as plain data; sides, notes: its objects and their notes, by their indices; coarse: whether the
+    coordinates are too coarse for each."""
     failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
     names = sides[clash.a]["name"], sides[clash.b]["name"]
     row = {
@@ -84,6 +93,7 @@ def row_of(clash: Clash, sides: Mapping[int, Row], notes: Mapping[int, list[str]
             *_approval_notes(clash, units),
             *notes[clash.a],
             *notes[clash.b],
+            *_coarse_notes(clash, sides, units, coarse),
             *_contact_notes(clash, names, failed or [], units),
         ],
     }
@@ -120,6 +130,12 @@ def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[
     if (pieces := shape.approximation) is not None:
         notes.append(messages.pieces(obj.name, pieces, units))
     return notes
+
+
+def _coarse_notes(clash: Clash, sides: Mapping[int, Row], units: UnitFormat, coarse: Sequence[bool]) -> list[str]:
+    """Return a note where coordinates are too coarse for an object."""
+    names = [sides[k]["name"] for k, is_coarse in zip((clash.a, clash.b), coarse, strict=True) if is_coarse]
+    return [messages.too_coarse(names, units.rough(clash.resolution))] if names else []
 
 
 def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:

@@ -24,6 +24,7 @@ from ..data.collision_kinds import PRIMITIVES
 from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
+from . import coarse
 from .candidates import bounds_of, candidates, digest_of
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds
@@ -110,6 +111,7 @@ def check(
             progress(1.0)  # whatever it returns, all is done
         outcome.clashes = outcome.clashes.deepest_first(given.objects)
         run.apply_decisions({} if decide is None else decide(outcome.clashes))
+        run.note_coarse()
     _clear_nothing_faulty(given.objects, outcome)
     return outcome
 
@@ -135,8 +137,13 @@ class _Check:
         known.next_frame()
         budget = None if given.rules.exact else FIRST_ANSWER
         self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
+        self._corners = np.zeros((2, len(given.objects), 3))
         self._found: list[Clashes] = []
         self._cleared: list[IntArray] = []
+        self._open: list[IntArray] = []
+        """Pairs (n, 2) whose relation may be another within the resolution of their coordinates."""
+        self._decided: list[IntArray] = [np.zeros((0, 2), np.intp)]
+        """Clashes (n, 2) that are left out as the user decided."""
 
     def find_pairs(self, progress: Progress | None, shard: Shard | None) -> IntArray:
         """Return the pairs (n, 2) that may collide, all or those of a shard, and that no rule ignores. Raises
@@ -157,6 +164,7 @@ class _Check:
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
         before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
+        self._corners = np.stack([low, high])
         self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
 
@@ -201,6 +209,9 @@ class _Check:
         """Keep the clashes that the rules ask for, and count the others; ranks (n,): how they touch, see `rank_of`."""
         rules, relations = self._given.rules, clashes.relations
         touching = relations == RELATIONS.index(Relation.TOUCHING)
+        is_within = relations == RELATIONS.index(Relation.WITHIN_CLEARANCE)
+        is_within &= clashes.column("signed_distance") >= rules.clearance - clashes.column("resolution")
+        self._open.append(clashes.pairs[touching | is_within])
         is_clear = (relations == RELATIONS.index(Relation.SEPARATED)) | (touching & (not rules.touching))
         is_small = touching & ~is_clear & (ranks < LEAST_RANKS[rules.least_contact])
         self._cleared.append(clashes.pairs[is_clear])
@@ -211,6 +222,24 @@ class _Check:
             self._found.append(clashes)
             if self._report_found is not None:
                 self._report_found(len(clashes))
+
+    def note_coarse(self) -> None:
+        """Count pairs as unchecked whose coordinates are too coarse to say whether they collide, or are within the
+        clearance; but for those that the user has decided about."""
+        objects, outcome = self._objects, self._outcome
+        clearance, (low, high) = self._given.rules.clearance, self._corners
+        apart = outcome.cleared if clearance > 0.0 else outcome.cleared[:0]
+        pairs = np.concatenate([apart, *self._open])
+        codes, decided = (np.sort(some, axis=1) @ [len(objects), 1] for some in (pairs, np.concatenate(self._decided)))
+        pairs = pairs[~np.isin(codes, decided)]
+        a, b = pairs.T
+        resolution = coarse.resolutions(objects, low, high, pairs)
+        gaps = np.maximum(low[a] - high[b], low[b] - high[a]).max(axis=1, initial=0.0)
+        sides = coarse.coarse_sides(objects, pairs, resolution) & (gaps <= clearance + resolution)[:, None]
+        if sides.any():
+            names = sorted({objects[k].name for k in pairs[sides].tolist()})
+            coarsest = float(resolution[sides.any(axis=1)].max())
+            outcome.skipped.append(coarse.entry(names, coarsest, self._given.units.rough))
 
     def _answer_together(self, pairs: IntArray, progress: Progress | None) -> IntArray:
         """Find the clashes of convex shapes, and which of the pairs are apart by more than clearance and tolerance.
@@ -299,6 +328,7 @@ class _Check:
         if ignored and given.rules.ignore_listed:
             rows = sorted(outcome.clashes.rows_of(given.objects, ignored).values())
             self._ignore("decisions", outcome.clashes.pairs[rows])
+            self._decided.append(outcome.clashes.pairs[rows])
             left = np.setdiff1d(np.arange(len(outcome.clashes)), rows)
             outcome.clashes = outcome.clashes.take(left)
         approved = {pair: approval for pair, approval in given.approved.items() if pair not in decided}
@@ -315,6 +345,7 @@ class _Check:
             outcome.approved = outcome.clashes.take(np.flatnonzero(~left))
             outcome.clashes = outcome.clashes.take(np.flatnonzero(left))
             self._ignore("approved", outcome.approved.pairs)
+            self._decided.append(outcome.approved.pairs)
 
 
 def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset[Key]) -> Outcome:

@@ -26,6 +26,7 @@ from ..read.cache import LruCache
 from ..read.scene_objects import SceneObject
 from .clash_rows import row_of, shape_notes, side_of
 from .clashes import Clashes, ShapeFacts
+from .coarse import coarse_sides
 
 KEPT = 4
 """Texts that are kept as they were read."""
@@ -71,7 +72,8 @@ class StoredClashes:
     ) -> StoredClashes:
         """Return the clashes of a check; rows: as plain data; ids: of the clashes."""
         used, places = np.unique(clashes.pairs, return_inverse=True)
-        whole = {k: rows[k] for k in clashes.detailed_rows}
+        coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution")).any(axis=1)
+        whole = {k: rows[k] for k in sorted({*clashes.detailed_rows, *np.flatnonzero(coarse).tolist()})}
         things = [objects[k] for k in used.tolist()]
         return cls(
             clashes.renumbered(places.reshape(-1, 2)),

@@ -42,6 +42,14 @@ def about(name: str, reason: str) -> str:
     return f"'{name}' {reason}"
 
 
+def quoted(names: Sequence[str], most: int) -> str:
+    """Return names in a sentence: "'A'", "'A' and 'B'", "'A', 'B', 'C', and 309 more"; most: how many at most."""
+    shown = [f"'{name}'" for name in names[:most]]
+    if len(names) == len(shown) > 1:
+        return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"{', '.join(shown)}{and_more(len(names) - len(shown))}"
+
+
 def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -558,10 +566,12 @@ def method_ignored(method: str, kind: str) -> str:
     return f"Method {method} is for convex shapes: {kind} use their own method"
 
 
-def too_coarse(name: str, resolution: str) -> str:
+def too_coarse(names: Sequence[str], resolution: str, most: int = 3) -> str:
+    """Return that coordinates are too coarse for objects of this size; most: how many are named."""
+    size = "its size" if len(names) == 1 else "their sizes"
     return (
-        f"The coordinates of '{name}' are too coarse for its size ({resolution}): move the objects closer to the world "
-        "origin"
+        f"The coordinates of {quoted(names, most)} are too coarse for {size} ({resolution}): move the objects closer "
+        "to the world origin"
     )
 
 

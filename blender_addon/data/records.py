@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Key = tuple[int, int, str]
 """Identity of an object or instance: `session_uid` of the object or instancer; that of the instanced object, else 0;
@@ -159,3 +159,12 @@ class Skipped(NamedTuple):
     """Whether it should have been checked. False where it has no geometry or the rules leave it out."""
     kind: str = "geometry"
     """The category of the reason; docs/report.md lists them."""
+    objects: tuple[str, ...] = ()
+    """The names of all objects that the sentence is about, where it may be about several."""
+    resolution: float | None = None
+    """Of their coordinates, Blender units, where that is the reason."""
+
+    def record(self) -> dict[str, Any]:
+        """Return it as plain data, without the fields that few have where they are empty."""
+        found = {**self._asdict(), "objects": list(self.objects)}
+        return {name: value for name, value in found.items() if value not in ([], None)}

@@ -7,14 +7,27 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from ..check import coarse
 from ..data.lazy_rows import Row, columns, taken
 from .json_report import row_text
+from .scene_units import unit_format
 
 
 def ordered(check: dict[str, Any]) -> dict[str, Any]:
     """Return a check in its scene's units with its findings and the entries of what was skipped in order."""
-    skipped = sorted(check["skipped"], key=_place)
+    skipped = sorted(_with_one_of_coarse(check), key=_place)
     return {**check, "skipped": [entry for entry, _ in groupby(skipped)], "findings": _in_order(check["findings"])}
+
+
+def _with_one_of_coarse(check: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of what was skipped: of coordinates that are too coarse one, of the objects of all shards."""
+    found = [entry for entry in check["skipped"] if "resolution" in entry]
+    if not found:
+        return list(check["skipped"])
+    names = sorted({name for entry in found for name in entry["objects"]})
+    coarsest = max(entry["resolution"] for entry in found)
+    one = coarse.entry(names, coarsest, unit_format(check).rough).record()
+    return [*(entry for entry in check["skipped"] if "resolution" not in entry), one]
 
 
 def _place(entry: dict[str, Any]) -> tuple[bool, str, str, str]:

@@ -7,11 +7,14 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.region.region import RegionKind
 from ...core.result import Contact, Relation
 from ..check.clash_rows import failed_checks
+from ..check.coarse import coarse_sides
 from ..check.inspection import Inspection
 from ..check.pair_contact import curve_length
 from ..data import messages
@@ -27,8 +30,6 @@ OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
 """The methods of things that are not convex, which cannot be chosen."""
 _METHODS = {"compound": "Search over pieces", "mesh": "Triangles and pieces", "secular, curved": "Ellipsoid and ball"}
 """The methods that are not named by their letters."""
-TOO_COARSE = 0.1
-"""Resolution of the input, relative to the smaller object, from which on an answer means little."""
 _CLOSE, _EPS = 1e-4, 2.0**-52
 """Bounds that differ by less, relative to the number, are one number to all digits that are shown; those that are
 equal are so to the rounding of floating-point numbers."""
@@ -305,10 +306,11 @@ def shape_notes(side: Side, inspection: Inspection) -> list[str]:
 
 def too_coarse(inspection: Inspection) -> str:
     """Return that coordinates are too coarse for objects of this size, as a sentence; empty when they are not."""
-    if inspection.contact.contact_tolerance <= max(TOO_COARSE, inspection.settings.contact_tolerance):
+    if inspection.contact.contact_tolerance <= inspection.settings.contact_tolerance:
         return ""
-    smaller = min(sides_of(inspection), key=lambda side: side.proxy.hull.extent or math.inf)
-    return messages.too_coarse(smaller.name, inspection.units.rough(inspection.resolution))
+    both = coarse_sides(inspection.objects, np.array([[0, 1]]), np.array([inspection.resolution]))[0].tolist()
+    names = [side.name for side, is_coarse in zip(sides_of(inspection), both, strict=True) if is_coarse]
+    return messages.too_coarse(names, inspection.units.rough(inspection.resolution)) if names else ""
 
 
 def report_lines(inspection: Inspection, stale: str = "") -> list[tuple[str, str]]:

@@ -88,7 +88,7 @@ def check_record(
         "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
         "relations": dict(sorted(Counter(column(found, "relation")).items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
-        "skipped": [skipped._asdict() for skipped in outcome.skipped],
+        "skipped": [skipped.record() for skipped in outcome.skipped],
         "left_out": given.left_out,
         "differences": given.differences,
         "out_of_date": 0,

@@ -31,7 +31,7 @@ LENGTHS = frozenset(
         "approved_at",
     }
 )
-"""The lengths, points and vectors of a clash, of the settings and of a motion."""
+"""The lengths, points and vectors of a clash, of the settings, of a motion and of what was skipped."""
 AREAS = frozenset({"area"})
 NUMBERS = frozenset({"normal", "extents"})
 """What has no unit."""
@@ -54,7 +54,13 @@ def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
     }
     factors = _factors(unit)
     findings = mapped(check["findings"], lambda row: _turned(row, factors))
-    turned = {**check, "units": named, "settings": _turned(check["settings"], factors), "findings": findings}
+    turned = {
+        **check,
+        "units": named,
+        "settings": _turned(check["settings"], factors),
+        "skipped": [_turned(entry, factors) for entry in check["skipped"]],
+        "findings": findings,
+    }
     if check.get("motion") is not None:
         turned["motion"] = _turned(check["motion"], factors)
     return turned
