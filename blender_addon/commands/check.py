@@ -25,7 +25,6 @@ from ..read.faults import version_of
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
-from ..report import pictures as report_pictures
 from ..report import scene as scene_report
 from ..report.baseline import BaselineError
 from . import blend_file
@@ -39,6 +38,7 @@ from .reporting import any_fails, criteria_of, exit_code, places_of, write_repor
 from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
+from .worst_pictures import draw_worst
 
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
@@ -74,6 +74,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         report_files.Partials(places.values()) as partials,
     ):
         progress = Progress(options.quiet, len(files), stop)
+        opened: str | None = None
         for file, source in zip(files, inputs, strict=True):
             if stop.asked:
                 source["error"] = messages.NOT_REACHED
@@ -90,10 +91,15 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source, part)
+            opened = bpy.data.filepath if source["error"] is None else None
         for line in (*total_lines(checks, decisions), *earlier.closing_lines(stop.noted)) if part is None else ():
             screen.say(line)
-        stopped = stop.noted  # a signal after this changes nothing
+        stopped, timed_out = stop.noted, stop.timed_out  # a signal after this changes nothing that was checked
         document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record(stopped)))
+        scripts = options.enable_autoexec
+        are_all_drawn = options.html is None or draw_worst(
+            document, options.pictures, progress, stop, with_scripts=scripts, run_scripts=scripts, opened=opened
+        )
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
         is_whole = not stopped and all(source["error"] is None for source in inputs)
         if part is not None and is_whole and not unwritten:
@@ -101,7 +107,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         complain_of(f"standard output: {screen.failure.strerror}")
-    if stop.timed_out:
+    if not are_all_drawn and not stopped:
+        complain_of(messages.STOPPED_UNDRAWN)
+    if timed_out:
         complain_of(messages.timed_out(options.timeout))
     elif stopped:
         complain_of(messages.STOPPED_UNCHECKED)
@@ -110,9 +118,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
         return WRONG
     if unwritten:
         return WRONG
-    if stop.timed_out:
+    if timed_out:
         return FINDINGS if part is None and any_fails(criteria, checks) else UNCHECKED
-    if stopped:
+    if stopped or (not are_all_drawn and not stop.timed_out):
         return STOPPED
     return exit_code(criteria, checks, screen) if part is None else CLEAN
 
@@ -203,9 +211,6 @@ def _checks(
             check = earlier.compared(check, looked) if part is None else with_looked_at(check, looked)
             if part is not None:
                 part["candidates"].append(outcome.shards_digest)
-            if options.html and options.pictures and not stop.asked:
-                pairs = report_pictures.pairs_of(check["findings"], given.objects)
-                report_pictures.take_pictures(context, check, pairs, options.pictures)
             yield check
 
 

@@ -200,7 +200,7 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         type=natural,
         default=20,
         metavar="N",
-        help="maximum number of pictures per frame in the HTML page (default: 20)",
+        help="maximum number of pictures in the HTML page: of the worst pairs, each at its worst frame (default: 20)",
     )
     out.add_argument(
         "--fail-on",

@@ -10,25 +10,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import bpy
-
 from ..data import messages
-from ..data.lazy_rows import LazyRows
-from ..data.records import Rules
-from ..read.snapshot import ReadError
 from ..report import files as report_files
-from ..report import pictures as report_pictures
 from ..report.merging import MergeError, Part, merged, validated
-from . import blend_file
 from .check_options import add_reports
 from .command_parser import CommandParser
 from .earlier import compare_with_baseline, lines_of_earlier
 from .interruption import Stop
-from .outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .outcome import STOPPED, WRONG, UsageError, complain_of
+from .progress import Progress
 from .reporting import criteria_of, exit_code, places_of, write_reports
-from .scene_frames import SceneFrames
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
+from .worst_pictures import draw_worst
 
 
 def parser(prog: str) -> CommandParser:
@@ -41,7 +35,8 @@ def parser(prog: str) -> CommandParser:
         "  0, 1, 3  as check for the whole run\n"
         "  2        wrong usage, a part that is missing or belongs to another run, or a file that cannot be read or "
         "written; nothing is written\n"
-        "  130      stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; nothing is written",
+        "  130      stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; nothing is written, unless pictures "
+        "were being drawn",
     )
     made.add_argument("parts", nargs="+", metavar="PART", help="JSON reports of parts, or folders of them")
     made.add_argument(
@@ -76,13 +71,6 @@ def run(arguments: Sequence[str], prog: str) -> int:
         names = Counter(source["file"] for source in document["inputs"])
         for k, source in enumerate(document["inputs"]):
             checks = document["checks"][k * each : (k + 1) * each]
-            if options.html is not None and options.pictures and not stop.asked:
-                settings = parts[0].document["part"]["run"]["options"]
-                if document["blender"] == bpy.app.version_string:
-                    _take_pictures(source, checks, settings, options.enable_autoexec, options.pictures, stop)
-                else:
-                    reason = messages.another_blender(document["blender"], bpy.app.version_string)
-                    _leave_out_pictures(checks, reason)
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:
@@ -95,12 +83,24 @@ def run(arguments: Sequence[str], prog: str) -> int:
         if stop.asked:
             complain_of(messages.STOPPED)
             return STOPPED
+        are_all_drawn = options.html is None or draw_worst(
+            document,
+            options.pictures,
+            Progress(options.quiet, len(document["inputs"]), stop),
+            stop,
+            with_scripts=parts[0].document["part"]["run"]["options"]["enable_autoexec"],
+            run_scripts=options.enable_autoexec,
+        )
         none = report_files.Partials(())
         is_written = write_reports(places, document, criteria, none, screen, output)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    return exit_code(criteria, document["checks"], screen) if is_written else WRONG
+    if not are_all_drawn:
+        complain_of(messages.STOPPED_UNDRAWN)
+    if not is_written:
+        return WRONG
+    return exit_code(criteria, document["checks"], screen) if are_all_drawn else STOPPED
 
 
 def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:
@@ -137,54 +137,3 @@ def _read(path: str) -> Part:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(name)  # NaN and the like, which no report has
-
-
-def _take_pictures(
-    source: dict[str, Any],
-    checks: Sequence[dict[str, Any]],
-    settings: dict[str, Any],
-    run_scripts: bool,
-    most: int,
-    stop: Stop,
-) -> None:
-    """Put pictures into the checks of a file, which is opened for them; where that cannot be, the reason why."""
-    left = [check for check in checks if check["findings"]]
-    if not left:
-        return
-    try:
-        _open(source, settings, run_scripts)
-        with SceneFrames(settings["scene"]) as frames:
-            while left and not stop.asked:
-                check = left[0]
-                unit = check["units"]["blender_units_per_unit"]
-                rules = Rules(**{**check["settings"], "clearance": check["settings"]["clearance"] * unit})
-                frame = None if check["motion"] is None else check["frame"]
-                given = frames.read(frame, rules)
-                findings = check["findings"]
-                check["findings"] = LazyRows(len(findings), findings.__getitem__)
-                pairs = report_pictures.pairs_of(findings, given.objects)
-                report_pictures.take_pictures(bpy.context, check, pairs, most)
-                del left[0]
-    except (UsageError, ReadError, OSError) as error:
-        _leave_out_pictures(left, report_files.reason(error))
-    except Exception as error:  # a fault costs pictures, not what many machines have done
-        _leave_out_pictures(left, f"{type(error).__name__}: {error}")
-        complain_of_a_fault()
-
-
-def _leave_out_pictures(checks: Iterable[dict[str, Any]], reason: str) -> None:
-    """Note in the checks that have clashes why there are no pictures of them."""
-    for check in checks:
-        if check["findings"]:
-            check["pictures"] = messages.no_pictures(reason)
-
-
-def _open(source: dict[str, Any], settings: dict[str, Any], run_scripts: bool) -> None:
-    """Open a file as the parts have read it. Raises UsageError when it is not the same now, or is not here."""
-    if settings["enable_autoexec"] and not run_scripts:
-        raise UsageError(messages.SCRIPTS_FOR_PICTURES)
-    if blend_file.digest(source["path"]) != source["sha256"]:
-        raise UsageError(messages.changed_since_checked(source["path"]))
-    blend_file.open_file(source["path"], run_scripts)
-    if blend_file.libraries() != source["libraries"]:
-        raise UsageError(messages.libraries_changed(source["path"]))

@@ -46,6 +46,14 @@ class Progress:
         """Begin the check of a frame: the how many of how many, and its number."""
         self._frame, self._frames, self._number = index, count, number
 
+    def begin_picture(self, number: int, count: int) -> None:
+        """Begin to draw a picture: in a log the first is shown, and one a minute."""
+        if self._renews:
+            self._show(f"\r{messages.drawing_picture(number, count)}")
+        elif self._shown and (number == 1 or self._clock() >= self._last + PAUSE):
+            self._last = self._clock()
+            complain(f"contact_lens: {messages.drawing_picture(number, count)}")
+
     def add_clashes(self, number: int) -> None:
         """Count clashes as found."""
         self._clashes += number
@@ -83,7 +91,7 @@ class Progress:
 
     def end_frame(self) -> None:
         if self._renews:
-            self._show("\r" + " " * 20 + "\r")
+            self._show("\r" + " " * 40 + "\r")
             self._percent = -1
 
     def _renew(self, percent: int) -> None:

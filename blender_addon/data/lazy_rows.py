@@ -25,6 +25,11 @@ class LazyRows(Sequence[Row]):
         self._columns = columns or {}
         self._more: dict[int, Row] = {}
 
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> LazyRows:
+        """Return rows as lazy ones, to which fields can be added."""
+        return rows if isinstance(rows, cls) else cls(len(rows), rows.__getitem__)
+
     def __len__(self) -> int:
         return self._count
 
@@ -44,6 +49,10 @@ class LazyRows(Sequence[Row]):
     def add(self, k: int, **values: object) -> None:
         """Add fields to a row."""
         self._more.setdefault(k, {}).update(values)
+
+    def added(self, name: str) -> list[int]:
+        """Return the numbers of the rows that a field was added to, in order."""
+        return sorted(k for k, fields in self._more.items() if name in fields)
 
     def has_added(self, names: Collection[str]) -> bool:
         """Return whether one of some fields was added to a row, or to one of the source."""
@@ -82,6 +91,11 @@ def columns(rows: Sequence[Row], *names: str) -> list[Sequence[Any]]:
     if isinstance(rows, LazyRows):
         return rows.columns(names)
     return [[row.get(name) for row in rows] for name in names]
+
+
+def added(rows: Sequence[Row], name: str) -> list[int]:
+    """Return the numbers of the rows that a field was added to, of lazy rows to these themselves."""
+    return rows.added(name) if isinstance(rows, LazyRows) else [k for k, row in enumerate(rows) if name in row]
 
 
 def has_added(rows: Sequence[Row], *names: str) -> bool:

@@ -624,6 +624,7 @@ IS_HIDDEN = "is hidden"
 APPROVED_EARLIER = "Approved in an earlier version, which did not store the depth: approve it again"
 CROSSING = "an intersection without depth"
 NOT_IN_SCENE = "no longer in the scene"
+NOT_AS_CHECKED = "no picture: the objects are not as they were checked"
 OUT_OF_DATE = "out of date"
 NOTES_OUT_OF_DATE = "The unit scale has changed, so the notes are out of date: check the scene again"
 
@@ -937,8 +938,33 @@ def pictures_of_first(number: int) -> str:
     return f"Pictures of the first {number:,} pairs" if number > 1 else "A picture of the first pair"
 
 
-def no_pictures(reason: str, are_some_taken: bool = False) -> str:
-    return f"No {'more ' if are_some_taken else ''}pictures: {reason}"
+def pictures_of_worst(number: int, pairs: int, are_frames: bool) -> str:
+    """Return which pairs of a report have a picture, and at which frame; nothing where that is clear."""
+    if number < pairs:
+        worst = f"the worst {number:,}" if number > 1 else "the worst"
+        of_worst = f"{'Pictures' if number > 1 else 'A picture'} of {worst} of {pairs:,} pairs"
+        return f"{of_worst}, {'each ' if number > 1 else ''}at its worst frame" if are_frames else of_worst
+    return "A picture of each pair, at its worst frame" if are_frames else ""
+
+
+def no_pictures(reason: str, are_some_taken: bool = False, file: str = "") -> str:
+    return f"No {'more ' if are_some_taken else ''}pictures{f' of {file}' if file else ''}: {reason}"
+
+
+def drawing_picture(number: int, count: int) -> str:
+    return f"Drawing picture {number:,} of {count:,}"
+
+
+def pictures_stopped(number: int, count: int) -> str:
+    return f"stopped after {number:,} of {counted(count, 'picture')}"
+
+
+def worst_at(frame: float) -> str:
+    return f"At frame {frame}, the worst of this pair"
+
+
+def picture_at(frame: float) -> str:
+    return f"Picture at frame {frame}"
 
 
 def volumes_failed(error: Exception) -> str:
@@ -1144,6 +1170,7 @@ ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
 SHARED_REPORT_NAME = "each report needs a name of its own: some jobs write all of them to one folder"
 SHARED_REPORT_FILE = "each report needs a file of its own"
 STOPPED = "stopped"
+STOPPED_UNDRAWN = "stopped: not all pictures were drawn"
 STOPPED_UNCHECKED = "stopped: not everything was checked"
 
 UNEXPECTED = "unexpected error: please report it with the lines above"

@@ -60,7 +60,7 @@ thead th { border-bottom-width: 2px; font-weight: 600; vertical-align: bottom; o
 .n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 td.n:not([data-v=""]) { white-space: nowrap; }
 col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; }
-col.status { width: 8.5rem; } col.picture { width: 25.3rem; }
+col.status { width: 8.5rem; } col.picture { width: 25.3rem; } col.link { width: 11rem; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
   line-height: 1.5; margin-top: .12em; text-align: center; border-radius: 3px; background: #56b4e9; color: #000;
@@ -86,8 +86,8 @@ dialog button { position: absolute; top: .8rem; right: 1rem; font: inherit; font
 dialog img { width: min(960px, 90vw, 135vh); }
 .blocked { animation: late 0s 2s both; } @keyframes late { from { visibility: hidden; } }
 details { margin: .8rem 0; } summary { cursor: pointer; }
-@media (max-width: 84rem) { col.picture { width: 19.3rem; } }
-@media (max-width: 72rem) { col.picture { width: 13rem; } }
+@media (max-width: 84rem) { col.picture:not(.link) { width: 19.3rem; } }
+@media (max-width: 72rem) { col.picture:not(.link) { width: 13rem; } }
 @media screen and (max-width: 60rem) {
   input { width: 100%; } table, thead, tbody { display: block; }
   thead { position: static; } thead th { border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
@@ -105,7 +105,7 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
   section > :has(~ .wide) { break-after: avoid; } tbody:first-of-type > tr:first-child { break-before: avoid; }
   .controls button, .chips .dim, input:placeholder-shown, output:empty, dialog { display: none; }
   col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 9%; }
-  col.picture { width: 30%; } img { width: 100%; } a, .dim { color: var(--dim); } }
+  col.picture { width: 30%; } col.link { width: 14%; } img { width: 100%; } a, .dim { color: var(--dim); } }
 """
 
 SCRIPT = """
@@ -159,7 +159,7 @@ class Findings {
       scrollBy(0, place() - before);
     }, {rootMargin: "100% 0%"});
     this.heads.forEach((head, column) => {
-      if (head.className === "picture") return;
+      if (head.classList.contains("picture")) return;
       head.innerHTML = `<button type="button">${head.innerHTML}</button>`;
       head.firstChild.addEventListener("click", () => this.sort(head, column));
     });

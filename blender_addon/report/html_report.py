@@ -15,7 +15,7 @@ from ..data import messages
 from ..data.lazy_rows import column
 from ..data.messages import counted
 from . import html_facts, html_page
-from .html_table import dot, of_relations, shown, table
+from .html_table import Pictured, dot, of_relations, pictured, shown, table
 from .scene_units import unit_format
 
 BEGINNING = """<!DOCTYPE html>
@@ -52,19 +52,22 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
         yield from _verdict(checks, document["decisions"])
     yield from _incomplete(document)
     yield from html_facts.list_of([*common, *html_facts.of_report(document)])
+    for line in document.get("pictures", ()):  # JSON has none
+        yield f'<p class="dim">{shown(line)}</p>'
     yield "</header><main>"
+    pictures = pictured(checks)
     names = Counter(entry["file"] for entry in document["inputs"])
     for number, (check, own) in enumerate(zip(checks, facts, strict=True)):
         path = check.get("path")
         name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
         head = f"{name}, {check['scene']}, frame {check['frame']}"
         if len(checks) == 1:
-            yield from _check(check, number, head, "h2")
+            yield from _check(check, number, head, "h2", pictures)
             continue
         yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
         yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
         yield from _verdict([check], document["decisions"])
-        yield from _check(check, number, head, "h3")
+        yield from _check(check, number, head, "h3", pictures)
         yield "</section>"
     yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
 
@@ -119,8 +122,8 @@ def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | No
         yield f'<p class="partial">{messages.not_everything_in(incomplete, len(checks))}</p>'
 
 
-def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Iterator[str]:
-    """Yield a check, with headings of this kind."""
+def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured) -> Iterator[str]:
+    """Yield a check, with headings of this kind; pictures: where those of the clashes are."""
     found = check["findings"]
     unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
@@ -131,11 +134,7 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str) -> Itera
     yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
-        if check.get("pictures"):
-            yield f'<p class="dim">{shown(check["pictures"])}</p>'
-        yield from table(check, number, head)
-    elif check.get("pictures"):
-        yield f'<p class="dim">{shown(check["pictures"])}</p>'
+        yield from table(check, number, head, pictures)
     yield from _details(check)
 
 

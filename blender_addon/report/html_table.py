@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from ..check.results import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
-from ..data.lazy_rows import column, has_added
+from ..data.lazy_rows import Row, added, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
 from .scene_units import unit_format
@@ -29,6 +29,10 @@ MILDER = {"touching": 1, "within_clearance": 2}
 URGENCY = tuple(status[0].lower() for status in STATUSES)
 CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
 """The statuses in which nothing is left to be done: such clashes are at the end."""
+Clash = tuple[str | None, str, str]
+"""The path, the scene and the id of a clash, which is one at all frames."""
+Pictured = dict[Clash, tuple[str, float]]
+"""Where on the page the pictures of clashes are, and at which frame they were taken."""
 
 
 def shown(text: str) -> str:
@@ -54,12 +58,43 @@ def of_relations(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(merged.items(), key=lambda item: _place(RELATIONS, item[0]))
 
 
+def severity(relation: str) -> int:
+    """Return how much milder than the most severe ones a relation is."""
+    return MILDER.get(relation, 0)
+
+
+def pictured(checks: Sequence[dict[str, Any]]) -> Pictured:
+    """Return where the pictures of clashes are that are checked at several frames."""
+    found: Pictured = {}
+    for number, check in enumerate(checks if len(checks) > 1 else ()):
+        if check["motion"] is not None and (rows := added(check["findings"], "picture")):
+            places = {k: place for place, k in enumerate(_in_order(check["findings"]))}
+            for k in rows:
+                row = check["findings"][k]
+                found[_clash(check, row["id"])] = f"t{number}-{places[k]}", row["frame"]
+    return found
+
+
+def _clash(check: dict[str, Any], identity: str) -> Clash:
+    return check["path"], check["scene"], identity
+
+
+def _in_order(found: Sequence[Row]) -> list[int]:
+    """Return findings, of which equally severe ones are the deepest first, the most severe first; what is done last."""
+    statuses, relations = columns(found, "status", "relation")
+    keys = [(status in CLOSED, severity(relation)) for status, relation in zip(statuses, relations, strict=True)]
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
 def _place(order: tuple[str, ...], word: str) -> int:
     return order.index(word) if word in order else len(order)
 
 
-def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
-    """Yield the lines of the table, the number-th of the page, and of what searches and filters it."""
+def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) -> Iterator[str]:
+    """Yield the lines of the table, the number-th of the page, and of what searches and filters it.
+
+    pictures: where those of the clashes are, which rows of other frames link to.
+    """
     found = check["findings"]
     relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
     statuses = [status or "" for status in column(found, "status")]
@@ -69,24 +104,27 @@ def table(check: dict[str, Any], number: int, title: str) -> Iterator[str]:
     newness = {word: k for k, (word, _) in enumerate(by_change)}
     rank = {word: k for k, (word, _) in enumerate(by_relation)}
     urgency = {word: k for k, (word, _) in enumerate(by_status)}
-    is_closed = [status in CLOSED for status in statuses]
-    severity = [MILDER.get(relation, 0) for relation in relations]
-    order = sorted(range(len(found)), key=lambda k: (is_closed[k], severity[k]))  # equal ones: the deepest first
     units = unit_format(check)
-    pictures = has_added(found, "picture", "no_picture")
-    columns = ["objects", "relation", "depth n", "area n", "status", *(["picture"] if pictures else [])]
-    widths = "".join(f'<col class="{kind}">' for kind in columns)
-    heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in columns)
+    links = [pictures.get(_clash(check, identity)) for identity in column(found, "id")] if pictures else []
+    kinds = ["objects", "relation", "depth n", "area n", "status"]
+    if has_added(found, "picture", "no_picture"):
+        kinds.append("picture")
+    elif any(links):
+        kinds.append("picture link")
+    widths = "".join(f'<col class="{kind}">' for kind in kinds)
+    heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
     yield from _controls(by_relation, by_status, by_change, len(found))
     yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
     yield (
         f'<table class="findings" id="t{number}"><caption>{shown(messages.table_of_clashes(title))}</caption>'
         f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
     )
-    for place, k in enumerate(order):
-        kinds = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
-        cells = _cells(found[k], check["frame"], units, pictures)
-        yield f'<tr id="t{number}-{place}" data-of="{kinds}"{cells}</tr>'
+    for place, k in enumerate(_in_order(found)):
+        row = found[k]
+        data = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
+        picture = f"<td>{_picture(row, links[k] if links else None)}</td>" if "picture" in kinds[-1] else ""
+        cells = _cells(row, check["frame"], units)
+        yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{picture}</tr>'
     yield "</tbody></table>"
     yield "</noscript></div>"
 
@@ -140,8 +178,8 @@ def _change(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
 
 
-def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool) -> str:
-    """Return the rest of the row's tag, and its cells."""
+def _cells(row: dict[str, Any], frame: float, units: UnitFormat) -> str:
+    """Return the rest of the row's tag, and its cells but that of its picture."""
     relation, status = row["relation"], row.get("status", "")
     kind = KINDS.get(relation, relation)
     found_at = row.get("frame", frame)
@@ -159,7 +197,6 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat, pictures: bool)
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
         f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td>'
         f"<td>{_word(status)}{_change(row, units)}</td>"
-        f"{f'<td>{_picture(row)}</td>' if pictures else ''}"
     )
 
 
@@ -173,9 +210,15 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'
 
 
-def _picture(row: dict[str, Any]) -> str:
+def _picture(row: dict[str, Any], link: tuple[str, float] | None) -> str:
+    """Return the picture of a clash, or where it is, or why there is none."""
     if "picture" in row:
-        names = shown(f"{row['a']['name']} and {row['b']['name']}")
-        image = f'<img alt="{names}" src="data:image/png;base64,{shown(row["picture"])}">'
-        return f'<button type="button" class="picture">{image}</button>'
+        names, caption = f"{row['a']['name']} and {row['b']['name']}", ""
+        if link is not None:
+            names, caption = f"{names}, frame {row['frame']}", f"<p>{messages.worst_at(row['frame'])}</p>"
+        image = f'<img alt="{shown(names)}" src="data:image/png;base64,{shown(row["picture"])}">'
+        return f'<button type="button" class="picture">{image}</button>{caption}'
+    if link is not None:
+        anchor, frame = link
+        return f'<a href="#{anchor}">{messages.picture_at(frame)}</a>'
     return f'<span class="dim">{shown(messages.capitalized(row.get("no_picture", "")))}</span>'

@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import base64
+import heapq
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
+from ..check.changes import RESOLVED
 from ..check.clash_rows import side_of
 from ..check.inspection import Work
 from ..data import messages
-from ..data.lazy_rows import LazyRows, Row
+from ..data.lazy_rows import LazyRows, Row, columns
 from ..data.objects import frame_of
 from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
@@ -23,6 +26,7 @@ from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene_objects import SceneObject
 from . import files as report_files
+from .html_table import severity
 
 SIZE = (960, 600)
 _SHORTER = 1e-6
@@ -31,8 +35,35 @@ _SHORTER = 1e-6
 ScenePair = tuple[SceneObject, SceneObject]
 
 
-def pairs_of(findings: Iterable[Row], objects: Iterable[SceneObject]) -> Iterator[ScenePair | None]:
-    """Yield both objects of each finding, those of which the finding says the same; None where there is none."""
+class Place(NamedTuple):
+    """Where a clash stands in a report."""
+
+    check: int
+    row: int
+
+
+def worst(checks: Sequence[dict[str, Any]], most: int) -> tuple[list[Place], int]:
+    """Return where the worst clashes of checks are worst, at most so many, in order; and how many there are in all.
+
+    A clash that is found at several frames of a scene is one. Worse is what is more severe by its relation, then what
+    is deeper or closer, in meters, as scenes have different units; then what comes first.
+    """
+    found: dict[tuple[str, str, str], tuple[int, float, Place]] = {}
+    for number, check in enumerate(checks):
+        units = check["units"]
+        meters = units["blender_units_per_unit"] * units["scale_length"]
+        names = columns(check["findings"], "id", "relation", "signed_distance", "status")
+        for k, (identity, relation, distance, status) in enumerate(zip(*names, strict=True)):
+            if status != RESOLVED:
+                clash = check["path"], check["scene"], identity
+                rank = severity(relation), (distance or 0.0) * meters, Place(number, k)
+                if clash not in found or rank < found[clash]:
+                    found[clash] = rank
+    return sorted(place for _, _, place in heapq.nsmallest(most, found.values())), len(found)
+
+
+def pair_finder(objects: Iterable[SceneObject]) -> Callable[[Row], ScenePair | None]:
+    """Return what finds both objects of a finding, those of which it says the same; None where there is none."""
     by_name: dict[str, list[SceneObject]] = {}
     for obj in objects:
         by_name.setdefault(obj.name, []).append(obj)
@@ -40,57 +71,68 @@ def pairs_of(findings: Iterable[Row], objects: Iterable[SceneObject]) -> Iterato
     def find(side: Row) -> SceneObject | None:
         return next((obj for obj in by_name.get(side["name"], ()) if side_of(obj) == side), None)
 
-    for row in findings:
+    def find_both(row: Row) -> ScenePair | None:
         a, b = find(row["a"]), find(row["b"])
-        yield None if a is None or b is None else (a, b)
+        return None if a is None or b is None else (a, b)
+
+    return find_both
 
 
 def take_pictures(
-    context: bpy.types.Context,
-    check: dict[str, Any],
-    pairs: Iterable[ScenePair | None],
-    most: int,
-) -> None:
+    context: bpy.types.Context, check: dict[str, Any], pairs: Iterable[ScenePair | None], most: int
+) -> list[str]:
     """Put a picture into the first rows of a check, in its scene's units, of the scene as it is now.
 
     pairs: both objects of each row, as they are now; None where one is gone. Why a pair has no picture is noted in the
-    row, or in the check where it is the same for all. A clash of another frame has none: it would show another pose.
+    row, or returned where it is the same for all. A clash of another frame has none: it would show another pose.
     """
-    taken = 0
-    given, unit = check["settings"], check["units"]["blender_units_per_unit"]
-    settings = Settings("auto", given["clearance"] * unit, given["contact_tolerance"], budget=FIRST_ANSWER)
-    units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
+    taken, now = 0, frame_of(context.scene)
+    findings: LazyRows = check["findings"]
     try:
-        with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-            path = Path(folder) / "pair.png"
-            findings: LazyRows = check["findings"]
+        with picture_file() as path:
             for k, (row, pair) in enumerate(zip(findings, pairs, strict=True)):
-                if row.get("status") == "resolved":
+                if row.get("status") == RESOLVED:
                     continue
                 if taken >= most:
-                    check["pictures"] = messages.pictures_of_first(most)
-                    break
+                    return [messages.pictures_of_first(most)]
                 if pair is None:
                     findings.add(k, no_picture=messages.NOT_IN_SCENE)
-                    continue
-                if row["out_of_date"]:
+                elif row["out_of_date"]:
                     findings.add(k, no_picture=messages.OUT_OF_DATE)
-                    continue
-                if row["frame"] != now:
+                elif row["frame"] != now:
                     findings.add(k, no_picture=messages.found_at(row["frame"]))
-                    continue
-                try:
-                    inspection = Work(pair, settings, units)()
-                    if (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
-                        inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
-                    render_isolated(context, IsolatedPair(inspection), str(path), *SIZE)
-                except GpuUnavailable as error:
-                    check["pictures"] = messages.no_pictures(str(error))
-                    break
-                except (ValueError, RuntimeError) as error:
-                    findings.add(k, no_picture=str(error))
-                    continue
-                findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))
-                taken += 1
-    except OSError as error:  # such as no room for them: the report goes without
-        check["pictures"] = messages.no_pictures(report_files.reason(error), taken > 0)
+                else:
+                    taken += take_picture(context, check, k, pair, path)
+    except (GpuUnavailable, OSError) as error:  # such as no room for them: the report goes without
+        return [messages.no_pictures(report_files.reason(error), taken > 0)]
+    return []
+
+
+@contextmanager
+def picture_file() -> Iterator[Path]:
+    """Give the path of a file for one picture after the other."""
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+        yield Path(folder) / "pair.png"
+
+
+def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair, path: Path) -> bool:
+    """Put a picture of the scene as it is now into a row of a check, or why there is none. Returns whether there is.
+
+    Raises GpuUnavailable and OSError, where there can be none of any.
+    """
+    findings: LazyRows = check["findings"]
+    given, unit = check["settings"], check["units"]["blender_units_per_unit"]
+    settings = Settings("auto", given["clearance"] * unit, given["contact_tolerance"], budget=FIRST_ANSWER)
+    units = UnitFormat.of_scene(context.scene)
+    try:
+        inspection = Work(pair, settings, units)()
+        if (findings[k]["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
+            inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
+        render_isolated(context, IsolatedPair(inspection), str(path), *SIZE)
+    except GpuUnavailable:
+        raise
+    except (ValueError, RuntimeError) as error:
+        findings.add(k, no_picture=str(error))
+        return False
+    findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))
+    return True

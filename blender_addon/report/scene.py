@@ -133,7 +133,8 @@ def document(
 
     checks: as `reported`. inputs: all files that were asked for, as `input_of` has them, with an `error` where one
     could not be checked; those of the checks if not given. part: of which run it is a part; None of a whole one.
-    earlier: `baseline` and `decisions`. What is written is a function of the document, and of pictures.
+    earlier: `baseline` and `decisions`. What is written is a function of the document, and of pictures, about which its
+    `pictures` are sentences for the page.
     """
     return {
         "schema": json_report.SCHEMA,
@@ -148,6 +149,7 @@ def document(
         "part": part,
         **(earlier or {"baseline": None, "decisions": None}),
         "partial": stopped or any(check["partial"] for check in checks),
+        "pictures": [],
         "checks": checks,
     }
 

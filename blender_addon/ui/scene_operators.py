@@ -415,18 +415,18 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         check = in_scene_units(scene_report.checks_of(context.scene)[0])
         path.parent.mkdir(parents=True, exist_ok=True)
         place = report_files.place_of(str(path))  # before pictures are taken
-        if kind == "html" and self.pictures:
-            self._take_pictures(context, check)
-        report_files.write(place, scene_report.WRITERS[kind](scene_report.document([ordered(check)]), Criteria()))
+        pictures = self._take_pictures(context, check) if kind == "html" and self.pictures else []
+        document = {**scene_report.document([ordered(check)]), "pictures": pictures}
+        report_files.write(place, scene_report.WRITERS[kind](document, Criteria()))
         return messages.clashes(len(check["findings"]))
 
-    def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
+    def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> list[str]:
         keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
         # No more is read than can be on a picture, and some more where a few are gone.
         wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
         objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
         pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
-        report_pictures.take_pictures(context, check, pairs, self.pictures)
+        return report_pictures.take_pictures(context, check, pairs, self.pictures)
 
 
 class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator):

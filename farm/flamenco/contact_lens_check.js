@@ -64,7 +64,7 @@ const JOB_TYPE = {
             default: 20,
             propargs: { min: 0 },
             visible: "submission",
-            description: "Maximum number of pictures per frame on the page",
+            description: "Maximum number of pictures on the page",
         },
         {
             key: "scene",

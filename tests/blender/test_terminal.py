@@ -322,6 +322,26 @@ def test_a_terminal_has_one_line_that_renews_itself(monkeypatch: pytest.MonkeyPa
     assert [line for line in shown if line] == [f"Checking: {percent} %" for percent in range(0, 100, 5)]
 
 
+def test_pictures_are_counted_on_a_terminal_and_in_a_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal, clock = Terminal(), Clock()
+    for stream in (terminal, sys.stderr):
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress = progress_of(clock)
+        for number in (1, 2, 3):
+            progress.begin_picture(number, 3)
+            clock.now += 40.0
+        progress.end_frame()
+    shown = [line.strip() for line in terminal.getvalue().split("\r")]
+    assert [line for line in shown if line] == [f"Drawing picture {number} of 3" for number in (1, 2, 3)]
+    assert shown[-2:] == ["", ""], "the line is cleared"
+    assert capsys.readouterr().err.splitlines() == [
+        "contact_lens: Drawing picture 1 of 3",
+        "contact_lens: Drawing picture 3 of 3",
+    ]
+
+
 def test_a_quiet_run_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     for terminal in (Terminal(), io.StringIO()):
         clock = Clock()
