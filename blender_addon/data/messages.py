@@ -433,11 +433,15 @@ def nothing_checked(place: str) -> str:
 
 
 def no_surface(name: str, kind: str) -> str:
-    return f"'{name}' {kind}, which has no surface"
+    return f"'{name}' {kind}, which {'have' if kind.endswith('s') else 'has'} no surface"
 
 
 def only_edges(name: str) -> str:
     return f"'{name}' has no faces, so it has no surface: choose Convex Hull as its collision shape if it is solid"
+
+
+def scaled_to_zero(name: str) -> str:
+    return f"'{name}' is scaled to zero, so it has no surface"
 
 
 def no_instances(name: str) -> str:

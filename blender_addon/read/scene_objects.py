@@ -129,8 +129,9 @@ class SceneObject:
 
     @property
     def has_surface(self) -> bool:
-        """Whether there is something to collide with: faces, or a shape that was chosen for what has none."""
-        return not (self.geometry.is_wire and follows_mesh(self.choice))
+        """Whether there is something to collide with: faces, or a shape that was chosen for what has none, of any size
+        but zero."""
+        return bool(self.linear.any()) and not (self.geometry.is_wire and follows_mesh(self.choice))
 
     @cached_property
     def kind(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -19,8 +20,15 @@ from . import snapshot as read
 from .geometry import DigestsOnly, Geometries, Geometry
 from .scene_objects import SceneObject
 from .snapshot import ReadError
+from .visibility import INSTANCING
 
-NO_SURFACE = {"VOLUME": "a volume", "POINTCLOUD": "a point cloud", "CURVES": "hair"}
+NO_SURFACE = {
+    "VOLUME": "a volume",
+    "POINTCLOUD": "a point cloud",
+    "CURVES": "hair",
+    "GREASEPENCIL": "a Grease Pencil drawing",
+    "GPENCIL": "a Grease Pencil drawing",
+}
 """Types of objects that may fill space and are no surfaces, in words."""
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), b"")
 """The geometry of a compound parent until its parts are known: its own mesh does not count."""
@@ -42,7 +50,7 @@ def snapshot_object(
         raise ReadError(messages.makes_instances(obj.name))
     found = SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
     if not found.has_surface:
-        raise ReadError(messages.only_edges(obj.name))
+        raise ReadError(_why_without_surface(found, obj.name))
     return found
 
 
@@ -91,6 +99,23 @@ def edited(scene: bpy.types.Scene, objects: Sequence[SceneObject], uids: Collect
     return frozenset(obj.key for obj in objects if is_edited(obj))
 
 
+def _why_without_surface(obj: SceneObject, name: str) -> str:
+    return messages.only_edges(name) if obj.linear.any() else messages.scaled_to_zero(name)
+
+
+def _is_fluid_domain(obj: Any) -> bool:
+    """Return whether the mesh of an object is a box in which a fluid is simulated, and never becomes its surface."""
+    domains = [modifier.domain_settings for modifier in obj.modifiers if modifier.type == "FLUID"]
+    return any(domain is not None and not (domain.domain_type == "LIQUID" and domain.use_mesh) for domain in domains)
+
+
+def _particles_of(obj: bpy.types.Object) -> list[str]:
+    """Return what the particle systems of an object make that are no instances, in words."""
+    made = (system.settings for system in obj.particle_systems if system.settings is not None)
+    shown = [each for each in made if each.render_type not in INSTANCING | {"NONE"}]
+    return sorted({"hair" if each.type == "HAIR" else "particles" for each in shown})
+
+
 _Body = tuple[SceneObject, bpy.types.Object]
 """An instance of a rigid body, and the object it is an instance of."""
 
@@ -128,7 +153,7 @@ class SceneReader:
             wants_instances = True  # whether it makes some decides whether the object itself is there
         makers = self._instances({obj.session_uid for obj in objects}) if wants_instances else set()
         for obj in objects:
-            has_surface = obj.type in TYPES_WITH_SURFACE
+            has_surface = obj.type in TYPES_WITH_SURFACE and not _is_fluid_domain(obj)
             is_instancer = obj.session_uid in makers or obj.instance_type == "COLLECTION"
             fault = self._faults.get(obj)
             if fault is not None and (has_surface or is_instancer or obj.is_missing):
@@ -141,14 +166,16 @@ class SceneReader:
             except ReadError as error:
                 if fault is None or not isinstance(error, read.EmptyError):
                     self._skip(obj.name, error, is_emptied=read.is_emptied(obj))
-            if any(system.settings.type == "HAIR" for system in obj.particle_systems if system.settings is not None):
-                self._skip_kind(f"hair of {obj.name}", messages.no_surface(obj.name, "has hair"))
+            for kind in _particles_of(obj):
+                self._skip_kind(f"{kind} of {obj.name}", messages.no_surface(obj.name, f"has {kind}"))
         self.objects.sort(key=lambda found: (found.name, found.key))
 
     def _without_surface(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         """Name what is no surface, and a collection instance without anything to check."""
         if obj.type in NO_SURFACE:
             self._skip_kind(obj.name, messages.no_surface(obj.name, f"is {NO_SURFACE[obj.type]}"))
+        elif _is_fluid_domain(obj):
+            self._skip_kind(obj.name, messages.no_surface(obj.name, "is the domain of a fluid"))
         elif obj.instance_type == "COLLECTION" and not makes_instances and obj not in self._faults:
             self.skipped.append(Skipped(obj.name, messages.no_instances(obj.name), unchecked=False))
 
@@ -178,7 +205,7 @@ class SceneReader:
             self.objects.append(found)
         else:
             self.without_surface.append(found)
-            self._skip_kind(obj.name, messages.only_edges(obj.name))
+            self._skip_kind(obj.name, _why_without_surface(found, obj.name))
 
     def snapshot(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> SceneObject:
         """Return an evaluated object, with its parts if it is a compound parent. Raises ReadError."""
@@ -272,7 +299,7 @@ class SceneReader:
             else:
                 self.without_surface.append(found)
                 name = maker.name if source == maker else f"{source.name} of {maker.name}"
-                without.setdefault((name, messages.only_edges(name)))
+                without.setdefault((name, _why_without_surface(found, name)))
             if source.rigid_body is not None:
                 together.setdefault(group, {})[source.session_uid] = found, source
         for name, why in without:

@@ -117,3 +117,38 @@ def test_a_compound_parent_with_a_part_without_faces_is_not_checked(tmp_path: Pa
     assert "its part 'Edges' has no faces" in str(check["skipped"])
     bpy.data.objects["Edges"].rigid_body.collision_shape = "CONVEX_HULL"
     assert checked(save_scene(scene))[0] == 1
+
+
+def test_fluids_particles_and_drawings_have_no_surface(tmp_path: Path) -> None:
+    cube("A")
+    smoke = cube("Smoke").modifiers.new("Fluid", "FLUID")
+    smoke.show_viewport, smoke.fluid_type = False, "DOMAIN"  # not simulated, which takes seconds
+    emitter = cube("Emitter", (9.0, 0.0, 0.0))
+    emitter.modifiers.new("Sparks", "PARTICLE_SYSTEM")
+    drawing = "grease_pencil_add" if hasattr(bpy.ops.object, "grease_pencil_add") else "gpencil_add"
+    getattr(bpy.ops.object, drawing)(type="STROKE")
+    bpy.context.object.name = "Drawing"
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, check["objects"], check["findings"]) == (0, 2, [])
+    assert without_surface(check) == {
+        "Smoke": "'Smoke' is the domain of a fluid, which has no surface",
+        "particles of Emitter": "'Emitter' has particles, which have no surface",
+        "Drawing": "'Drawing' is a Grease Pencil drawing, which has no surface",
+    }
+    bpy.data.objects["Emitter"].particle_systems[0].settings.render_type = "NONE"
+    smoke = bpy.data.objects["Smoke"].modifiers[0]
+    smoke.domain_settings.domain_type, smoke.domain_settings.use_mesh = "LIQUID", True  # its own surface
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, list(without_surface(check))) == (1, ["Drawing", "particles of Smoke"])
+
+
+def test_nothing_collides_with_what_is_scaled_to_zero(tmp_path: Path) -> None:
+    """As animations hide things."""
+    cube("A"), cube("B")
+    bpy.data.objects["B"].scale = (0.0, 0.0, 0.0)
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, check["findings"]) == (0, [])
+    assert without_surface(check) == {"B": "'B' is scaled to zero, so it has no surface"}
+    bpy.data.objects["B"].scale = (1.0, 1.0, 0.0)  # flat
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, without_surface(check), len(check["findings"])) == (1, {}, 1)
