@@ -10,7 +10,7 @@ set -euo pipefail
 
 program=(blender -b --command contact_lens)
 run=(scene.blend --frames=1-30)
-chunks=(1-10 11-20 21-30)
+covers=(--only-frames=1-10 --only-frames=11-20 --only-frames=21-30)
 shards=1
 parts=parallel_parts
 merge=(--html clashes.html --json clashes.json --junit clashes.xml --pictures 20 --fail-on any)
@@ -23,6 +23,6 @@ if [ -e "$parts/jobs.log" ]; then # parts that were deleted are no longer done
     mv "$parts/jobs.new" "$parts/jobs.log"
 fi
 parallel --quote --joblog "$parts/jobs.log" --resume-failed --retries 2 \
-    "${program[@]}" check "${run[@]}" --only-frames={1} --shard "{2}/$shards" --json "$parts/part_{#}.json" \
-    ::: "${chunks[@]}" ::: $(seq "$shards")
+    "${program[@]}" check "${run[@]}" {1} --shard "{2}/$shards" --json "$parts/part_{#}.json" \
+    ::: "${covers[@]}" ::: $(seq "$shards")
 "${program[@]}" merge "$parts" "${merge[@]}"

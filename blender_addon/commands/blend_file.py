@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,12 @@ import bpy
 from ..data import messages
 from ..read.faults import version_of
 from .outcome import UsageError
+
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+"""How compressed files begin, the first those of before Blender 3.0."""
+HEADER = re.compile(rb"BLENDER(?:[-_][vV](\d)(\d\d)|\d\d-\d\d[vV](\d\d)(\d\d))")
+"""How a file begins, up to Blender 4.5 and from 5.0 on."""
+LENGTH_OF_HEADER = 17
 
 
 def why_missing(file: str) -> str:
@@ -35,6 +43,32 @@ def _sha256(file: str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def saved_by(file: str) -> tuple[int, int] | None:
+    """Return the version of Blender that a file was saved with, which is not opened; None where it cannot be read.
+
+    Raises OSError.
+    """
+    with open(file, "rb") as stream:
+        start = stream.read(LENGTH_OF_HEADER)
+        stream.seek(0)
+        try:
+            if start.startswith(GZIP):
+                start = gzip.GzipFile(fileobj=stream).read(LENGTH_OF_HEADER)
+            elif start.startswith(ZSTANDARD):
+                if sys.version_info >= (3, 14):
+                    from compression import zstd
+                else:
+                    import zstandard as zstd  # type: ignore[import-not-found,unused-ignore]
+                start = zstd.open(stream, "rb").read(LENGTH_OF_HEADER)
+        except Exception:  # the file is cut or damaged, or a distribution has left the module out of its Blender
+            return None
+    found = HEADER.match(start)
+    if found is None:
+        return None
+    major, minor = (int(number) for number in found.groups() if number is not None)
+    return major, minor
+
+
 def open_file(file: str, run_scripts: bool) -> None:
     """Open a file, its scripts allowed too, or as the preferences say. Raises UsageError when it is not read."""
     allowed: dict[str, Any] = {"use_scripts": True} if run_scripts else {}
@@ -50,9 +84,7 @@ def open_file(file: str, run_scripts: bool) -> None:
 
 def _refuse_newer(file: str) -> None:
     """Raise UsageError for a file of a Blender that this one cannot read, which Blender calls no blend file."""
-    with open(file, "rb") as stream:
-        header = re.match(rb"BLENDER\d\d-\d\dv(\d\d)(\d\d)", stream.read(17))  # from 5.0 on
-    version = (int(header[1]), int(header[2])) if header else (0, 0)
+    version = saved_by(file) or (0, 0)
     if version > bpy.app.version[:2]:
         raise UsageError(messages.needs_newer(f"{version[0]}.{version[1]}", version_of(bpy.app)))
 

@@ -45,6 +45,16 @@ NOT_WRITTEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 """Line feeds and the like, and bytes of a path that are no letter: not all descriptions can have them."""
 MOST_GITHUB_JOBS = 256
 """In a matrix of GitHub Actions."""
+PYTHON_OF_BPY = {
+    (4, 2): "3.11",
+    (4, 3): "3.11",
+    (4, 4): "3.11",
+    (4, 5): "3.11",
+    (5, 0): "3.11",
+    (5, 1): "3.13",
+    (5, 2): "3.13",
+}
+"""The versions of Blender as a Python module that can be installed, and the CPython that each needs."""
 VALUES = ("frames", "chunk_size", "shards", "fail_on", "pictures", *EARLIER, *EXTENSIONS)
 """Options of which a job has the values. All others are repeated as they were given."""
 
@@ -56,7 +66,8 @@ class Job:
     folder: Path
     files: list[str]
     """Absolute paths."""
-    frames: list[int]
+    frames: list[int] | None
+    """None of stills: each file is checked at its current frame."""
     options: list[str]
     """All other options of check."""
     earlier: dict[str, str]
@@ -72,7 +83,8 @@ class Job:
 
     @property
     def run(self) -> list[str]:
-        return [*self.files, f"--frames={frames_text(self.frames)}", *self.options, *_named(self.earlier)]
+        frames = [] if self.frames is None else [f"--frames={frames_text(self.frames)}"]
+        return [*self.files, *frames, *self.options, *_named(self.earlier)]
 
     @property
     def merge(self) -> list[str]:
@@ -85,9 +97,26 @@ class Job:
         return _named({name: path for name, path in self.earlier.items() if name == "baseline"})
 
     @property
-    def chunks(self) -> list[str]:
+    def stills(self) -> list[str]:
+        """The files, each once."""
+        return list(dict.fromkeys(self.files))
+
+    @property
+    def covers(self) -> list[str]:
+        """What each part has of the run, but for its shard: an option in one word."""
+        if self.frames is None:
+            return [f"--only-files={file}" for file in self.stills]
         starts = range(0, len(self.frames), self.chunk_size)
-        return [frames_text(self.frames[start : start + self.chunk_size]) for start in starts]
+        return [f"--only-frames={frames_text(self.frames[start : start + self.chunk_size])}" for start in starts]
+
+    @property
+    def bpy(self) -> tuple[str, str]:
+        """The oldest version of Blender as a module that is not older than any of the files, and its Python: the newest
+        one where they are newer, or do not say."""
+        saved = [blend_file.saved_by(file) for file in self.files]
+        newest = max(PYTHON_OF_BPY) if None in saved else min(max(saved), max(PYTHON_OF_BPY))
+        version = min(version for version in PYTHON_OF_BPY if version >= newest)
+        return "{}.{}".format(*version), PYTHON_OF_BPY[version]
 
 
 def _named(paths: Mapping[str, str]) -> list[str]:
@@ -117,7 +146,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Write jobs that check files on many machines, for Flamenco, Open Job Description (AWS Deadline "
         "Cloud), GNU parallel and GitHub Actions. Each job checks the parts of the run as these options say, and then "
-        "merges them into the reports that are named: clashes.html, clashes.json and clashes.xml in DIR if none is."
+        "merges them into the reports that are named: clashes.html, clashes.json and clashes.xml in DIR if none is. "
+        "Without --frames each FILE is checked at its current frame, and the open file at all frames of its scene."
         "\n\nExample:\n"
         f"  {prog} jobs {'' if 'FILE' in prog else 'room.blend '}--frames 1-250 --clearance 2mm --html room.html",
         epilog="Exit code:\n  0    written\n  2    wrong usage, or a file that cannot be read or written",
@@ -162,10 +192,11 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
         raise UsageError(messages.too_many_shards(MOST_SHARDS))
     frames = options.frames
     if frames is None:
-        if options.files:
-            raise UsageError(messages.FARM_FRAMES)
-        scene = SceneFrames(options.scene).scene
-        frames = list(range(scene.frame_start, scene.frame_end + 1))
+        if options.files and divided(made, arguments, ("chunk_size",))[1]:
+            raise UsageError(messages.CHUNKS_OF_STILLS)
+        if not options.files:
+            scene = SceneFrames(options.scene).scene
+            frames = list(range(scene.frame_start, scene.frame_end + 1))
     criteria_of(options)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
     return Job(
@@ -230,18 +261,23 @@ def program() -> list[str]:
 
 
 def _flamenco(job: Job) -> dict[str, str]:
+    stills = {FLAMENCO_FRAMES: '            default: "",'}
+    frames = {"            default: 10,": f"            default: {job.chunk_size},"}
     return {
+        **(stills if job.frames is None else frames),
         f"const REPORTS = {json.dumps({kind: EXTENSIONS[kind] for kind in REPORTS})};": "const REPORTS = "
         f"{json.dumps({kind: EXTENSIONS[kind] for kind in job.reports})};",
         FLAMENCO_OPTIONS: _default(FLAMENCO_OPTIONS, [*job.options, *_named(job.earlier)]),
         FLAMENCO_MERGE_OPTIONS: _default(FLAMENCO_MERGE_OPTIONS, [*job.merge_options, *job.compared]),
-        "            default: 10,": f"            default: {job.chunk_size},",
         "            default: 1,": f"            default: {job.shards},",
         "            default: 20,": f"            default: {job.pictures},",
         '            default: "any",': f'            default: "{job.fail_on}",',
     }
 
 
+FLAMENCO_FRAMES = """\
+            eval: "f'{C.scene.frame_start}-{C.scene.frame_end}'",
+            evalInfo: { showLinkButton: true, description: "Scene frame range" },"""
 FLAMENCO_OPTIONS, FLAMENCO_MERGE_OPTIONS = (
     f'            key: "{key}",\n            type: "string",\n            default: "",'
     for key in ("options", "merge_options")
@@ -268,17 +304,65 @@ MERGE_OPTIONS_PLACE = "            # more options of merge"
 
 def _openjd(job: Job) -> dict[str, str]:
     start, *others = program()
+    frames = {
+        "    default: 1-30": f"    default: {json.dumps(_range(job.frames or ()))}",
+        "    default: 10": f"    default: {job.chunk_size}",
+    }
     return {
+        **(_openjd_stills(job) if job.frames is None else frames),
         "    default: blender": f"    default: {_quoted(start)}",
         "            - -b\n            - --command\n            - contact_lens": _items(others),
-        "    default: 1-30": f"    default: {json.dumps(_range(job.frames))}",
-        "    default: 10": f"    default: {job.chunk_size}",
         "    default: 1": f"    default: {job.shards}",
         "    default: 20": f"    default: {job.pictures}",
         "    default: any": f"    default: {job.fail_on}",
         OPTIONS_PLACE: _items([*job.files[1:], *job.options, *_named(job.earlier)]) or OPTIONS_PLACE,
         _openjd_reports({kind: f"clashes{EXTENSIONS[kind]}" for kind in REPORTS}): _openjd_reports(job.reports),
         MERGE_OPTIONS_PLACE: _items([*job.merge_options, *job.compared]) or MERGE_OPTIONS_PLACE,
+    }
+
+
+OPENJD_FRAMES, OPENJD_CHUNKS = (
+    """\
+  - name: Frames
+    type: STRING
+    description: All frames to check, as in 1-100 or 1,5,9-20:2.
+    default: 1-30
+  - name: ChunkSize
+    type: INT
+    description: Number of consecutive frames in a task.
+    default: 10
+    minValue: 1
+  - name: Shards""",
+    """\
+      taskParameterDefinitions:
+        - name: Chunk
+          type: CHUNK[INT]
+          range: "{{Param.Frames}}"
+          chunks:
+            defaultTaskCount: "{{Param.ChunkSize}}"
+            rangeConstraint: CONTIGUOUS""",
+)
+
+
+def _openjd_stills(job: Job) -> dict[str, str]:
+    """Return the lines about frames for a job without: each task has a file, whose number names the part."""
+    _, *others = job.stills
+    return {
+        OPENJD_FRAMES: "  - name: Shards",
+        OPENJD_CHUNKS: f"""\
+      combination: (File, Number) * Shard
+      taskParameterDefinitions:
+        - name: File
+          type: PATH
+          range:
+{_items(["{{RawParam.File}}", *others])}
+        - name: Number
+          type: INT
+          range: 1-{len(job.stills)}""",
+        '            - "--frames={{Param.Frames}}"\n'
+        '            - "--only-frames={{Task.Param.Chunk}}"': '            - "--only-files={{Task.Param.File}}"',
+        '            - "{{Param.Parts}}/frames_{{Task.Param.Chunk}}_shard_{{Task.Param.Shard}}.json"': "            "
+        '- "{{Param.Parts}}/file_{{Task.Param.Number}}_shard_{{Task.Param.Shard}}.json"',
     }
 
 
@@ -325,7 +409,7 @@ def _gnu_parallel(job: Job) -> dict[str, str]:
     return {
         "program=(blender -b --command contact_lens)": f"program=({shlex.join(program())})",
         "run=(scene.blend --frames=1-30)": f"run=({shlex.join(job.run)})",
-        "chunks=(1-10 11-20 21-30)": f"chunks=({shlex.join(job.chunks)})",
+        "covers=(--only-frames=1-10 --only-frames=11-20 --only-frames=21-30)": f"covers=({shlex.join(job.covers)})",
         "shards=1": f"shards={job.shards}",
         "parts=parallel_parts": f"parts={shlex.quote(str(job.folder / 'parallel_parts'))}",
         f"merge=({GIVEN_REPORTS})": f"merge=({shlex.join(job.merge)})",
@@ -333,6 +417,7 @@ def _gnu_parallel(job: Job) -> dict[str, str]:
 
 
 def _github_actions(job: Job) -> dict[str, str]:
+    bpy_version, python = job.bpy
     top = _top(job.files)
     job = replace(
         job,
@@ -340,12 +425,16 @@ def _github_actions(job: Job) -> dict[str, str]:
         earlier={name: _path_below(top, path) for name, path in job.earlier.items()},
         reports={kind: Path(path).name for kind, path in job.reports.items()},
     )
+    covers = ", ".join(_quoted(shlex.quote(cover)) for cover in job.covers)
     return {
-        "        chunk: [1-10, 11-20, 21-30]": f"        chunk: {json.dumps(job.chunks)}",
+        '  INSTALL: pip install "bpy==5.2.*" contact_lens-*.whl': "  "
+        f'INSTALL: pip install "bpy=={bpy_version}.*" contact_lens-*.whl',
+        '  PYTHON: "3.13"': f'  PYTHON: "{python}"',
+        "        covers: [--only-frames=1-10, --only-frames=11-20, --only-frames=21-30]": f"        covers: [{covers}]",
         "        shard: [1]": f"        shard: {list(range(1, job.shards + 1))}",
         "          scene.blend --frames=1-30": f"          {shlex.join(job.run)}",
-        "          --only-frames=${{ matrix.chunk }} --shard ${{ matrix.shard }}/1": "          "
-        f"--only-frames=${{{{ matrix.chunk }}}} --shard ${{{{ matrix.shard }}}}/{job.shards}",
+        "          ${{ matrix.covers }} --shard ${{ matrix.shard }}/1": "          "
+        f"${{{{ matrix.covers }}}} --shard ${{{{ matrix.shard }}}}/{job.shards}",
         f"          {GIVEN_REPORTS}": f"          {shlex.join(job.merge)}",
         _uploaded(f"clashes{EXTENSIONS[kind]}" for kind in REPORTS): _uploaded(job.reports.values()),
     }
@@ -384,6 +473,6 @@ WRITTEN = (
     Template(
         "github_actions.yml",
         _github_actions,
-        lambda job, path: messages.farm_github(len(job.chunks) * job.shards, MOST_GITHUB_JOBS),
+        lambda job, path: messages.farm_github(len(job.covers) * job.shards, MOST_GITHUB_JOBS, job.frames is None),
     ),
 )

@@ -1318,17 +1318,17 @@ def too_many_jobs(most: int) -> str:
 
 # --- job descriptions -----------------------------------------------------------------------------------------------
 
-FARM_FRAMES = "--frames: name the frames to check, as in 1-250"
+CHUNKS_OF_STILLS = "--chunk-size divides frames: name them with --frames"
 FARM_FLAMENCO = (
     "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender:\n"
     "it asks where the reports go"
 )
 
 
-def farm_github(jobs: int, most: int) -> str:
-    too_many = (
-        f"\nit has {jobs:,} jobs, and GitHub runs {most} at most: use a larger --chunk-size" if jobs > most else ""
-    )
+def farm_github(jobs: int, most: int, are_stills: bool) -> str:
+    """Return what to do with a workflow; jobs: how many its matrix has; are_stills: whether each is of a file."""
+    remedy = "write a workflow for some of the files each" if are_stills else "use a larger --chunk-size"
+    too_many = f"\nit has {jobs:,} jobs, and GitHub runs {most} at most: {remedy}" if jobs > most else ""
     return (
         "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"
         f"the reports are an artifact of the run{too_many}"

@@ -10,10 +10,9 @@ const JOB_TYPE = {
         {
             key: "frames",
             type: "string",
-            required: true,
             eval: "f'{C.scene.frame_start}-{C.scene.frame_end}'",
             evalInfo: { showLinkButton: true, description: "Scene frame range" },
-            description: "Frames to check, as in 1-100 or 1,5,9-20",
+            description: "Frames to check, as in 1-100 or 1,5,9-20. If empty, the current one of the file",
         },
         {
             key: "chunk_size",
@@ -56,7 +55,7 @@ const JOB_TYPE = {
             type: "string",
             choices: ["any", "touching", "penetrating", "new", "never"],
             default: "any",
-            description: "Which clashes make the job fail, after its reports are written",
+            description: "Which clashes make the last task fail, after the reports are written",
         },
         {
             key: "pictures",
@@ -88,29 +87,37 @@ function compileJob(job) {
     const settings = job.settings;
     const shards = settings.shards;
     const frames = settings.frames.replaceAll("..", "-").replaceAll(" ", "");
-    const run = [`--scene=${settings.scene}`, `--frames=${frames}`].concat(words(settings.options));
+    const options = words(settings.options);
+    const scene = options.some((word) => /^--scene(=|$)/.test(word)) ? [] : [`--scene=${settings.scene}`];
+    const run = scene.concat(frames ? [`--frames=${frames}`] : [], options);
     const parts = `${settings.report}-parts-${formatTimestampLocal(job.created)}`;
 
     const checks = [];
-    for (const chunk of frameChunker(frames, settings.chunk_size)) {
+    for (const chunk of frames ? frameChunker(frames, settings.chunk_size) : [""]) {
         for (let shard = 1; shard <= shards; shard++) {
-            const part = path.join(parts, `frames-${chunk}-shard-${shard}.json`);
-            const covers = [`--only-frames=${chunk}`, "--shard", `${shard}/${shards}`, "--json", part];
-            checks.push(task(`check ${chunk}, ${shard} of ${shards}`, ["check", settings.blendfile], run, covers));
+            const part = path.join(parts, `${chunk ? `frames-${chunk}-` : ""}shard-${shard}.json`);
+            const only = chunk ? [`--only-frames=${chunk}`] : [];
+            const covers = only.concat(["--shard", `${shard}/${shards}`, "--json", part]);
+            const name = `check ${chunk || "current frame"}, ${shard} of ${shards}`;
+            checks.push(task(name, ["check", settings.blendfile], run, covers));
         }
     }
     const reports = Object.keys(REPORTS).map((kind) => [`--${kind}`, `${settings.report}${REPORTS[kind]}`]);
-    const verdict = ["--pictures", `${settings.pictures}`, "--fail-on", settings.fail_on];
-    const merge = task("merge", ["merge", parts], ...reports, verdict, words(settings.merge_options));
+    const judged = ["--fail-on", settings.fail_on].concat(words(settings.merge_options));
+    const pictures = ["--pictures", `${settings.pictures}`];
+    const merge = task("merge", ["merge", parts], ...reports, pictures, judged, ["--no-verdict"]);
     for (const check of checks) {
         merge.addDependency(check);
         job.addTask(check);
     }
     job.addTask(merge);
+    const verdict = task("verdict", ["merge", parts], judged); // Flamenco tries it three times: it takes seconds
+    verdict.addDependency(merge);
+    job.addTask(verdict);
 }
 
 // Author a task that runs a command of Contact Lens in Blender. A task fails when its command exits with another code
-// than 0: for parts only when they could not be made, for the merged report also when clashes count.
+// than 0: for parts and reports only when they could not be made, for the verdict when clashes count.
 function task(name, ...parts) {
     const made = author.Task(name, "blender");
     const args = ["-b", "--command", "contact_lens"].concat(...parts);

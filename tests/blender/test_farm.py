@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import bpy
@@ -45,12 +47,12 @@ def test_each_description_has_the_files_frames_and_options(
     values = {name: shlex.split(value) for name, value in re.findall(r"^(\w+)=\((.*)\)$", shell, re.MULTILINE)}
     assert values["program"] == part("blender_addon.commands.farm").program()
     assert values["run"] == [str(scene_file), "--frames=1-6", *check]
-    assert values["chunks"] == ["1-2", "3-4", "5-6"]
+    assert values["covers"] == ["--only-frames=1-2", "--only-frames=3-4", "--only-frames=5-6"]
     assert "\nshards=2\n" in shell
 
     workflow = " ".join(texts["github_actions.yml"].split())
-    assert 'chunk: ["1-2", "3-4", "5-6"]' in workflow
-    assert f"check {shlex.join([scene_file.name, '--frames=1-6', *check])} --only-frames=" in workflow
+    assert 'covers: ["--only-frames=1-2", "--only-frames=3-4", "--only-frames=5-6"]' in workflow
+    assert f"check {shlex.join([scene_file.name, '--frames=1-6', *check])} ${{{{ matrix.covers }}}}" in workflow
     assert "--shard ${{ matrix.shard }}/2 " in workflow
 
     job_type = texts["contact_lens_check.js"]
@@ -59,15 +61,19 @@ def test_each_description_has_the_files_frames_and_options(
     template = texts["check.yaml"]
     assert template.count("default: 2\n") == 2, "frames in a chunk, and shards"
     items = [line.strip().removeprefix("- ").strip('"') for line in template.splitlines()]
-    place = items.index("--frames={{Param.Frames}}")
+    place = items.index("{{Param.File}}")
     assert items[place + 1 : place + 1 + len(check)] == check
 
 
-def test_no_line_of_a_description_is_left_as_it_is_in_the_package(scene_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("frames", [["--frames", "3-9", "--chunk-size", "4"], []], ids=["frames", "stills"])
+def test_no_line_of_a_description_is_left_as_it_is_in_the_package(
+    scene_file: Path, tmp_path: Path, frames: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a template was edited, and `farm` does not find the line any more."""
     farm = part("blender_addon.commands.farm")
+    monkeypatch.setattr(farm.blend_file, "saved_by", lambda file: (4, 2))
     made = farm.parser("farm")
-    arguments = [str(tmp_path), str(scene_file), "--frames", "3-9", "--chunk-size", "4", "--shards", "3", "--exact"]
+    arguments = [str(tmp_path), str(scene_file), *frames, "--shards", "3", "--exact"]
     arguments += ["--csv", str(tmp_path / "a.csv"), "--fail-on", "never", "--pictures", "3", "--allow-skipped"]
     job = farm._job(made, made.parse_args(arguments), arguments)
     for template in farm.WRITTEN:
@@ -169,6 +175,75 @@ def test_yaml_has_no_letter_as_two_escapes(scene_file: Path, tmp_path: Path) -> 
     assert '            - "a \\"\\u00e9\\" \N{GRINNING FACE}"\n' in template
 
 
+def test_a_part_of_a_job_of_stills_is_a_file(scene_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = Path(shutil.copy(scene_file, tmp_path / "other"))
+    texts = written(tmp_path / "jobs", scene_file, other, scene_file, "--shards", 2)
+    covers = [f"--only-files={file}" for file in (scene_file, other)]
+    assert f"\nrun=({shlex.join(map(str, (scene_file, other, scene_file)))})\n" in texts["gnu_parallel.sh"]
+    assert f"\ncovers=({shlex.join(covers)})\n" in texts["gnu_parallel.sh"]
+    places = [f"\"'--only-files=a scene/{scene_file.name}'\"", f"\"'--only-files=other/{scene_file.name}'\""]
+    assert f"covers: [{', '.join(places)}]\n" in texts["github_actions.yml"]
+    assert "range: 1-2\n        - name: Shard\n" in texts["check.yaml"]
+    for name, text in texts.items():
+        frames = [line for line in text.splitlines() if re.search(r"--(only-)?frames", line)]
+        assert not frames or name == "contact_lens_check.js", f"{name} has frames"
+
+
+@pytest.mark.parametrize(
+    ("saved", "bpy_version", "python"),
+    [
+        ([(3, 6)], "4.2", "3.11"),
+        ([(4, 5)], "4.5", "3.11"),
+        ([(5, 0), (4, 2)], "5.0", "3.11"),
+        ([(4, 2), (5, 1)], "5.1", "3.13"),
+        ([(9, 9)], "5.2", "3.13"),
+        ([(4, 2), None], "5.2", "3.13"),
+    ],
+)
+def test_the_workflow_installs_the_oldest_blender_that_is_not_older_than_the_files(
+    scene_file: Path,
+    tmp_path: Path,
+    saved: list[tuple[int, int] | None],
+    bpy_version: str,
+    python: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    versions = iter(saved)
+    monkeypatch.setattr(part("blender_addon.commands.blend_file"), "saved_by", lambda file: next(versions))
+    text = written(tmp_path / "jobs", *[scene_file] * len(saved))["github_actions.yml"]
+    assert f'"bpy=={bpy_version}.*" ' in text
+    assert f'PYTHON: "{python}"\n' in text
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_a_file_says_which_blender_has_saved_it(tmp_path: Path, is_compressed: bool) -> None:
+    path = tmp_path / "file.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=is_compressed)
+    assert part("blender_addon.commands.blend_file").saved_by(str(path)) == bpy.app.version[:2]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "version"),
+    [
+        (b"BLENDER-v402RENDH", (4, 2)),
+        (b"BLENDER_V279RENDH", (2, 79)),
+        (b"BLENDER17-01v0502", (5, 2)),
+        (gzip.compress(b"BLENDER-v293RENDH"), (2, 93)),
+        (gzip.compress(b"BLENDER-v293RENDH")[:12], None),
+        (b"\x28\xb5\x2f\xfd and no frame", None),
+        (b"BLENDER", None),
+        (b"", None),
+    ],
+)
+def test_the_version_is_read_from_the_beginning(
+    tmp_path: Path, beginning: bytes, version: tuple[int, int] | None
+) -> None:
+    path = tmp_path / "file.blend"
+    path.write_bytes(beginning)
+    assert part("blender_addon.commands.blend_file").saved_by(str(path)) == version
+
+
 def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     workflow = yaml.safe_load(written(tmp_path / "jobs", scene_file, "--frames", "1")["github_actions.yml"])
@@ -176,7 +251,22 @@ def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path:
         (command,) = (step["run"] for step in job["steps"] if "INSTALL" in step.get("run", ""))
         # A variable of the shell would keep the quotes in its words.
         words = shlex.split(command.replace("${{ env.INSTALL }}", workflow["env"]["INSTALL"]))
-        assert words == ["pip", "install", "bpy==4.5.*", "contact_lens-*.whl"], name
+        assert words == ["pip", "install", "bpy=={}.{}.*".format(*bpy.app.version), "contact_lens-*.whl"], name
+        (setup,) = (step["with"] for step in job["steps"] if "setup-python" in step.get("uses", ""))
+        assert setup["python-version"] == "${{ env.PYTHON }}"
+        assert (setup["cache"], setup["cache-dependency-path"]) == ("pip", ".github/workflows/*.yml"), name
+    assert workflow["env"]["PYTHON"] == "{}.{}".format(*sys.version_info)
+    assert workflow["jobs"]["check"]["strategy"]["fail-fast"] is False
+
+
+@pytest.mark.parametrize("file", ["docs/many-machines.md", "farm/github_actions.yml"])
+def test_recipes_have_the_python_of_their_blender(file: str) -> None:
+    farm = part("blender_addon.commands.farm")
+    text = (Path(__file__).resolve().parents[2] / file).read_text(encoding="utf-8")
+    versions = {tuple(map(int, version)) for version in re.findall(r'"bpy==(\d)\.(\d)\.\*"', text)}
+    pythons = set(re.findall(r'(?:python-version: |PYTHON: |python:)"?(3[.0-9]+)', text))
+    assert pythons == {farm.PYTHON_OF_BPY[version] for version in versions}
+    assert versions == {max(farm.PYTHON_OF_BPY)}, "a new version of Blender is in all of them"
 
 
 def test_the_recipes_for_one_machine_run(
@@ -226,7 +316,7 @@ def test_only_descriptions_are_written_over(
     ("arguments", "said"),
     [
         (["none.blend", "--frames", "1"], "none.blend: there is no such file"),
-        (["SCENE"], "--frames: name the frames to check"),
+        (["SCENE", "--chunk-size", "3"], "--chunk-size divides frames: name them with --frames"),
         (["SCENE", "--frames", "1", "--shards", "0"], "--shards: expected a number of 1 or more, not '0'"),
         (["SCENE", "--frames", "1", "--json", "-"], "-: a job writes its reports to files: name one"),
         (["SCENE", "--frames", "1", "--json", "none/x.json"], "there is no folder"),
@@ -328,6 +418,15 @@ def test_a_matrix_that_github_would_refuse_is_named(
 # --- what Flamenco makes of it ------------------------------------------------------------------------------------
 
 
+def test_the_form_of_a_flamenco_job_names_a_scene_unless_its_options_do(scene_file: Path, tmp_path: Path) -> None:
+    script = tmp_path / "jobs" / "contact_lens_check.js"
+    for options, expected in (([], ["--scene=Scene"]), (["--scene", "Scene"], ["--scene"])):
+        written(script.parent, scene_file, "--frames", "1", *options)
+        check, *_ = compiled(script, as_submitted(script))
+        words = check["commands"][0]["parameters"]["args"]
+        assert [word for word in words if word.startswith("--scene")] == expected
+
+
 @pytest.mark.parametrize(
     "name", ["A", "Wall A", "Wall\u00a0A", "\u524d\u3000\u666f", "Wall's end", 'a "B"', "a\\b", "#", "$A"]
 )
@@ -335,7 +434,7 @@ def test_a_name_is_one_word_of_a_flamenco_job(scene_file: Path, tmp_path: Path, 
     """Whatever JavaScript takes for a blank."""
     written(tmp_path / "jobs", scene_file, "--frames", "1", "--object", name)
     script = tmp_path / "jobs" / "contact_lens_check.js"
-    check, _ = compiled(script, as_submitted(script))
+    check, *_ = compiled(script, as_submitted(script))
     words = check["commands"][0]["parameters"]["args"]
     assert words[words.index("--object") + 1] == name
 
@@ -349,17 +448,21 @@ def test_the_settings_of_the_flamenco_job_are_of_the_scene(scene_file: Path, tmp
 
     values.update(frames="3..6, 9,20", chunk_size=3, shards=2, report="/shared/room", blendfile="/shared/room.blend")
     values.update(options='--object "Wall\'s end" --clearance 2mm')
-    *checks, merge = compiled(tmp_path / "jobs" / "contact_lens_check.js", values)
+    tasks = compiled(tmp_path / "jobs" / "contact_lens_check.js", values)
+    *checks, merge, verdict = tasks
     assert merge["dependencies"] == [task["name"] for task in checks]
-    assert {task["type"] for task in (*checks, merge)} == {"blender"}
-    commands = [command for task in (*checks, merge) for command in task["commands"]]
+    assert verdict["dependencies"] == ["merge"]
+    assert {task["type"] for task in tasks} == {"blender"}
+    commands = [command for task in tasks for command in task["commands"]]
     assert {(command["name"], command["parameters"]["exe"]) for command in commands} == {("exec", "{blender}")}
-    *parts, last = (command["parameters"]["args"] for command in commands)
+    *parts, reports, last = (command["parameters"]["args"] for command in commands)
     places = {args[args.index("--json") + 1] for args in parts}
     assert len(places) == 4, "each part is a file of its own"
     covers = [[f"--only-frames={chunk}", "--shard", f"{shard}/2"] for chunk in ("3-5", "6,9,20") for shard in (1, 2)]
     assert [args[-5:-2] for args in parts] == covers
     (folder,) = {os.path.dirname(place) for place in places}
-    assert last[:5] == ["-b", "--command", "contact_lens", "merge", folder]
+    assert reports[:5] == ["-b", "--command", "contact_lens", "merge", folder]
+    assert reports[-1] == "--no-verdict", "it is not tried again because of clashes"
+    assert last == [*reports[:5], "--fail-on", "any"], "the verdict is without reports and pictures"
     run_of = ["--scene=Scene", "--frames=3-6,9,20", "--object", "Wall's end", "--clearance", "2mm"]
     assert parts[0][:11] == ["-b", "--command", "contact_lens", "check", "/shared/room.blend", *run_of]

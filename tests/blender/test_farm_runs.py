@@ -19,6 +19,7 @@ import pytest
 from ..programs import lacks, tool
 from .farms import as_submitted, compiled, moving_cube, written
 from .processes import environment_of, modules_of
+from .scenes import cube, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -94,7 +95,52 @@ def test_gnu_parallel_makes_the_report_of_one_run(scene_file: Path, machine: Mac
     assert kept.stat().st_mtime_ns == before, "what is there is not done again"
 
 
+@pytest.fixture
+def stills(machine: Machine) -> list[Path]:
+    """Two files of one name, each of a clash at its current frame."""
+    files = []
+    for name in ("it's A", "B & C"):
+        (machine.folder / name).mkdir()
+        cube(name, (1.5, 0.0, 0.0))
+        cube("Other")
+        files.append(save_scene(machine.folder / name / "my room.blend"))
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    return files
+
+
+def report_of(machine: Machine, files: list[Path]) -> bytes:
+    first, *others = map(str, files)
+    return machine.one_run(Path(first), *others)
+
+
+@pytest.mark.slow
+def test_gnu_parallel_checks_stills(stills: list[Path], machine: Machine) -> None:
+    tool("parallel", "apt-get install parallel")
+    jobs = machine.folder / "jobs"
+    written(jobs, *stills, "--shards", 2)
+    code, said = machine.run(["bash", str(jobs / "gnu_parallel.sh")])
+    assert code == 1, said
+    assert len(list((jobs / "parallel_parts").glob("*.json"))) == 4
+    assert (jobs / "clashes.json").read_bytes() == report_of(machine, stills)
+
+
 # --- Open Job Description
+
+
+@pytest.mark.slow
+def test_open_job_description_checks_stills(stills: list[Path], machine: Machine) -> None:
+    if importlib.util.find_spec("openjd") is None:
+        lacks("there is no openjd: pip install openjd-cli")
+    jobs = machine.folder / "jobs"
+    written(jobs, *stills, "--shards", 2)
+    template = jobs / "check.yaml"
+    command = [sys.executable, "-m", "openjd", "run", str(template), "-p", f"File={stills[0]}"]
+    code, said = machine.run([*command, "--step", "Check"])
+    assert code == 0, said
+    assert len(list((jobs / "openjd_parts").glob("*.json"))) == 4
+    code, said = machine.run([*command, "--step", "Merge", "--no-run-dependencies"])
+    assert "Exit code 1: 2 clashes count" in said
+    assert (jobs / "clashes.json").read_bytes() == report_of(machine, stills)
 
 
 @pytest.fixture
@@ -173,6 +219,12 @@ def stand_in(machine: Machine) -> Path:
     return path
 
 
+def words_of(task: dict[str, Any], stand_in: Path) -> list[str]:
+    (command,) = task["commands"]
+    words = [command["parameters"]["exe"], *command["parameters"]["args"]]
+    return [word.replace("{blender}", str(stand_in)) for word in words]
+
+
 @pytest.mark.slow
 def test_each_command_of_the_flamenco_job_runs(scene_file: Path, machine: Machine, stand_in: Path) -> None:
     """On a worker that has the shared folder at another place: paths are two-way variables."""
@@ -184,47 +236,84 @@ def test_each_command_of_the_flamenco_job_runs(scene_file: Path, machine: Machin
         for key, value in as_submitted(script).items()
     }
     assert stored["blendfile"] == "{shared}/my room.blend"
-    *checks, merge = compiled(script, stored)
-    assert len(checks) == 3
+    tasks = compiled(script, stored)
+    assert [task["name"] for task in tasks[-2:]] == ["merge", "verdict"]
+    assert len(tasks) == 5
     expected = machine.one_run(scene_file, "--scene", "Scene", "--frames", "1-6", "--clearance", "2mm")
-    for task in (*checks, merge):
-        (command,) = task["commands"]
-        words = [command["parameters"]["exe"], *command["parameters"]["args"]]
-        words = [word.replace("{blender}", str(stand_in)).replace("{shared}", shared) for word in words]
-        code, said = machine.run(words)
-        assert code == (1 if task is merge else 0), said
+    for task in tasks:
+        code, said = machine.run([word.replace("{shared}", shared) for word in words_of(task, stand_in)])
+        assert code == (1 if task["name"] == "verdict" else 0), f"only the verdict fails because of clashes\n{said}"
+    assert said.splitlines()[-1].startswith("Exit code 1: ")
     assert scene_file.with_suffix(".json").read_bytes() == expected
     assert scene_file.with_suffix(".html").exists()
+    assert '<failure type="contact_lens.penetrating"' in scene_file.with_suffix(".xml").read_text(encoding="utf-8")
+    next(scene_file.parent.glob("*-parts-*/*.json")).unlink()
+    code, said = machine.run([word.replace("{shared}", shared) for word in words_of(tasks[-2], stand_in)])
+    assert code == 2, f"a part that is missing fails the merge\n{said}"
+
+
+@pytest.mark.slow
+def test_a_flamenco_job_checks_a_still(scene_file: Path, machine: Machine, stand_in: Path) -> None:
+    bpy.context.scene.frame_set(3)
+    bpy.ops.wm.save_mainfile()
+    script = machine.folder / "jobs" / "contact_lens_check.js"
+    written(script.parent, scene_file, "--shards", 2)
+    settings = as_submitted(script)
+    assert settings["frames"] == ""
+    tasks = compiled(script, settings)
+    assert [task["name"] for task in tasks] == [
+        "check current frame, 1 of 2",
+        "check current frame, 2 of 2",
+        "merge",
+        "verdict",
+    ]
+    codes = [machine.run(words_of(task, stand_in))[0] for task in tasks]
+    assert codes == [0, 0, 0, 1]
+    assert scene_file.with_suffix(".json").read_bytes() == machine.one_run(scene_file, "--scene", "Scene")
 
 
 # --- GitHub Actions
 
 
 @pytest.mark.slow
-def test_each_command_of_the_workflow_runs(scene_file: Path, machine: Machine) -> None:
+@pytest.mark.parametrize("options", [("--frames", "1-6"), ()], ids=["frames", "still"])
+def test_each_command_of_the_workflow_runs(scene_file: Path, machine: Machine, options: tuple[str, ...]) -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
-    (scene_file.parent / ".git").mkdir()
-    texts = written(machine.folder / "jobs", scene_file, "--frames", "1-6", "--chunk-size", 3, "--shards", 2)
+    bpy.context.scene.frame_set(3)
+    bpy.ops.wm.save_mainfile()
+    folder = scene_file.parent
+    (folder / ".git").mkdir()
+    in_chunks = ("--chunk-size", 3) if options else ()
+    texts = written(machine.folder / "jobs", scene_file, *options, *in_chunks, "--shards", 2)
     workflow = yaml.safe_load(texts["github_actions.yml"])
     check, merge = workflow["jobs"]["check"], workflow["jobs"]["merge"]
     assert merge["needs"] == "check"
     matrix = check["strategy"]["matrix"]
-    cells = [(chunk, shard) for chunk in matrix["chunk"] for shard in matrix["shard"]]
-    assert len(cells) == 4
+    cells = [(covers, shard) for covers in matrix["covers"] for shard in matrix["shard"]]
+    assert len(cells) == (4 if options else 2)
 
     def in_checkout(command: str) -> tuple[int, str]:
-        return machine.run(["sh", "-c", f"cd {shlex.quote(str(scene_file.parent))} && {command}"])
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]  # as GitHub's `shell: bash`
+        return machine.run(
+            [*shell, f"cd {shlex.quote(str(folder))} && {command}"], GITHUB_STEP_SUMMARY=str(machine.folder / "summary")
+        )
 
     def step(job: dict[str, Any], name: str) -> str:
         (found,) = [step["run"] for step in job["steps"] if step.get("name") == name]
         return found.replace("python -m contact_lens", shlex.join(machine.program))
 
-    for index, (chunk, shard) in enumerate(cells):
+    for index, (covers, shard) in enumerate(cells):
         command = step(check, "Check a part")
-        for name, value in {"matrix.chunk": chunk, "matrix.shard": shard, "strategy.job-index": index}.items():
+        for name, value in {"matrix.covers": covers, "matrix.shard": shard, "strategy.job-index": index}.items():
             command = command.replace(f"${{{{ {name} }}}}", str(value))
         code, said = in_checkout(command)
         assert code == 0, said
     code, said = in_checkout(step(merge, "Merge the parts"))
     assert code == 1, said
-    assert (scene_file.parent / "clashes.json").read_bytes() == machine.one_run(scene_file, "--frames", "1-6")
+    assert (folder / "clashes.json").read_bytes() == machine.one_run(scene_file, *options)
+    summary = (machine.folder / "summary").read_text(encoding="utf-8")
+    assert all(line.startswith("    ") for line in summary.splitlines()), "a block of code in Markdown"
+    assert [line.strip() in said for line in summary.splitlines()] == [True] * len(summary.splitlines())
+    assert summary.splitlines()[-1].startswith("    Exit code 1: ")
+    assert re.search("^  penetrating .* Mover", said, re.MULTILINE), "the log has the clashes"
+    assert "     penetrating" not in summary, "and the summary the verdict"

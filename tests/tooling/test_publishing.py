@@ -64,6 +64,10 @@ def files_that(
 
 def test_the_code_needs_numpy_and_blender_only(sources: dict[str, ast.Module]) -> None:
     blender = {"bpy", "bpy_extras", "blf", "bmesh", "gpu", "gpu_extras", "mathutils", "numpy"}
+    blender |= {
+        "zstandard",
+        "compression",
+    }  # by which Blender's own scripts read its files; the latter from Python 3.14 on
     outside = {name for tree in sources.values() for name in imported(tree)}
     assert outside - blender <= sys.stdlib_module_names
 
