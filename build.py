@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 and nothing else.
+"""Build, try, test and check Contact Lens. Needs CPython 3.11 or newer and nothing else.
 
-  python3 build.py demo         two objects in, contact out: numbers, a picture and a JSON file
   python3 build.py build        dist/contact_lens-VERSION.zip, to install in Blender; wheel and source distribution
+  python3 build.py demo         two objects in, contact out: numbers, a picture and a JSON file
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
   python3 build.py test --core  the tests of the engine, without Blender: two minutes
   python3 build.py test --all   the slow tests and all other Blender versions too
@@ -12,9 +12,9 @@
   python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
   python3 build.py bench        the benchmarks
 
-Blender comes as its Python module `bpy` into one virtual environment per version (about 1.2 GB each, once), shared by
-all commands and checkouts: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. The environments are in the user's
-cache folder, or in $CONTACT_LENS_CACHE.
+Where a command runs Blender, it comes as its Python module `bpy` into one virtual environment per version (about 1.3 GB
+each, once), shared by all commands and checkouts: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. The
+environments are in the user's cache folder, or in $CONTACT_LENS_CACHE.
 
 Exit code: 0 success, 1 something failed, 2 this machine lacks something (the last line says what).
 """
@@ -32,28 +32,30 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 ROOT = Path(__file__).resolve().parent
 DIST = ROOT / "dist"
 DEMO_OUTPUT = ROOT / "build" / "demo"
 DOCS_OUTPUT = ROOT / "build" / "docs"
 
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
 PACKED_FOLDERS = ("blender_addon", "core", "farm")
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """The same in every archive, so that the same files give the same bytes. 1980 is where zip's calendar starts."""
 
-BYTES_PER_ENVIRONMENT = 2_500_000_000
-"""Free space required to make a Blender environment: 1.2 GB stays, as much again passes through."""
+BYTES_PER_ENVIRONMENT = 2_600_000_000
+"""Free space required to make a Blender environment: half of it stays, as much again passes through."""
 DOWNLOAD_PAUSES = (3.0, 15.0)
 """Seconds to wait before the second and the third try of a download."""
 PIP_RETRIES = "2"
@@ -62,6 +64,8 @@ RENAME_PAUSES = (0.5, 2.0, 8.0) if os.name == "nt" else ()
 """Seconds to wait before a folder that cannot be renamed is renamed again."""
 ABANDONED_S = 86400.0
 """Age in seconds at which a half-made environment was left behind by a process that was killed."""
+PROGRESS_PAUSE = 1.0
+"""Seconds between two looks at how large an environment is that is being made."""
 STAMP = "contact_lens.json"
 """The file in an environment that names what it was made for."""
 MAX_WORKERS = 8
@@ -83,6 +87,8 @@ BLENDERS = {
     "5.2": BlenderModule("3.13", ("bpy==5.2.*", "numpy")),
 }
 BLENDER_OF_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
+PACKERS = ("build>=1", "setuptools>=77")
+"""What makes the wheel and the source distribution."""
 
 
 class MissingError(Exception):
@@ -190,8 +196,8 @@ def default_blender() -> str:
 # --- virtual environments -------------------------------------------------------------------------------------------
 
 
-def cache_folder(name: str) -> Path:
-    """Make and return a folder for what is kept between runs and shared by checkouts."""
+def cache_path(name: str) -> Path:
+    """Return the path of a folder for what is kept between runs and shared by checkouts."""
     if chosen := os.environ.get("CONTACT_LENS_CACHE"):
         base = Path(chosen).expanduser().resolve()
     elif os.name == "nt":
@@ -200,12 +206,18 @@ def cache_folder(name: str) -> Path:
         base = Path.home() / "Library" / "Caches" / "contact_lens"
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contact_lens"
-    try:
-        (base / name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"The cache folder {base / name} cannot be made ({error.strerror}): set CONTACT_LENS_CACHE."
-        raise MissingError(problem) from error
     return base / name
+
+
+def cache_folder(name: str) -> Path:
+    """Make and return that folder."""
+    folder = cache_path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"The cache folder {folder} cannot be made ({error.strerror}): set CONTACT_LENS_CACHE."
+        raise MissingError(problem) from error
+    return folder
 
 
 def python_in(environment: Path) -> Path:
@@ -220,13 +232,17 @@ NO_NETWORK = re.compile(
 NO_DISK = re.compile(r"No space left on device|Errno 28|not enough space on the disk|Disk quota exceeded")
 
 
-def pip(python: Path, arguments: Sequence[str], what: str, log: Path) -> None:
-    """Run pip quietly, retrying a failed download. Raise MissingError with one sentence when it cannot be done."""
+def pip(python: Path, arguments: Sequence[str], what: str, log: Path, scratch: Path | None = None) -> None:
+    """Run pip quietly, retrying a failed download. Raise MissingError with one sentence when it cannot be done.
+
+    What it downloads passes through `scratch`, or else through the temporary folder.
+    """
     output = ""
+    variables = {"PIP_QUIET": "0", **({"TMPDIR": str(scratch)} if scratch else {})}
     # A missing network is recognised by pip's messages when it retries: the user's settings must not hide them.
     command = [python, "-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", PIP_RETRIES, *arguments]
     for pause in (*DOWNLOAD_PAUSES, None):
-        code, output = output_of(command, {"PIP_QUIET": "0"})
+        code, output = output_of(command, variables)
         log.write_text(output, encoding="utf-8")
         if code == 0:
             return
@@ -265,20 +281,58 @@ def environment(name: str, python: str, requirements: Sequence[str], what: str, 
                 f"{what} needs {space / 1e9:.1f} GB of free disk in {folder.parent}, where {free / 1e9:.1f} GB are "
                 "left: make room, or set CONTACT_LENS_CACHE to a folder on another disk."
             )
-        say(f"Making an environment for {what} in {folder} (once) ...")
+        size = f", about {space / 2e9:.1f} GB" if space else ""
+        say(f"Making an environment for {what} in {folder} (once{size}) ...")
         for abandoned in folder.parent.glob(f".{name}.*"):
             if time.time() - abandoned.stat().st_mtime > ABANDONED_S:
                 shutil.rmtree(abandoned, ignore_errors=True)
         with tempfile.TemporaryDirectory("", f".{name}.", folder.parent, ignore_cleanup_errors=True) as workspace:
             made = Path(workspace) / "made"
-            make_environment(interpreter, made)
-            pip(python_in(made), ["install", *requirements], what, folder.parent / f"{name}.log")
+            scratch = Path(workspace) / "scratch"
+            scratch.mkdir()
+            with progress(Path(workspace)):
+                make_environment(interpreter, made)
+                pip(python_in(made), ["install", *requirements], what, folder.parent / f"{name}.log", scratch)
             (made / STAMP).write_text(json.dumps(wanted, indent=1), encoding="utf-8")
             if not fits(folder, wanted):  # else another process was faster, and may be using its own by now
                 swap_in(made, folder, Path(workspace) / "replaced")
     except OSError as error:
         raise MissingError(f"The environment for {what} cannot be written to {folder} ({error.strerror}).") from error
     return python_in(folder)
+
+
+@contextmanager
+def progress(folder: Path) -> Iterator[None]:
+    """Report how large a folder has become and how long that took: all the time on a terminal, else in the end."""
+    start, done = time.monotonic(), threading.Event()
+
+    def so_far() -> str:
+        return f"  {size_of(folder) / 1e6:,.0f} MB after {time.monotonic() - start:.0f} s"
+
+    def repeat() -> None:
+        while not done.wait(PROGRESS_PAUSE):
+            print(so_far(), end="\r", flush=True)  # whatever is printed next is longer and takes its place
+
+    reporter = threading.Thread(target=repeat)
+    if sys.stdout.isatty():
+        reporter.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if reporter.is_alive():
+            reporter.join()
+    say(f"{so_far()}.")
+
+
+def size_of(folder: Path) -> int:
+    """Return how many bytes the files of a folder have."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # a temporary file that is gone by now
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
 
 
 def make_environment(interpreter: str, folder: Path) -> None:
@@ -410,7 +464,12 @@ def extension_tool(python: Path) -> list[str | Path]:
 def use_extension_tool(tool: Sequence[str | Path], command: str, *arguments: str | Path) -> None:
     """Run a command of Blender's builder. Raise FailedError with its output when it rejects the extension."""
     tags = Path(tool[-1]).parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
-    code, output = output_of([*tool, command, "--valid-tags", tags, *arguments])
+    check_extension(tool, command, "--valid-tags", tags, *arguments)
+
+
+def check_extension(tool: Sequence[str | Path], command: str, *arguments: str | Path) -> None:
+    """Run a command about extensions, of Blender's builder or of an installed Blender."""
+    code, output = output_of([*tool, command, *arguments])
     if code != 0:
         raise FailedError(f"Blender's extension tool rejects the extension ({command}):\n{output}")
 
@@ -432,16 +491,60 @@ def build_distributions(python: Path, target: Path) -> list[Path]:
         return [Path(shutil.copy2(path, target / path.name)) for path in sorted(made.iterdir())]
 
 
-def command_build(_: argparse.Namespace) -> None:
-    python = blender_environment(default_blender())
+def cached_blender(requirements: Sequence[str] = ()) -> Path | None:
+    """Return the Python of the newest Blender module that an earlier command got, with `requirements` beside it."""
+    for blender in sorted(BLENDERS, reverse=True):
+        folder, module = cache_path("environments") / f"blender-{blender}", BLENDERS[blender]
+        if fits(folder, {"python": module.python, "requirements": [*module.requirements, *requirements]}):
+            return python_in(folder)
+    return None
+
+
+def validate(packed: Path, given: str | None, is_required: bool) -> str:
+    """Let a Blender validate the zip: the one that is named, else one that is there, else a new one if required.
+
+    Return what is to be said of the zip. Raise FailedError when it is rejected.
+    """
+    named, python = given or os.environ.get("BLENDER"), cached_blender()
+    if named or python is None:
+        try:
+            binary = find_blender(named)
+            blender, _ = blender_python(binary)
+        except MissingError as error:
+            if named:
+                raise
+            if not is_required:
+                say(f"Not validated (--validate downloads a Blender for it: 400 MB, 1.3 GB on the disk). {error}")
+                return "not validated"
+        else:
+            check_extension([binary, "-b", "--factory-startup", "--command", "extension"], "validate", packed)
+            return f"valid in Blender {blender}"
+    use_extension_tool(extension_tool(python or blender_environment(default_blender())), "validate", packed)
+    return "valid"
+
+
+def command_build(options: argparse.Namespace) -> None:
+    """Write the zip, for which this Python is enough, and then what needs packages from the network."""
     with built_zip() as packed:
-        use_extension_tool(extension_tool(python), "validate", packed)
+        verdict = validate(packed, options.blender_binary, options.validate)
         DIST.mkdir(exist_ok=True)
-        written = [Path(shutil.copyfile(packed, DIST / packed.name)), *build_distributions(python, DIST)]
-    for path in written:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        verdict = "valid, " if path.suffix == ".zip" else ""
-        say(f"{DIST.name}/{path.name}: {path.stat().st_size} bytes, {verdict}sha256 {digest}")
+        for earlier in DIST.glob(f"contact_lens-{version()}[-.]*"):  # of other files, perhaps
+            earlier.unlink()
+        say_file(Path(shutil.copyfile(packed, DIST / packed.name)), f"{verdict}, ")
+    try:
+        python = cached_blender(PACKERS) or light_environment("build", PACKERS, "what makes the wheel")
+    except MissingError as error:
+        raise MissingError(
+            f"The zip is in {DIST.name}, without the wheel and the source distribution: {error}"
+        ) from error
+    for path in build_distributions(python, DIST):
+        say_file(path)
+
+
+def say_file(path: Path, verdict: str = "") -> None:
+    """Report a file of `dist`."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    say(f"{DIST.name}/{path.name}: {path.stat().st_size} bytes, {verdict}sha256 {digest}")
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------
@@ -472,10 +575,9 @@ def command_listing(options: argparse.Namespace) -> None:
     blender = find_blender(options.blender_binary)
     browsers = (shutil.which(name) for name in BROWSERS)
     browser = next(filter(None, browsers), None)
-    if browser is None or not shutil.which("xvfb-run") or not shutil.which("convert"):
-        raise MissingError(
-            "The listing needs xvfb-run, ImageMagick and Chromium: apt install xvfb imagemagick chromium."
-        )
+    window_tools()
+    if browser is None or not shutil.which("xvfb-run"):
+        raise MissingError("The listing needs xvfb-run and Chromium: apt install xvfb xauth chromium.")
     python = blender_environment(default_blender())
     target = DIST / "listing"
     shutil.rmtree(target, ignore_errors=True)
@@ -579,6 +681,7 @@ def find_blender(given: str | None) -> str:
     return str(Path(found).absolute())
 
 
+@cache
 def blender_python(binary: str) -> tuple[str, str]:
     """Return the version of an installed Blender and of the Python inside it."""
     expression = "import bpy, sys; print('\\nVERSIONS=%s|%d.%d' % ((bpy.app.version_string,) + sys.version_info[:2]))"
@@ -587,7 +690,19 @@ def blender_python(binary: str) -> tuple[str, str]:
     found = re.search(r"^VERSIONS=(.*)\|(.*)$", output, re.MULTILINE)
     if code != 0 or not found:
         raise MissingError(f"{binary} does not start as Blender: {(output.strip().splitlines() or ['no output'])[-1]}")
+    least = toml("blender_manifest.toml")["blender_version_min"]
+    if [*map(int, re.findall(r"\d+", found[1])[:2])] < [*map(int, least.split(".")[:2])]:
+        raise MissingError(f"{binary} is Blender {found[1]}: it has to be {least} or newer.")
     return found[1], found[2]
+
+
+def window_tools() -> None:
+    """Raise MissingError when there is no display for a window, or nothing that takes and reads pictures of it."""
+    has_display = shutil.which("xauth") if shutil.which("xvfb-run") else os.environ.get("DISPLAY")
+    if not has_display:
+        raise MissingError("A window needs xvfb-run or a display: apt install xvfb xauth.")
+    if not (shutil.which("import") and shutil.which("convert")) and not shutil.which("magick"):
+        raise MissingError("Pictures of a window need ImageMagick: apt install imagemagick.")
 
 
 def pytest_for(python_version: str) -> Path:
@@ -619,6 +734,7 @@ def test_runs(options: argparse.Namespace) -> list[TestRun]:
     if options.core:
         return [core_tests(words)]
     if options.gui:
+        window_tools()
         return [window_tests(find_blender(options.blender_binary), words)]
     if options.blender_binary and not options.all:
         return [background_tests(find_blender(options.blender_binary), words)]
@@ -627,14 +743,30 @@ def test_runs(options: argparse.Namespace) -> list[TestRun]:
         find_python(BLENDERS[blender].python, f"Blender {blender}")
     runs = [module_tests(blender, selection, words) for blender, selection in choices]
     if options.all:
+        runs += installed_tests(options.blender_binary, words)
+    return runs
+
+
+def installed_tests(given: str | None, words: Sequence[str]) -> list[TestRun]:
+    """Return the runs in an installed Blender. What this machine lacks for them is an error if a Blender is named."""
+    named = given or os.environ.get("BLENDER")
+
+    def is_there(what: str, ask: Callable[[], object]) -> bool:
         try:
-            binary = find_blender(options.blender_binary)
+            ask()
         except MissingError as error:
-            if options.blender_binary or os.environ.get("BLENDER"):
+            if named:
                 raise
-            say(f"Not tested in an installed Blender. {error}")
-        else:
-            runs += [background_tests(binary, words), window_tests(binary, words)]
+            say(f"Not tested in {what}. {error}")
+            return False
+        return True
+
+    if not is_there("an installed Blender", lambda: blender_python(find_blender(given))):
+        return []
+    binary = find_blender(given)
+    runs = [background_tests(binary, words)]
+    if is_there("a window", window_tools):
+        runs.append(window_tests(binary, words))
     return runs
 
 
@@ -744,7 +876,11 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(function=function)
         return command
 
-    add("build", command_build, "write the zip to dist, validated by Blender, and the wheel and source distribution")
+    build = add("build", command_build, "write the zip to dist, and the wheel and source distribution")
+    text = "download Blender if there is none to validate the zip"
+    build.add_argument("--validate", action="store_true", help=text)
+    text = "validate with this Blender (default: $BLENDER, else one that an earlier command got, or `blender` on PATH)"
+    build.add_argument("--blender-binary", metavar="PATH", help=text)
     demo = add("demo", command_demo, "inspect Suzanne against a cube, or two objects of your own file")
     demo.add_argument("--blend", metavar="FILE", help="a .blend file of your own")
     demo.add_argument("--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one")

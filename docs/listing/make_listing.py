@@ -89,7 +89,8 @@ def colored(command: str, printed: str) -> str:
 
 def publish(path: Path, target: Path, size: tuple[int, int]) -> None:
     """Write a picture of this size to `target`, as small as it can be without losing anything."""
-    subprocess.run(["convert", str(path), "-strip", "-define", "png:compression-level=9", str(target)], check=True)
+    convert = "convert" if shutil.which("convert") else "magick"  # ImageMagick 7 may have this alone
+    subprocess.run([convert, str(path), "-strip", "-define", "png:compression-level=9", str(target)], check=True)
     found = struct.unpack(">II", target.read_bytes()[16:24])
     if found != size:
         sys.exit(f"{target.name} has {found[0]} x {found[1]} pixels, not {size[0]} x {size[1]}.")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -48,6 +49,8 @@ KEYS = {" ": "SPACE"} | dict(
     zip("0123456789", ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"], strict=True)
 )
 """What Blender calls the keys of characters that are no letters."""
+IMPORT = ["import"] if shutil.which("import") else ["magick", "import"]
+"""What takes pictures of the display: ImageMagick 7 may have its second name alone."""
 WARNING = 26
 """Pixels from a warning to what is below it."""
 
@@ -419,7 +422,7 @@ class Window:
         width, height = region.width - 2, region.height - 2
         top = self.window.height - region.y - region.height + 1
         place = f"{width}x{height}+{region.x + 1}+{top}"
-        call = ["import", "-window", "root", "-crop", place, "-depth", "8", "rgb:-"]
+        call = [*IMPORT, "-window", "root", "-crop", place, "-depth", "8", "rgb:-"]
         shown = subprocess.run(call, check=True, timeout=30, capture_output=True).stdout
         return np.frombuffer(shown, dtype=np.uint8).reshape(height, width, 3)
 
@@ -428,7 +431,7 @@ class Window:
         self.redraw()
         yield 2 * TICK
         # Blender's own screenshot is black on a virtual display.
-        subprocess.run(["import", "-window", "root", str(self.folder / f"{name}.png")], check=True, timeout=30)
+        subprocess.run([*IMPORT, "-window", "root", str(self.folder / f"{name}.png")], check=True, timeout=30)
 
 
 def load(scenario: str) -> ModuleType:
@@ -455,7 +458,7 @@ def main() -> None:
     def failed() -> None:
         error = traceback.format_exc()
         try:
-            subprocess.run(["import", "-window", "root", str(window.folder / "failed.png")], check=True, timeout=30)
+            subprocess.run([*IMPORT, "-window", "root", str(window.folder / "failed.png")], check=True, timeout=30)
         except (OSError, subprocess.SubprocessError) as trouble:
             error += f"and no picture of it: {trouble}\n"
         end(error)

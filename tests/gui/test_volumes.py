@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ SATURATED = 90
 def coloured(picture: Path) -> int:
     """Pixels of the 3D view, without the panel, that are purple or yellow as volumes are."""
     width = int.from_bytes(picture.read_bytes()[16:20], "big")  # of a PNG
-    raw = subprocess.run(["convert", str(picture), "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout
+    convert = ["convert"] if shutil.which("convert") else ["magick"]  # ImageMagick 7 may have this alone
+    raw = subprocess.run([*convert, str(picture), "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout
     pixels = np.frombuffer(raw, dtype=np.uint8).astype(int).reshape(-1, width, 3)[150:720, 100:900]
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
     purple = (blue - green > SATURATED) & (red - green > SATURATED // 3)

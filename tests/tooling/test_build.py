@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections import namedtuple
 from collections.abc import Callable
@@ -28,6 +29,8 @@ def build(load_build: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch,
     """build.py as a module, its cache in a folder of the test's own."""
     module = load_build()
     monkeypatch.setenv("CONTACT_LENS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("BLENDER", raising=False)
+    monkeypatch.setattr(module, "DIST", tmp_path / "dist")
     monkeypatch.setattr(module, "DOWNLOAD_PAUSES", (0.0, 0.0))
     return module
 
@@ -49,6 +52,15 @@ def fake_pip(folder: Path, says: str, code: int = 1) -> Path:
     return program
 
 
+def no_network(build: ModuleType) -> Callable[..., None]:
+    """A pip that cannot download anything."""
+
+    def pip(*_: object) -> None:
+        raise build.MissingError("no network.")
+
+    return pip
+
+
 def test_the_zip_has_the_same_bytes_whatever_times_and_permissions_this_machine_has(
     build: ModuleType, tmp_path: Path
 ) -> None:
@@ -61,7 +73,7 @@ def test_the_zip_has_the_same_bytes_whatever_times_and_permissions_this_machine_
     assert fixed == {((1980, 1, 1, 0, 0, 0), 0o100644, zipfile.ZIP_DEFLATED)}
 
 
-@pytest.mark.parametrize("command", ["demo", "test", "build", "bench"])
+@pytest.mark.parametrize("command", ["demo", "test", "build --validate", "bench"])
 def test_a_python_without_a_blender_module_names_those_that_have_one(
     build: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
@@ -71,9 +83,9 @@ def test_a_python_without_a_blender_module_names_those_that_have_one(
 ) -> None:
     monkeypatch.setattr(build, "running_python", lambda: "3.12")
     monkeypatch.setattr(build, "interpreter_candidates", lambda version: iter([["no-such-python"]]))
-    monkeypatch.setattr(build, "DIST", tmp_path / "dist")
     monkeypatch.setattr(build, "DEMO_OUTPUT", tmp_path / "demo")
-    assert build.main([command]) == 2
+    monkeypatch.setenv("PATH", "")
+    assert build.main(command.split()) == 2
     said = sentence(capsys)
     assert "CPython 3.11 (Blender 4.5 LTS)" in said
     assert "CPython 3.13 (Blender 5.2 LTS)" in said
@@ -108,8 +120,7 @@ def test_a_zip_that_blenders_validator_rejects_is_not_left_in_dist(
     def reject(tool: object, command: str, path: Path) -> None:
         raise build.FailedError("Blender's validator rejects it.")
 
-    monkeypatch.setattr(build, "DIST", tmp_path / "dist")
-    monkeypatch.setattr(build, "blender_environment", lambda blender: Path(sys.executable))
+    monkeypatch.setattr(build, "cached_blender", lambda requirements=(): Path(sys.executable))
     monkeypatch.setattr(build, "extension_tool", lambda python: [python])
     monkeypatch.setattr(build, "use_extension_tool", reject)
     monkeypatch.setattr(build, "build_distributions", lambda python, folder: [])
@@ -120,11 +131,70 @@ def test_a_zip_that_blenders_validator_rejects_is_not_left_in_dist(
     assert [path.name for path in tmp_path.glob("dist/*")] == [f"contact_lens-{build.version()}.zip"]
 
 
+def test_the_zip_needs_the_standard_library_only(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a Blender nor the network, which the wheel needs: that it is missing is said, and no old one is left."""
+    imported = re.findall(r"^ *(?:import|from) (\w+)", (ROOT / "build.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(imported) <= sys.stdlib_module_names
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(build, "pip", no_network(build))
+    zip_name, wheel_name = (f"contact_lens-{build.version()}{end}" for end in (".zip", "-py3-none-any.whl"))
+    build.DIST.mkdir()
+    (build.DIST / wheel_name).write_text("of an earlier run")
+    assert build.main(["build"]) == 2
+    assert [path.name for path in build.DIST.iterdir()] == [zip_name]
+    captured = capsys.readouterr()
+    skipped, written, *_ = captured.out.splitlines()
+    assert re.match(r"Not validated \(--validate .*\)\. There is no Blender program 'blender': name one with", skipped)
+    assert f"{zip_name}: " in written
+    assert "not validated" in written
+    assert captured.err == "The zip is in dist, without the wheel and the source distribution: no network.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the Blenders are scripts with a #! line")
+@pytest.mark.parametrize(
+    ("version", "words", "code", "verdict"),
+    [
+        ("5.0.1", [], 0, "valid in Blender 5.0.1"),
+        ("3.4.1", [], 0, "not validated"),
+        ("3.4.1", ["--blender-binary", "blender"], 2, ""),
+        ("no version", ["--blender-binary", "blender"], 2, ""),
+    ],
+)
+def test_a_zip_is_validated_by_an_installed_blender_that_is_new_enough(
+    build: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    version: str,
+    words: list[str],
+    code: int,
+    verdict: str,
+) -> None:
+    program = tmp_path / "blender"
+    program.write_text(f'#!/bin/sh\necho "VERSIONS={version}|3.13"\necho "$@" >> "{tmp_path / "asked"}"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(build, "light_environment", lambda *_: Path(sys.executable))
+    monkeypatch.setattr(build, "build_distributions", lambda python, folder: [])
+    assert build.main(["build", *words]) == code
+    captured = capsys.readouterr()
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert ("--command extension validate" in asked) == verdict.startswith("valid")
+    if code == 0:
+        assert f"bytes, {verdict}, sha256" in captured.out
+    else:
+        assert not build.DIST.exists()
+    if version == "3.4.1":
+        assert "is Blender 3.4.1: it has to be 4.2.0 or newer." in captured.out + captured.err
+
+
 @pytest.mark.parametrize(
     ("lacking", "words", "expected"),
     [
         ("interpreter", ["--blender", "5.2"], "Blender 5.2 needs CPython 3.13, .*uv python install 3.13"),
-        ("disk", ["--blender", "4.5"], "needs 2.5 GB of free disk"),
+        ("disk", ["--blender", "4.5"], "needs 2.6 GB of free disk"),
         ("cache", ["--blender", "4.5"], "set CONTACT_LENS_CACHE"),
         ("Blender", ["--blender-binary", "no-such-blender"], "no Blender program 'no-such-blender'"),
     ],
@@ -199,7 +269,7 @@ def without_pip(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         return tuple(output_of([*command, "--without-pip"] if "venv" in command else command, *more))
 
     monkeypatch.setattr(build, "output_of", fast)
-    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+    monkeypatch.setattr(build, "pip", lambda *_: None)
 
 
 def environment(build: ModuleType, *requirements: str) -> Path:
@@ -231,7 +301,7 @@ def test_an_environment_that_cannot_be_made_leaves_the_earlier_one(
     (folder / "mark").touch()
     with monkeypatch.context() as broken:
         if problem == "download":
-            broken.setattr(build, "pip", lambda *_: (_ for _ in ()).throw(build.MissingError("no network")))
+            broken.setattr(build, "pip", no_network(build))
         else:
             rename = Path.rename
             broken.setattr(Path, "rename", lambda path, to: rename(path, Path() if path.name == "made" else to))
@@ -240,6 +310,42 @@ def test_an_environment_that_cannot_be_made_leaves_the_earlier_one(
     assert environment(build, "a") == folder
     assert (folder / "mark").exists()
     assert [path for path in folder.parent.iterdir() if path.is_dir()] == [folder], "nothing half-made is left"
+
+
+@pytest.mark.usefixtures("without_pip")
+def test_the_newest_blender_that_is_there_is_taken(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    monkeypatch.setattr(build, "BYTES_PER_ENVIRONMENT", 0)
+    assert build.cached_blender() is None
+    assert not build.cache_path("environments").exists(), "nothing is made by looking"
+    pythons = {version: build.blender_environment(version) for version in ("4.5", "4.2")}
+    assert build.cached_blender() == build.cached_blender(build.PACKERS) == pythons["4.5"]
+    assert build.cached_blender(["something else"]) is None
+    shutil.rmtree(pythons["4.5"].parent)
+    assert build.cached_blender() == pythons["4.2"]
+
+
+@pytest.mark.usefixtures("without_pip")
+def test_an_environment_reports_how_large_it_became_and_on_a_terminal_while_it_is_made(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def download(python: Path, *_: object) -> None:
+        (python.parent / "large").write_bytes(bytes(3_000_000))
+        time.sleep(0.2)
+
+    monkeypatch.setattr(build, "pip", download)
+    monkeypatch.setattr(build, "PROGRESS_PAUSE", 0.02)
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    environment(build, "a")
+    began, ended = capsys.readouterr().out.splitlines()
+    assert began.endswith("(once) ...")
+    assert re.fullmatch(r"  \d+ MB after \d+ s\.", ended)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    build.blender_environment("4.5")
+    began, *shown = re.split(r"[\r\n]+", capsys.readouterr().out.strip())
+    assert began.endswith("(once, about 1.3 GB) ...")
+    assert len(shown) > 2
+    assert all(re.fullmatch(r" *\d+ MB after \d+ s\.?", line) for line in shown)
 
 
 @pytest.mark.usefixtures("without_pip")
@@ -274,6 +380,30 @@ def test_which_tests_run(
     assert build.main(["test", *words]) == 0
     selections = [tuple(command[i + 1] for i in range(3, len(command)) if command[i] == "-m") for command in commands]
     assert [(command[0], "-n" in command, s) for command, s in zip(commands, selections, strict=True)] == runs
+
+
+def test_tests_in_a_window_need_a_display_and_imagemagick(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nobody has asked for them, they are left out, which is said."""
+    there: set[str] = {"blender"}
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr(build.shutil, "which", lambda name: f"/bin/{name}" if name in there else None)
+    monkeypatch.setattr(build, "blender_python", lambda binary: ("5.2.0", "3.13"))
+    monkeypatch.setattr(build, "pytest_for", lambda version: Path(version))
+    monkeypatch.setattr(build, "core_environment", lambda: Path(sys.executable))
+    assert build.main(["test", "--gui"]) == 2
+    assert sentence(capsys).startswith("A window needs xvfb-run or a display: ")
+    assert [run.what for run in build.installed_tests(None, [])] == ["Blender 5.2.0 installed, in the background"]
+    assert capsys.readouterr().out.startswith("Not tested in a window. A window needs xvfb-run or a display: ")
+    with pytest.raises(build.MissingError):
+        build.installed_tests("blender", [])
+    there |= {"xvfb-run", "xauth", "import"}
+    assert len(build.installed_tests(None, [])) == 1
+    assert "Pictures of a window need ImageMagick: " in capsys.readouterr().out
+    there |= {"magick"}
+    assert len(build.installed_tests(None, [])) == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_each_checkout_imports_its_own_files(build: ModuleType, tmp_path: Path) -> None:

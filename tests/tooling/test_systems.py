@@ -39,7 +39,7 @@ def test_the_workflow_runs_commands_that_there_are_and_that_the_gate_runs(
 ) -> None:
     build, gate = load_build(), (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     commands = [shlex.split(step["run"]) for step in job["steps"] if step.get("run", "").startswith("python ")]
-    assert [" ".join(command[2:]) for command in commands] == ["check", "test --core", "test", "build"]
+    assert [" ".join(command[2:]) for command in commands] == ["check", "test --core", "test", "build --validate"]
     for command in commands:
         assert command[:2] == ["python", "build.py"]
         assert build.parser().parse_args(command[2:]).function
