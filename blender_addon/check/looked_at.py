@@ -270,7 +270,9 @@ class _Search:
     def _unchecked(self) -> set[str]:
         """The names of what should have been read, such as a library that is missing: anything may be of it."""
         return {
-            entry.name for entry in self._given.skipped if entry.unchecked and entry.kind not in ("empty", "render")
+            entry.name
+            for entry in self._given.skipped
+            if entry.unchecked and entry.kind not in ("empty", "render", "scene", "layer")
         }
 
     def _reasons(self, some: frozenset[Key], others: frozenset[Key]) -> list[str]:

@@ -21,6 +21,7 @@ from ..check.frame_cache import FrameCache
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
+from ..read.elsewhere import Elsewhere
 from ..read.faults import version_of
 from ..read.snapshot import ReadError
 from ..report import files as report_files
@@ -35,7 +36,7 @@ from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, com
 from .part import make_folder, part_of
 from .progress import Progress
 from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
-from .scene_frames import SceneFrames
+from .scene_frames import SceneFrames, chosen_scenes
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
@@ -176,16 +177,38 @@ def _checks_of_file(
 def _checks(
     options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop, earlier: Earlier
 ) -> Iterator[dict[str, Any]]:
-    """Check the open file, or a part of it, frame by frame, until the user stops it."""
+    """Check the scenes of the open file, or a part of them, frame by frame, until the user stops it."""
+    scenes = chosen_scenes(options.scene)
+    earlier.open(scenes, options.frames)
+    if part is not None:
+        part["covers"]["scenes"].append([scene.name for scene in scenes])
+    elsewhere = Elsewhere(scenes, scenes=not options.scene, layers=True)
+    for k, scene in enumerate(scenes):
+        progress.begin_scene(k, len(scenes), scene.name)
+        try:
+            yield from _checks_of_scene(scene, options, part, progress, stop, earlier, elsewhere)
+        except ReadError as error:
+            raise error if len(scenes) == 1 else ReadError(messages.of_scene(scene.name, str(error))) from error
+
+
+def _checks_of_scene(
+    scene: bpy.types.Scene,
+    options: argparse.Namespace,
+    part: dict[str, Any] | None,
+    progress: Progress,
+    stop: Stop,
+    earlier: Earlier,
+    elsewhere: Elsewhere,
+) -> Iterator[dict[str, Any]]:
+    """Check a scene frame by frame, until the user stops it."""
     frames, shard = options.frames, None
     if part is not None:
         frames, shard = part["covers"]["frames"], Shard(part["covers"]["shard"], part["run"]["shards"])
     before = {frame: previous for previous, frame in pairwise(options.frames or ())}
     known = FrameCache(follows=len(frames or ()) > 1)
-    with SceneFrames(options.scene) as frames_of_scene:
-        scene, context = frames_of_scene.scene, bpy.context
+    with SceneFrames(scene.name) as frames_of_scene:
+        context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
-        earlier.open(scene, options.frames)
         ids = clash_renewal.known_ids(scene)
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
@@ -195,6 +218,7 @@ def _checks(
             if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
                 last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules).objects)
             given = frames_of_scene.read(frame, rules)
+            elsewhere.add(given, scene, frames_of_scene.layer)
             decide = earlier.decide(given, ids)
             progress.begin_frame(k, len(wanted), scene.frame_current_final)
             try:

@@ -87,7 +87,13 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         help="run the scripts of the files, as Blender does with Auto Run Python Scripts; only for files you trust. "
         "Without it, objects that depend on scripted drivers are not checked",
     )
-    what.add_argument("--scene", metavar="NAME", help="the scene (default: the file's active one)")
+    what.add_argument(
+        "--scene",
+        action=Collected,
+        metavar="NAME",
+        help="the scene (default: the file's active one); can be repeated, and all are all scenes of the file, also "
+        "where one of them is called all. Scenes that are not named are left out",
+    )
     side = what.add_mutually_exclusive_group()
     side.add_argument("--visible", action="store_true", help="all visible objects")
     side.add_argument("--selected", action="store_true", help="objects that are selected in the file")

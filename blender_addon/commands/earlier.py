@@ -44,10 +44,11 @@ class Earlier:
             result.baseline.begin(paths)
         return result
 
-    def open(self, scene: bpy.types.Scene, frames: Sequence[int] | None) -> None:
-        """Begin the open file. Raises BaselineError where the baseline has other scenes or frames of it."""
+    def open(self, scenes: Sequence[bpy.types.Scene], frames: Sequence[int] | None) -> None:
+        """Begin some scenes of the open file. Raises BaselineError where the baseline has others, or other frames."""
         if self.baseline is not None:
-            self.baseline.open(bpy.data.filepath or None, scene.name, frames or [frame_of(scene)])
+            of_scenes: dict[str, Sequence[float]] = {scene.name: frames or [frame_of(scene)] for scene in scenes}
+            self.baseline.open(bpy.data.filepath or None, of_scenes)
 
     def decide(self, given: CheckInput, known: KnownIds) -> Callable[[Clashes], Mapping[Pair, Decision]]:
         """Return what returns the decisions about clashes of the open file; known: the ids of those of its list."""

@@ -25,7 +25,7 @@ from .earlier import Earlier
 from .given_options import divided
 from .outcome import CLEAN, UsageError
 from .reporting import ALLOW_OPTIONS, criteria_of, places_of
-from .scene_frames import SceneFrames
+from .scene_frames import chosen_scenes
 from .streams import Screen
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "farm"
@@ -195,8 +195,9 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
         if options.files and divided(made, arguments, ("chunk_size",))[1]:
             raise UsageError(messages.CHUNKS_OF_STILLS)
         if not options.files:
-            scene = SceneFrames(options.scene).scene
-            frames = list(range(scene.frame_start, scene.frame_end + 1))
+            scenes = chosen_scenes(options.scene)
+            end = max(scene.frame_end for scene in scenes)
+            frames = list(range(min(scene.frame_start for scene in scenes), end + 1))
     criteria_of(options)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
     return Job(

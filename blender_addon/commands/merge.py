@@ -7,12 +7,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..data import messages
 from ..report import files as report_files
-from ..report.merging import MergeError, Part, merged, validated
+from ..report.merging import MergeError, Part, merged, scenes_of, validated
 from .check_options import add_reports
 from .command_parser import CommandParser
 from .earlier import compare_with_baseline, lines_of_earlier
@@ -71,11 +72,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
             compare_with_baseline(document, parts[0].document["part"]["run"], options.baseline)
         except MergeError as error:
             raise UsageError(str(error)) from error
-        each = len(document["checks"]) // len(document["inputs"])
-        listing = Listing.of(options, each)
+        frames, left = parts[0].document["part"]["run"]["frames"] or [None], iter(document["checks"])
+        listing = Listing.of(options, len(frames))
         names = Counter(source["file"] for source in document["inputs"])
-        for k, source in enumerate(document["inputs"]):
-            checks = document["checks"][k * each : (k + 1) * each]
+        for source, scenes in zip(document["inputs"], scenes_of(parts), strict=True):
+            checks = list(islice(left, len(scenes) * len(frames)))
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:

@@ -36,8 +36,9 @@ SETTINGS = (
 def part_of(options: argparse.Namespace, earlier: Mapping[str, str | None]) -> dict[str, Any] | None:
     """Return what a report says of its part in a run; None where it is that of the whole run. Raises UsageError.
 
-    `run` is the whole, and is the same in all of its parts; `covers` is what the part has of it; `candidates` are the
-    `shards_digest` of its checks. earlier: digests of the earlier results that it takes.
+    `run` is the whole, and is the same in all of its parts; `covers` is what the part has of it, with the scenes of
+    each file that is opened; `candidates` are the `shards_digest` of its checks. earlier: digests of the earlier
+    results that it takes.
     """
     if options.only_files is None and options.only_frames is None and options.shard is None:
         return None
@@ -54,7 +55,12 @@ def part_of(options: argparse.Namespace, earlier: Mapping[str, str | None]) -> d
             "shards": shard.count,
             "options": {**_settings(options), **earlier},
         },
-        "covers": {"files": _places(options, names), "frames": _frames(options), "shard": shard.number},
+        "covers": {
+            "files": _places(options, names),
+            "scenes": [],
+            "frames": _frames(options),
+            "shard": shard.number,
+        },
         "candidates": [],
         "sha256": None,
     }

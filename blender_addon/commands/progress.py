@@ -35,11 +35,17 @@ class Progress:
         self._percent = -1
         self._parent = int(os.environ[PART]) if PART in os.environ else None
         self._files, self._file, self._name = files, -1, ""
+        self._scene, self._scenes, self._scene_name = 0, 1, ""
         self._frame, self._frames, self._number = 0, 1, 0.0
         self._clashes = 0
 
     def begin_file(self, name: str) -> None:
         self._file, self._name = self._file + 1, name
+        self.begin_scene(0, 1, "")
+
+    def begin_scene(self, index: int, count: int, name: str) -> None:
+        """Begin the check of a scene: the how many of how many, and its name, shown if it is one of several."""
+        self._scene, self._scenes, self._scene_name = index, count, name if count > 1 else ""
         self._frame, self._frames = 0, 1
 
     def begin_frame(self, index: int, count: int, number: float) -> None:
@@ -60,8 +66,9 @@ class Progress:
 
     def __call__(self, fraction: float) -> bool:
         """Show the fraction of the check that is done. Returns whether to continue."""
-        done = (self._file + (self._frame + fraction) / self._frames) / self._files
-        self.show(done, lambda: messages.found_so_far(self._name, self._number, self._clashes))
+        of_scene = (self._frame + fraction) / self._frames
+        done = (self._file + (self._scene + of_scene) / self._scenes) / self._files
+        self.show(done, lambda: messages.found_so_far(self._name, self._scene_name, self._number, self._clashes))
         # At 1 nothing is left to stop.
         return fraction >= 1.0 or not (self._stop.asked or self._parent_is_gone())
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scene of the open file, read frame by frame as a check needs it."""
+"""The scenes of the open file that are checked, each read frame by frame as a check needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 import bpy
@@ -11,10 +12,28 @@ from ..check import results as scene_results
 from ..data import messages
 from ..data.records import Rules
 from ..read import visibility as scene_visibility
+from ..read.elsewhere import scenes_of_file
 from ..read.frame_geometries import FrameGeometries
 from ..read.scene import read_input
 from ..read.scene_objects import CheckInput
 from .outcome import UsageError
+
+ALL_SCENES = "all"
+
+
+def chosen_scenes(names: Sequence[str] | None) -> list[bpy.types.Scene]:
+    """Return the scenes of the open file that `--scene` names, in that order; all of them by their names for `all`, and
+    the active one by default. Raises UsageError where there is none of a name."""
+    if not names:
+        return [bpy.context.scene]
+    return scenes_of_file() if ALL_SCENES in names else [_scene(name) for name in names]
+
+
+def _scene(name: str) -> bpy.types.Scene:
+    scene: bpy.types.Scene | None = bpy.data.scenes.get(name)
+    if scene is None:
+        raise UsageError(messages.no_scene(name, [scene.name for scene in bpy.data.scenes]))
+    return scene
 
 
 class SceneFrames:
@@ -22,17 +41,15 @@ class SceneFrames:
 
     def __init__(self, name: str | None) -> None:
         """name: of the scene, the active one by default. Raises UsageError when there is none."""
-        scene = bpy.context.scene if name is None else bpy.data.scenes.get(name)
-        if scene is None:
-            raise UsageError(messages.no_scene(str(name)))
-        self.scene: bpy.types.Scene = scene
-        self._layer = bpy.context.view_layer if scene == bpy.context.scene else scene.view_layers[0]
+        scene: bpy.types.Scene = bpy.context.scene if name is None else _scene(name)
+        self.scene = scene
+        self.layer = bpy.context.view_layer if scene == bpy.context.scene else scene.view_layers[0]
         self._until_exit = ExitStack()
 
     def __enter__(self) -> SceneFrames:
-        override = bpy.context.temp_override(scene=self.scene, view_layer=self._layer)
+        override = bpy.context.temp_override(scene=self.scene, view_layer=self.layer)
         self._until_exit.enter_context(override)
-        self._geometries = self._until_exit.enter_context(FrameGeometries(self.scene, self._layer))
+        self._geometries = self._until_exit.enter_context(FrameGeometries(self.scene, self.layer))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -40,6 +57,6 @@ class SceneFrames:
 
     def read(self, frame: int | None, rules: Rules) -> CheckInput:
         """Return what the rules name at a frame, by default the current one. Raises ReadError."""
-        scene_visibility.go_to(self.scene, self._layer, rules.visibility, frame)
+        scene_visibility.go_to(self.scene, self.layer, rules.visibility, frame)
         self._geometries.next_frame()
         return read_input(bpy.context, rules, scene_results.reviewed(self.scene), self._geometries)

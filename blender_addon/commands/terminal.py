@@ -142,8 +142,8 @@ def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     entries = [entry for check in checks for entry in check["differences"]]
     differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
     found = list(first_of(differences))
-    words = scene_report.motion_words(checks)
-    return [*found, words] if words else found
+    words = [(entry["scene"], entry["words"]) for entry in scene_report.between_frames(checks)]
+    return [*found, *(messages.of_scene(scene, text) if len(words) > 1 else text for scene, text in words)]
 
 
 def _status(row: dict[str, Any], units: UnitFormat) -> str:

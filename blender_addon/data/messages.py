@@ -428,6 +428,29 @@ def excluded(name: str) -> str:
     return f"'{name}' is excluded from the view layer: include it to check it"
 
 
+def other_scene(name: str, number: int, is_unchecked: bool) -> str:
+    """Return what to know of a scene that is not checked; number: of its objects that are in no checked scene."""
+    objects = f"which has {counted(number, 'object')} that no checked scene has"
+    if is_unchecked:
+        return f"The scene '{name}' was not checked, {objects}: add --scene all, or the scenes to check by name"
+    return f"The scene '{name}' is left out, {objects}"
+
+
+def other_layer(name: str, number: int, is_unchecked: bool) -> str:
+    """Return what to know of a view layer that is not checked; number: of the objects that only it renders."""
+    verb, pronoun = ("is", "it") if number == 1 else ("are", "them")
+    objects = f"{counted(number, 'object')} that {verb} excluded from the one that is checked"
+    hint = ", or add --visibility all" if is_unchecked else ""
+    return f"The view layer '{name}' renders {objects}: include {pronoun} there to check {pronoun}{hint}"
+
+
+def background_set(name: str, number: int, scene: str) -> str:
+    return (
+        f"The background set '{name}' has {counted(number, 'object')} that {'is' if number == 1 else 'are'} rendered "
+        f"with the scene '{scene}' and not checked against it: link {'it' if number == 1 else 'them'} into the scene"
+    )
+
+
 def nothing_checked(place: str) -> str:
     return f"Nothing was checked: there is no surface {place}"
 
@@ -687,6 +710,8 @@ REPORTED_TOUCHES = {
 """Which touching pairs a check reports, by what they must share."""
 FIRST_DEPTHS = "First answers; ≤ marks an upper bound"
 DEPTHS_IN_FULL = "Exact where possible; ≤ marks an upper bound"
+PLACES_LEFT_OUT = {"scene": "scene", "layer": "view layer"}
+"""Kinds of what was skipped that are no objects, in words."""
 IGNORED_PAIRS = {
     "parents": "parent and child",
     "collections": "same collection",
@@ -743,6 +768,10 @@ def not_everything_in(number: int, total: int) -> str:
 
 def settings_differ(number: int) -> str:
     return f"{counted(number, 'setting differs', 'settings differ')} between viewport and renders"
+
+
+def places_left_out(number: int) -> str:
+    return f"{counted(number, 'other scene or view layer', 'other scenes and view layers')} left out"
 
 
 def objects_left_out(number: int) -> str:
@@ -823,6 +852,8 @@ def what_is_left_out(checks: Sequence[Mapping[str, Any]], decisions: Mapping[str
         found.append(smaller_touches(small, {check["settings"].get("least_contact") for check in checks}))
     if len(checks) == 1:
         found += _counts("object", _objects_left_out(checks[0]))
+        kinds = Counter(entry.get("kind") for entry in checks[0]["skipped"] if not entry["unchecked"])
+        found += [counted(kinds[kind], f"other {name}") for kind, name in PLACES_LEFT_OUT.items() if kinds[kind]]
     return f"left out: {', '.join(found)}" if found else ""
 
 
@@ -838,7 +869,11 @@ def _objects_left_out(check: Mapping[str, Any]) -> dict[str, int]:
     hidden = "not rendered" if check["settings"].get("visibility") == "render" else "hidden"
     if counts["rendered"]:
         hidden += " (rendered)" if counts["hidden"] == 1 else f" ({counts['rendered']:,} of them rendered)"
-    kinds = Counter(entry.get("kind") == "no_surface" for entry in check["skipped"] if not entry["unchecked"])
+    kinds = Counter(
+        entry.get("kind") == "no_surface"
+        for entry in check["skipped"]
+        if not entry["unchecked"] and entry.get("kind") not in PLACES_LEFT_OUT
+    )
     return {
         hidden: counts["hidden"],
         "excluded": counts["excluded"],
@@ -1201,8 +1236,8 @@ def needs_newer(version: str, own: str) -> str:
     )
 
 
-def no_scene(name: str) -> str:
-    return f"there is no scene '{name}' in the file"
+def no_scene(name: str, scenes: Sequence[str]) -> str:
+    return f"there is no scene '{name}' in the file, which has {names_of(scenes)}"
 
 
 def failed(relations: Sequence[str], fail_on: str) -> str:
@@ -1234,12 +1269,21 @@ def files_failed(count: int, total: int) -> str:
     return f"Exit code 2: {count:,} of {counted(total, 'file')} could not be checked to the end"
 
 
+def of_scene(name: str, text: str) -> str:
+    """Return what is to say of one scene of several."""
+    return f"{name}: {text}"
+
+
+def names_of(names: Sequence[str], most: int = 10) -> str:
+    """Return names in quotes, the first ones of many."""
+    return ", ".join(f"'{name}'" for name in names[:most]) + and_more(len(names) - most)
+
+
 def emptied(names: Sequence[str]) -> str:
     """Return the end of a verdict: which objects their modifiers have left nothing of; empty for none."""
     if not names:
         return ""
-    shown = ", ".join(f"'{name}'" for name in names[:3]) + and_more(len(names) - 3)
-    return f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {shown}"
+    return f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {names_of(names, 3)}"
 
 
 def not_all_checked(reasons: Sequence[str]) -> str:
@@ -1276,8 +1320,9 @@ def so_far(fraction: float, seconds: float, details: str) -> str:
     return f"{percent(fraction)} after {seconds / 60.0:.0f} min: {details}"
 
 
-def found_so_far(file: str, frame: float, found: int) -> str:
-    return f"{file}, frame {frame:g}, {clashes(found)} so far"
+def found_so_far(file: str, scene: str, frame: float, found: int) -> str:
+    """Return what is being checked; scene: empty where it is the only one."""
+    return f"{file}, {f'{scene}, ' if scene else ''}frame {frame:g}, {clashes(found)} so far"
 
 
 def frames_expected(text: str) -> str:
@@ -1389,6 +1434,7 @@ PART_OF_A_COMPOUND = "it is checked as a part of a compound parent"
 COULD_NOT_BE_CHECKED = "it could not be checked"
 CHECK_STOPPED = "the check was stopped"
 FRAME_NOT_CHECKED = "this frame was not checked"
+SCENE_NOT_CHECKED = "this scene was not checked"
 FILE_NOT_CHECKED = "this file was not checked"
 CHANGES = {
     "new": "New",
@@ -1488,9 +1534,9 @@ def baseline_of_other_files(files: Sequence[str]) -> str:
     return f"is of {' and '.join(files) or 'no file'}, none of which is checked now"
 
 
-def baseline_of_other_scenes(file: str, scenes: Sequence[str], scene: str) -> str:
-    names = " and ".join(f"'{name}'" for name in scenes)
-    return f"has the scene {names} of {file}, not '{scene}'"
+def baseline_of_other_scenes(file: str, scenes: Sequence[str], others: Sequence[str]) -> str:
+    known, asked = (" and ".join(f"'{name}'" for name in names) for names in (scenes, others))
+    return f"has the scene {known} of {file}, not {asked}"
 
 
 def baseline_of_other_frames(file: str, frames: Sequence[float], others: Sequence[float]) -> str:

@@ -121,9 +121,22 @@ def _around(
         if (fault := faults.get(collection)) is not None and fault.is_own
     ]
     found += scene_faults.saved_by_newer()
+    if rules.scope in ("visible", "one"):
+        found += _of_background_sets(context.scene)
     for name in scene_faults.texts_not_run():
         found.append(Skipped(name, messages.script_not_run(name), unchecked=False, kind="script"))
     return found
+
+
+def _of_background_sets(scene: bpy.types.Scene) -> Iterator[Skipped]:
+    """The sets that are shown and rendered with a scene."""
+    known, given = {obj.session_uid for obj in scene.objects}, scene.background_set
+    while given is not None:
+        found = {obj.session_uid for obj in filter(scene_visibility.can_be_checked, given.objects)} - known
+        if found:
+            yield Skipped(given.name, messages.background_set(given.name, len(found), scene.name), kind="scene")
+        known |= found
+        given = given.background_set
 
 
 def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:

@@ -149,11 +149,11 @@ def _asking(obj: Any) -> Iterator[str]:
 def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, int]:
     """Return how many objects that could be checked are not visible: `hidden`, `excluded` from the view layer, and how
     many of the hidden ones are `rendered`. What instances of collections leave out counts once, as hidden."""
-    inside, rendered = {obj.session_uid for obj in layer.objects}, _rendered(layer.layer_collection)
+    inside, in_renders = {obj.session_uid for obj in layer.objects}, rendered(layer.layer_collection)
     counts = {"hidden": 0, "excluded": 0, "rendered": 0}
     known = {obj.session_uid for obj in scene.objects}
-    for obj in filter(_can_be_checked, scene.objects):
-        is_rendered = obj.session_uid in rendered
+    for obj in filter(can_be_checked, scene.objects):
+        is_rendered = obj.session_uid in in_renders
         if obj.session_uid not in inside:
             counts["excluded"] += 1
         elif not obj.visible_get(view_layer=layer):
@@ -176,13 +176,14 @@ def hidden_inside(makers: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, 
     collections = list(dict.fromkeys(_instanced(makers)))
     for collection in collections:  # it grows
         shown, shown_in_renders = _shown(collection, "hide_viewport"), _shown(collection, "hide_render")
-        for obj in set(filter(_can_be_checked, collection.all_objects)) - shown:
+        for obj in set(filter(can_be_checked, collection.all_objects)) - shown:
             found.setdefault(obj, obj in shown_in_renders)
         collections += [nested for nested in dict.fromkeys(_instanced(shown)) if nested not in collections]
     return found
 
 
-def _can_be_checked(obj: bpy.types.Object) -> bool:
+def can_be_checked(obj: bpy.types.Object) -> bool:
+    """Return whether an object may have a surface, or instances that have one."""
     return obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
 
 
@@ -201,9 +202,9 @@ def _shown(collection: bpy.types.Collection, hide: str) -> set[bpy.types.Object]
     return own.union(*(_shown(child, hide) for child in collection.children))
 
 
-def _rendered(top: bpy.types.LayerCollection) -> set[int]:
+def rendered(top: bpy.types.LayerCollection) -> set[int]:
     """The objects of a view layer that are rendered, by `session_uid`."""
     if top.exclude or top.collection.hide_render:
         return set()
     own = {obj.session_uid for obj in top.collection.objects if not obj.hide_render}
-    return own.union(*map(_rendered, top.children))
+    return own.union(*map(rendered, top.children))

@@ -138,6 +138,8 @@ class Baseline:
     _place: dict[str | None, str | None] = field(default_factory=dict)
     """By the paths of the run those of the baseline."""
     _compared: set[_Check] = field(default_factory=set)
+    _scenes: set[tuple[str | None, str]] = field(default_factory=set)
+    """The scenes that were checked, by the paths of the baseline."""
     _renamed: dict[tuple[str | None, str], dict[str, str]] = field(default_factory=dict)
     """By file and scene the ids that are derived of new names, and the earlier ones."""
 
@@ -161,7 +163,7 @@ class Baseline:
         """Begin a run of some files. Raises BaselineError where the baseline has none of them."""
         known = list(dict.fromkeys(check.place for check in self._checks))
         self._place = self._matched(list(dict.fromkeys(paths)), known)
-        self._compared, self._renamed = set(), {}
+        self._compared, self._scenes, self._renamed = set(), set(), {}
         if not self._place and paths:
             for path, earlier in product(paths, known):
                 if _equal_ends(path, earlier):
@@ -179,18 +181,21 @@ class Baseline:
             if _equal_ends(path, earlier) >= max(needed[path], needed_earlier[earlier])
         }
 
-    def open(self, path: str | None, scene: str, frames: Sequence[float]) -> None:
-        """Begin a file. Raises BaselineError where the baseline has it, but not the scene or any of the frames."""
+    def open(self, path: str | None, wanted: Mapping[str, Sequence[float]]) -> None:
+        """Begin a file; wanted: frames of its scenes. Raises BaselineError where the baseline has the file, but none of
+        the scenes or none of the frames."""
         if path not in self._place:
             return
         checks = [check for check in self._checks if check.place == self._place[path]]
         file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
-        if scene not in scenes:
-            self._refuse(messages.baseline_of_other_scenes(file, scenes, scene))
-        known = sorted({check.frame for check in checks if check.scene == scene})
-        if not {float(frame) for frame in frames} & set(known):
-            shown = [int(frame) if frame.is_integer() else frame for frame in known]
-            self._refuse(messages.baseline_of_other_frames(file, shown, list(frames)))
+        found = [scene for scene in wanted if scene in scenes]
+        if not found:
+            self._refuse(messages.baseline_of_other_scenes(file, scenes, list(wanted)))
+        known = {(check.scene, check.frame) for check in checks if check.scene in found}
+        if not any((scene, float(frame)) in known for scene in found for frame in wanted[scene]):
+            shown = sorted({int(frame) if frame.is_integer() else frame for _, frame in known})
+            frames = list(dict.fromkeys(frame for scene in found for frame in wanted[scene]))
+            self._refuse(messages.baseline_of_other_frames(file, shown, frames))
 
     def _refuse(self, reason: str) -> None:
         raise BaselineError(messages.baseline_unreadable(self.path, reason))
@@ -239,6 +244,7 @@ class Baseline:
                 not_compared.append({**clash.entry(unit), "reason": reasons[0]})
             else:
                 gone.append(clash.entry(unit))
+        self._scenes.add((self._place.get(check["path"]), check["scene"]))
         if earlier is not None:
             self._compared.add(earlier)
         columns = {"id": ids, "change": changes, "baseline_distance": before}
@@ -274,7 +280,6 @@ class Baseline:
 
     def record(self) -> Row:
         """Return what a document says of its baseline."""
-        files = set(self._place.values())
         return {
             "file": Path(self.path).name,
             "sha256": self.sha256,
@@ -284,12 +289,18 @@ class Baseline:
                     "scene": check.scene,
                     "frame": int(check.frame) if check.frame.is_integer() else check.frame,
                     "clashes": len(check.clashes),
-                    "reason": messages.FRAME_NOT_CHECKED if check.place in files else messages.FILE_NOT_CHECKED,
+                    "reason": self._why_not_compared(check),
                 }
                 for check in self._checks
                 if check not in self._compared
             ],
         }
+
+    def _why_not_compared(self, check: _Check) -> str:
+        if check.place not in self._place.values():
+            return messages.FILE_NOT_CHECKED
+        is_checked = (check.place, check.scene) in self._scenes
+        return messages.FRAME_NOT_CHECKED if is_checked else messages.SCENE_NOT_CHECKED
 
 
 def _checks_of(document: Any) -> list[_Check]:

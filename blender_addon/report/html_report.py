@@ -88,8 +88,10 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
         lines = [messages.decision_unused(file, *entry.values()) for entry in unused]
         yield from _folded(messages.decisions_unused(len(lines)), lines)
     several_files = len(document["inputs"]) > 1
+    scenes = Counter(entry["path"] for entry in document["between_frames"])
     for entry in document["between_frames"]:
-        text = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
+        text = entry["words"] if scenes[entry["path"]] == 1 else messages.of_scene(entry["scene"], entry["words"])
+        text = f"{entry['path']}: {text}" if several_files else text
         yield f'<p class="between">{shown(text)}</p>'
 
 
@@ -160,10 +162,15 @@ def _of_baseline(check: dict[str, Any]) -> Iterator[str]:
 def _details(check: dict[str, Any]) -> Iterator[str]:
     """Yield what differs in renders and what was left out on purpose."""
     differences = [messages.difference(entry) for entry in check.get("differences", ())]
-    left_out = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
+    entries = [entry for entry in check["skipped"] if not entry["unchecked"]]
+    of_objects, of_places = (
+        [entry["reason"] for entry in entries if (entry.get("kind") in messages.PLACES_LEFT_OUT) == are_places]
+        for are_places in (False, True)
+    )
     for title, lines in (
         (messages.settings_differ(len(differences)), differences),
-        (messages.objects_left_out(len(left_out)), left_out),
+        (messages.objects_left_out(len(of_objects)), of_objects),
+        (messages.places_left_out(len(of_places)), of_places),
     ):
         yield from _folded(title, lines)
 

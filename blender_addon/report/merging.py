@@ -44,9 +44,10 @@ class Part(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What is checked at once: the place of a file in the run, a frame (None: the current one) and a shard."""
+    """What is checked at once: the place of a file in the run, a scene, a frame (None: the current one) and a shard."""
 
     file: int
+    scene: str
     frame: int | None
     shard: int
 
@@ -72,9 +73,12 @@ def validated(name: str, document: Any) -> Part:
             document["schema_version"] == scene.SCHEMA_VERSION
             and len(document["checks"]) == len(document["part"]["candidates"]) == len(cells)
             and len(document["inputs"]) == len(covered["files"])
-            and all(cell.frame in (None, check["frame"]) for cell, check in zip(cells, document["checks"], strict=True))
+            and all(
+                cell.scene == check["scene"] and cell.frame in (None, check["frame"])
+                for cell, check in zip(cells, document["checks"], strict=True)
+            )
         )
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, ValueError):
         is_whole = False
     if not is_whole or not is_sealed(document):
         raise MergeError(messages.is_damaged(name))
@@ -90,10 +94,11 @@ def merged(parts: Sequence[Part]) -> dict[str, Any]:
     found = _covered(parts)
     run = first.document["part"]["run"]
     checks = []
-    for file, frame in product(range(len(run["files"])), run["frames"] or [None]):
-        shards = [found[Cell(file, frame, number)] for number in range(1, run["shards"] + 1)]
+    for file, scenes in enumerate(scenes_of(parts)):
         names = {"file": inputs[file]["file"], "path": inputs[file]["path"]}
-        checks.append({**_joined(shards), **names})
+        for scene_name, frame in product(scenes, run["frames"] or [None]):
+            shards = [found[Cell(file, scene_name, frame, number)] for number in range(1, run["shards"] + 1)]
+            checks.append({**_joined(shards), **names})
     document = scene.document(checks, inputs=inputs, earlier={"baseline": None, "decisions": _decisions(parts)})
     return {**document, **{name: first.document[name] for name in VERSIONS}}
 
@@ -101,8 +106,25 @@ def merged(parts: Sequence[Part]) -> dict[str, Any]:
 def _cells(part: Part) -> Iterator[Cell]:
     """Yield what a part has, in the order of its checks."""
     covers = part.document["part"]["covers"]
-    for file, frame in product(covers["files"], covers["frames"] or [None]):
-        yield Cell(file, frame, covers["shard"])
+    for file, scenes in zip(covers["files"], covers["scenes"], strict=True):
+        for scene_name, frame in product(scenes, covers["frames"] or [None]):
+            yield Cell(file, scene_name, frame, covers["shard"])
+
+
+def scenes_of(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the scenes that are checked of each file of a run, in order; one without a name of a file in no part.
+
+    Raises MergeError where two parts do not agree.
+    """
+    found: dict[int, tuple[Part, list[str]]] = {}
+    for part in parts:
+        covers = part.document["part"]["covers"]
+        for file, scenes in zip(covers["files"], covers["scenes"], strict=True):
+            other, known = found.setdefault(file, (part, scenes))
+            if known != scenes:
+                raise MergeError(messages.checks_differ(other.name, part.name, "scene"))
+    count = len(parts[0].document["part"]["run"]["files"])
+    return [found[file][1] if file in found else [""] for file in range(count)]
 
 
 def _refuse_another_run(first: Part, part: Part) -> None:
@@ -162,13 +184,15 @@ def _covered(parts: Sequence[Part]) -> dict[Cell, tuple[Part, dict[str, Any], st
                     messages.covered_twice(found[cell][0].name, part.name, _words(cell.file, frames, cell.shard, run))
                 )
             found[cell] = part, check, digest
-    wanted = product(range(len(run["files"])), run["frames"] or [None], range(1, run["shards"] + 1))
-    missing: dict[tuple[int, int], list[int]] = {}
-    for cell in map(Cell._make, wanted):
-        if cell not in found:
-            missing.setdefault((cell.file, cell.shard), []).extend(() if cell.frame is None else (cell.frame,))
+    shards = range(1, run["shards"] + 1)
+    missing: dict[tuple[int, int], dict[int, None]] = {}
+    for file, scenes in enumerate(scenes_of(parts)):
+        for cell in map(Cell._make, product([file], scenes, run["frames"] or [None], shards)):
+            if cell not in found:
+                missing.setdefault((file, cell.shard), {}).update({} if cell.frame is None else {cell.frame: None})
     if missing:
-        raise MergeError(messages.not_covered([_words(file, n, shard, run) for (file, shard), n in missing.items()]))
+        words = [_words(file, list(frames), shard, run) for (file, shard), frames in missing.items()]
+        raise MergeError(messages.not_covered(words))
     return found
 
 

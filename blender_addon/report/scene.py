@@ -145,7 +145,7 @@ def document(
         "files": list(dict.fromkeys(check["file"] for check in checks)),
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
-        "between_frames": _between_frames(checks),
+        "between_frames": between_frames(checks),
         "part": part,
         **(earlier or {"baseline": None, "decisions": None}),
         "partial": stopped or any(check["partial"] for check in checks),
@@ -193,12 +193,14 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     ]
 
 
-def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what to know of each file that was checked at a list of frames."""
-    of_files: dict[str | None, list[dict[str, Any]]] = {}
+def between_frames(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what to know of each scene of a file that was checked at a list of frames."""
+    of_scenes: dict[tuple[str | None, str], list[dict[str, Any]]] = {}
     for check in checks:
-        of_files.setdefault(check.get("path"), []).append(check)
-    entries = [{"path": path, "words": motion_words(of_file)} for path, of_file in of_files.items()]
+        of_scenes.setdefault((check.get("path"), check["scene"]), []).append(check)
+    entries = [
+        {"path": path, "scene": name, "words": motion_words(of_scene)} for (path, name), of_scene in of_scenes.items()
+    ]
     return [entry for entry in entries if entry["words"]]
 
 

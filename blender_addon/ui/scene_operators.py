@@ -25,6 +25,7 @@ from ..data.names import visible
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..read import scene_reader
+from ..read.elsewhere import Elsewhere
 from ..read.scene import read_input
 from ..report import decisions_file
 from ..report import files as report_files
@@ -79,6 +80,8 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         uid, frame = context.scene.session_uid, frame_of(context.scene)
         rules = scene_results.of_scene(context.scene).as_rules(context)
         given = read_input(context, rules, scene_results.reviewed(context.scene))
+        elsewhere = Elsewhere([context.scene], scenes=False, layers=False)
+        elsewhere.add(given, context.scene, context.view_layer)
         _edited.clear()
         _running = uid, self.flow
         known, _known = _known, FrameCache(follows=False)  # one that is dropped may still run, and keeps its own

@@ -129,6 +129,12 @@ def set_at(*place: object, to: object) -> Change:
     return change
 
 
+def of_another_scene(document: Any) -> None:
+    document["part"]["covers"]["scenes"] = [["Other"]]
+    for check in document["checks"]:
+        check["scene"] = "Other"
+
+
 NO_LIBRARY = {"path": "/lib/chairs.blend", "sha256": None}
 REFUSED: dict[str, tuple[Change, str]] = {
     "another kind of report": (set_at("schema", to="contact-lens-report"), "3.json: this is not a scene report"),
@@ -148,7 +154,8 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "an option of a newer version": (set_at("part", "run", "options", "new_one", to=1), "they differ in new-one"),
     "another file of that name": (set_at("inputs", 0, "sha256", to="0" * 64), "different files a.blend"),
     "other libraries": (set_at("inputs", 0, "libraries", to=[NO_LIBRARY]), "different libraries: chairs.blend"),
-    "another scene": (set_at("checks", 0, "scene", to="Other"), "are of the same check, and differ in scene"),
+    "another scene": (of_another_scene, "are of the same check, and differ in scene"),
+    "a check of another scene": (set_at("checks", 0, "scene", to="Other"), "3.json: this part is damaged"),
     "other candidate pairs": (set_at("part", "candidates", to=["0" * 64]), "do not agree on which pairs are close"),
     "fewer checks": (set_at("checks", to=[]), "3.json: this part is damaged, or was edited"),
     "no inputs": (lambda document: document.pop("inputs"), "3.json: this part is damaged, or was edited"),

@@ -59,7 +59,12 @@ def test_a_part_names_the_run_and_what_it_has_of_it(row_file: Path, tmp_path: Pa
         "shards": 3,
         "options": None,
     }
-    assert document["part"]["covers"] == {"files": [1], "frames": [1, 7, 2], "shard": 2}
+    assert document["part"]["covers"] == {
+        "files": [1],
+        "scenes": [["Scene"]],
+        "frames": [1, 7, 2],
+        "shard": 2,
+    }
     given = {name: value for name, value in document["part"]["run"]["options"].items() if value}
     assert given == {"visibility": "viewport", "clearance": "2.0mm", "ignore": ["joined"], "exact": True}
     assert [entry["file"] for entry in document["inputs"]] == ["other.blend"]

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of a file is not in the scenes and view layers that are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import bpy
+
+from ..data import messages
+from ..data.records import Skipped
+from .scene_objects import CheckInput
+from .visibility import can_be_checked, rendered
+
+
+def scenes_of_file() -> list[bpy.types.Scene]:
+    """Return the scenes of the open file, without linked ones, in the order of their names."""
+    return [scene for scene in bpy.data.scenes if scene.library is None]
+
+
+class Elsewhere:
+    """The objects of the open file that are in no checked scene or view layer."""
+
+    def __init__(self, checked: Collection[bpy.types.Scene], *, scenes: bool, layers: bool) -> None:
+        """scenes, layers: whether those that are not checked should have been; else they are left out on purpose."""
+        self._scenes, self._layers = scenes, layers
+        known = {obj.session_uid for scene in checked for obj in scene.objects}
+        others = [scene for scene in scenes_of_file() if scene not in checked]
+        self._others = {
+            scene.name: {obj.session_uid for obj in filter(can_be_checked, scene.objects)} - known for scene in others
+        }
+
+    def add(self, given: CheckInput, scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
+        """Add to what a check of a view layer skips what the check does not see. Who names objects misses no others."""
+        is_all = given.rules.scope == "visible"
+        given.skipped.extend(self._in_scenes(given, self._scenes and is_all))
+        if given.left_out:
+            given.skipped.extend(_in_layers(scene, layer, self._layers and is_all))
+
+    def _in_scenes(self, given: CheckInput, is_unchecked: bool) -> Iterator[Skipped]:
+        sources = {obj.uid for obj in given.objects}  # an asset is checked where its instances are
+        for name, uids in self._others.items():
+            if number := len(uids - sources):
+                yield Skipped(name, messages.other_scene(name, number, is_unchecked), is_unchecked, "scene")
+
+
+def _in_layers(scene: bpy.types.Scene, checked: bpy.types.ViewLayer, is_unchecked: bool) -> Iterator[Skipped]:
+    """Yield the view layers that render what is excluded from the one that is checked."""
+    if len(scene.view_layers) < 2:
+        return
+    excluded = {obj.session_uid for obj in filter(can_be_checked, scene.objects)}
+    excluded -= {obj.session_uid for obj in checked.objects}
+    for layer in scene.view_layers:
+        if layer != checked and layer.use and (number := len(excluded & rendered(layer.layer_collection))):
+            yield Skipped(layer.name, messages.other_layer(layer.name, number, is_unchecked), is_unchecked, "layer")
