@@ -14,6 +14,7 @@ from ...core.tolerance import PIECES_OUT
 from ...core.types import FloatArray, IntArray
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
+from ..data.records import Rules
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject, by_geometry
 from ..read.world_shape import WorldShape
@@ -24,14 +25,14 @@ MANY = 1000
 """Objects of one geometry from which on its hull, which has fewer vertices, pays for their bounds."""
 LARGEST = float(np.finfo(np.float32).max)
 """The largest coordinate; Blender itself stores no larger one."""
+Bounds = tuple[FloatArray, FloatArray, dict[int, str]]
+"""The corners low and high (n, 3) of collision shapes, and by index why some are not known."""
 
 
-def bounds_of(
-    objects: Sequence[SceneObject], progress: Progress | None = None
-) -> tuple[FloatArray, FloatArray, dict[int, str]]:
-    """Return the corners low and high (n, 3) of collision shapes, and by index why some are not known.
+def bounds_of(objects: Sequence[SceneObject], progress: Progress | None = None) -> Bounds:
+    """Return the bounds of collision shapes.
 
-    Bounds of vertices: most objects of a scene have nothing near, and no hull is made for them, but one where there are
+    Those of vertices: most objects of a scene have nothing near, and no hull is made for them, but one where there are
     many of one geometry. Raises Cancelled.
     """
     low, high = np.zeros((len(objects), 3)), np.zeros((len(objects), 3))
@@ -83,9 +84,7 @@ def candidates(
 ) -> IntArray:
     """Return the pairs (n, 2) that may collide, each once: the object of the first side first, or the earlier one."""
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
-    extent = np.linalg.norm(high - low, axis=1)
-    largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
-    band = np.maximum(given.rules.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
+    band = touching_bands(given.rules, low, high)
     low, high = low - band[:, None], high + band[:, None]
     of_scopes = []
     for scope, part in equal_parts(given.scopes, progress):
@@ -99,8 +98,16 @@ def candidates(
         of_scopes.append(np.stack([first[found[:, 0]], other[found[:, 1]]], axis=1))
     pairs = np.concatenate(of_scopes)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # objects may be on both sides
-    _, places = np.unique(np.sort(pairs, axis=1) @ [len(extent), 1], return_index=True)
+    _, places = np.unique(np.sort(pairs, axis=1) @ [len(low), 1], return_index=True)
     return pairs[np.sort(places)]
+
+
+def touching_bands(rules: Rules, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the width (n,) within which each object touches one that is larger; low, high: corners of its bounds."""
+    largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
+    tolerance = rules.contact_tolerance * np.linalg.norm(high - low, axis=1)
+    band: FloatArray = np.maximum(tolerance, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
+    return band
 
 
 def digest_of(objects: Sequence[SceneObject], shards: Sequence[IntArray]) -> str:

@@ -174,7 +174,12 @@ class Clashes(Sequence[Clash]):
     @classmethod
     def none(cls) -> Clashes:
         """Return no clashes."""
-        return cls(np.zeros((0, 2), np.intp), np.zeros((0, 3), np.int8), np.zeros((0, _ENDS[-1])))
+        return cls.of_pairs(np.zeros((0, 2), np.intp))
+
+    @classmethod
+    def of_pairs(cls, pairs: IntArray) -> Clashes:
+        """Return pairs (n, 2) as clashes of which nothing else is known."""
+        return cls(pairs, np.zeros((len(pairs), 3), np.int8), np.zeros((len(pairs), _ENDS[-1])))
 
     @classmethod
     def of_contacts(cls, pairs: IntArray, found: Contacts, rows: IntArray, resolution: FloatArray) -> Clashes:

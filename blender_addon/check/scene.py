@@ -25,7 +25,7 @@ from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
 from . import coarse
-from .candidates import bounds_of, candidates, digest_of
+from .candidates import Bounds, bounds_of, candidates, digest_of
 from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
 from .convex_bounds import ConvexBounds
 from .decisions import IGNORED, Decision, approvals
@@ -61,6 +61,8 @@ class Outcome:
     ignored_pairs: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.intp))
     """(n, 2) these pairs, by the indices of their objects."""
     skipped: list[Skipped] = field(default_factory=list)
+    bounds: Bounds | None = None
+    """Of all objects; None where these could not be found in time."""
     candidates: int = 0
     """How many pairs the broad phase left, the ignored ones not counted."""
     shards_digest: str | None = None
@@ -137,7 +139,6 @@ class _Check:
         known.next_frame()
         budget = None if given.rules.exact else FIRST_ANSWER
         self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
-        self._corners = np.zeros((2, len(given.objects), 3))
         self._found: list[Clashes] = []
         self._cleared: list[IntArray] = []
         self._open: list[IntArray] = []
@@ -149,7 +150,8 @@ class _Check:
         """Return the pairs (n, 2) that may collide, all or those of a shard, and that no rule ignores. Raises
         Cancelled."""
         objects = self._objects
-        low, high, problems = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
+        self._outcome.bounds = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
+        low, high, problems = self._outcome.bounds
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
         pairs = candidates(self._given, low, high, set(problems), subrange(progress, 0.5 * PAIRS, PAIRS))
@@ -164,7 +166,6 @@ class _Check:
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
         before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
-        self._corners = np.stack([low, high])
         self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
 
@@ -226,8 +227,10 @@ class _Check:
     def note_coarse(self) -> None:
         """Count pairs as unchecked whose coordinates are too coarse to say whether they collide, or are within the
         clearance; but for those that the user has decided about."""
-        objects, outcome = self._objects, self._outcome
-        clearance, (low, high) = self._given.rules.clearance, self._corners
+        objects, outcome, clearance = self._objects, self._outcome, self._given.rules.clearance
+        if outcome.bounds is None:
+            return
+        low, high, _ = outcome.bounds
         apart = outcome.cleared if clearance > 0.0 else outcome.cleared[:0]
         pairs = np.concatenate([apart, *self._open])
         codes, decided = (np.sort(some, axis=1) @ [len(objects), 1] for some in (pairs, np.concatenate(self._decided)))

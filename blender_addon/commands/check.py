@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ..check import clash_renewal
+from ..check import between, clash_renewal
 from ..check import motion as scene_motion
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
@@ -216,7 +216,7 @@ def _checks_of_scene(
             if stop.asked:
                 return
             if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
-                last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules).objects)
+                last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules))
             given = frames_of_scene.read(frame, rules)
             elsewhere.add(given, scene, frames_of_scene.layer)
             decide = earlier.decide(given, ids)
@@ -228,8 +228,11 @@ def _checks_of_scene(
             statuses = clash_renewal.statuses_with(scene, outcome.decided)
             check = scene_report.check_record(scene, given, outcome, statuses, ids)
             if frame is not None:
-                sample = scene_motion.Sample(frame, given.objects)
-                check["motion"], last = scene_motion.motion(last, sample), sample
+                sample = scene_motion.Sample(frame, given, outcome.bounds)
+                steps = None if last is None else scene_motion.steps_between(last, sample)
+                check["motion"], last = scene_motion.motion(steps), sample
+                if steps is not None:
+                    check["skipped"] += [entry.record() for entry in between.not_checked_between(steps, decide)]
             check = scene_report.reported(check)
             looked = earlier.looked_at(check, scene, given, outcome, ids)
             check = earlier.compared(check, looked) if part is None else with_looked_at(check, looked)

@@ -954,6 +954,22 @@ def motion(fastest: Mapping[str, Any], frame: float, units: Lengths) -> str:
     return text + (unnoticed if fastest["extents"] >= 1.0 else ".")
 
 
+def may_have_passed(
+    name: str, others: Sequence[str], frames: tuple[float, float], distance: str, extents: float
+) -> str:
+    """Return that an object may have passed through others between two checked frames; extents: how many of its own
+    the distance is."""
+    times = f", {extents:.3g} times its extent in that direction"
+    if extents < 1.0:
+        times = f", farther than its extent relative to {'that' if len(others) == 1 else 'them'}"
+    elif extents == float("inf"):
+        times = ", and has no extent in that direction"
+    return (
+        f"'{name}' may have passed through {quoted(others, 3)} between frames {frames[0]:g} and {frames[1]:g}: it "
+        f"moved {distance}{times}"
+    )
+
+
 def upper_bounds(number: int) -> str:
     """Return how to get the depths of a check that are upper bounds."""
     text = counted(number, "depth is an upper bound", "depths are upper bounds")

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs that are not checked between two frames: one of them moved so far that it may have passed through the other.
+
+A thing may have been anywhere in the box around its places at both frames, its swept box. What turns far or follows a
+curve can leave that: it is a sign of what was missed, not a proof that nothing was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...core.broad_phase.candidate_pairs import candidate_pairs
+from ...core.types import BoolArray, FloatArray, IntArray
+from ..data import messages
+from ..data.records import Pair, Skipped
+from ..read.scene_objects import CheckInput, SceneObject
+from .candidates import touching_bands
+from .clashes import Clashes
+from .decisions import APPROVED, IGNORED, Decision
+from .motion import Steps, extents_along
+
+TOGETHER = 1e-3
+"""Relative to how far a thing moved: what moves no more relative to another moves with it."""
+CORNERS = np.array([(x, y, z) for x in (False, True) for y in (False, True) for z in (False, True)])
+"""(8, 3) whether a corner of a box is at the high end of each axis."""
+
+
+def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, Decision]]) -> list[Skipped]:
+    """Return of each thing through which others it may have passed unnoticed between two frames.
+
+    It moved farther than its own extent, also relative to the other, and their swept boxes overlap by more than those
+    of things that touch. Not of pairs that a rule ignores, or that the user decided about. decide: returns what is
+    decided beside the file.
+    """
+    given = steps.now.given
+    pairs = _overlapping(steps)
+    if not len(pairs):
+        return []
+    distance, extent = np.zeros((2, len(given.objects)))
+    distance[steps.moved], extent[steps.moved] = steps.distances, steps.extents
+    pairs = pairs[_are_fast(steps, pairs, distance, extent)]
+    ignored = np.concatenate([np.zeros(0, np.intp), *given.ignored_rows(pairs).values()])
+    pairs = np.delete(pairs, ignored, axis=0)
+    pairs = pairs[~_are_decided(given, pairs, decide)]
+    # A pair of which either may have passed through the other is one of that which moved farther.
+    codes, back = pairs @ [len(given.objects), 1], pairs @ [1, len(given.objects)]
+    is_second = (distance[pairs] @ [-1, 1] > 0.0) | ((distance[pairs] @ [-1, 1] == 0.0) & (pairs @ [1, -1] > 0))
+    found: dict[int, set[str]] = {}
+    for k, other in pairs[~(np.isin(codes, back) & is_second)].tolist():
+        found.setdefault(k, set()).add(given.objects[other].name)
+    frames = steps.before.frame, steps.now.frame
+    entries = []
+    for k, names in found.items():
+        name, others = given.objects[k].name, sorted(names)
+        extents = distance[k] / extent[k] if extent[k] > 0.0 else np.inf
+        reason = messages.may_have_passed(name, others, frames, given.units.length(float(distance[k])), extents)
+        entries.append(Skipped(name, reason, kind="fast", objects=(name, *others)))
+    return entries
+
+
+def _overlapping(steps: Steps) -> IntArray:
+    """Return the pairs (n, 2) of things that the scopes check whose swept boxes overlap, one that may be fast first."""
+    given, start = steps.now.given, steps.start
+    may_be_fast = 2.0 * steps.distances > steps.extents  # relative to another it moves twice as far at most
+    if not may_be_fast.any():
+        return np.zeros((0, 2), np.intp)
+    (low, high, problems), (low_before, high_before, problems_before) = steps.now.bounds, steps.before.bounds
+    is_there = start >= 0
+    is_there[list(problems)] = False
+    is_there &= ~np.isin(start, list(problems_before))
+    band = touching_bands(given.rules, low, high)[:, None]
+    low, high = np.minimum(low, low_before[start]), np.maximum(high, high_before[start])
+    first, other = steps.moved[may_be_fast & is_there[steps.moved]], np.flatnonzero(is_there)
+    middle = 0.5 * low + 0.5 * high
+    low_inside, high_inside = np.minimum(low + band, middle), np.maximum(high - band, middle)
+    found = candidate_pairs(low_inside[first], high_inside[first], low[other], high[other]).pairs
+    pairs = np.stack([first[found[:, 0]], other[found[:, 1]]], axis=1)
+    is_checked = np.zeros(len(pairs), dtype=bool)
+    for scope in given.scopes:
+        on_side = np.zeros((2, len(given.objects)), dtype=bool)
+        for side, members in zip(on_side, scope.sides, strict=True):
+            side[members] = True
+        for i, j in (pairs.T, pairs[:, ::-1].T):
+            is_checked |= on_side[0][i] & on_side[1][j]
+    return pairs[is_checked & (pairs[:, 0] != pairs[:, 1])]
+
+
+def _are_fast(steps: Steps, pairs: IntArray, distance: FloatArray, extent: FloatArray) -> BoolArray:
+    """Return of pairs (n, 2) whether the first moved farther than its extent, relative to the other one; distance,
+    extent (m,): of all things, how far they moved and their extents along that."""
+    first, other = pairs.T
+    fast: BoolArray = distance[first] > extent[first]
+    both = np.flatnonzero((distance[other] > 0.0) & (fast | (distance[first] >= distance[other])))
+    fast &= distance[other] == 0.0
+    relative = _relative_steps(steps, pairs[both])
+    lengths = np.linalg.norm(relative, axis=1)
+    both, relative, lengths = (of[lengths > TOGETHER * distance[first[both]]] for of in (both, relative, lengths))
+    for k in np.unique(first[both]).tolist():
+        rows = np.flatnonzero(first[both] == k)
+        directions = (relative[rows] / lengths[rows, None]).T
+        fast[both[rows]] = lengths[rows] > extents_along(steps.before.given.objects[int(steps.start[k])], directions)
+    return fast
+
+
+def _relative_steps(steps: Steps, pairs: IntArray) -> FloatArray:
+    """Return how the first of each pair (n, 2) moved relative to the other one (n, 3): its fastest corner.
+
+    Relative to the middle of the other, or as if it were attached to it, whatever is less.
+    """
+    objects, objects_before = steps.now.given.objects, steps.before.given.objects
+    now = [[objects[k] for k in side] for side in pairs.T.tolist()]
+    before = [[objects_before[k] for k in side] for side in steps.start[pairs].T.tolist()]
+    end, start = _corners(now[0]), _corners(before[0])
+    shift = _corners(now[1]).mean(axis=1) - _corners(before[1]).mean(axis=1)
+    (linear, place), (linear_before, place_before) = _poses(now[1]), _poses(before[1])
+    is_flattened = np.linalg.det(linear) == 0.0
+    linear, linear_before = (np.where(is_flattened[:, None, None], np.eye(3), of) for of in (linear, linear_before))
+    turned = linear_before @ np.linalg.inv(linear)
+    attached = (end - place[:, None]) @ turned.transpose(0, 2, 1) + place_before[:, None]
+    found = []
+    for moved in (end - shift[:, None] - start, attached - start):
+        fastest = np.einsum("nij,nij->ni", moved, moved).argmax(axis=1)
+        found.append(moved[np.arange(len(pairs)), fastest])
+    nearer = np.linalg.norm(found[1], axis=1) < np.linalg.norm(found[0], axis=1)
+    return np.where(nearer[:, None], found[1], found[0])
+
+
+def _corners(objects: Sequence[SceneObject]) -> FloatArray:
+    """Return the corners (n, 8, 3) of the bounding boxes of things, which are in their own axes."""
+    low, high = np.reshape([obj.geometry.bounds for obj in objects], (-1, 2, 1, 3)).transpose(1, 0, 2, 3)
+    linear, place = _poses(objects)
+    return np.where(CORNERS, high, low) @ linear.transpose(0, 2, 1) + place[:, None]
+
+
+def _poses(objects: Sequence[SceneObject]) -> tuple[FloatArray, FloatArray]:
+    """Return the linear parts (n, 3, 3) and the translations (n, 3) of world matrices."""
+    linear, place = [obj.linear for obj in objects], [obj.translation for obj in objects]
+    return np.reshape(linear, (-1, 3, 3)), np.reshape(place, (-1, 3))
+
+
+def _are_decided(given: CheckInput, pairs: IntArray, decide: Callable[[Clashes], Mapping[Pair, Decision]]) -> BoolArray:
+    """Return of pairs (n, 2) whether the user approved or ignores them, and the rules leave them out for that."""
+    rules, decided = given.rules, decide(Clashes.of_pairs(pairs))
+    if not decided and not given.approved:
+        return np.zeros(len(pairs), dtype=bool)
+    left_out = {APPROVED} if rules.ignore_approved else set()
+    left_out |= {IGNORED} if rules.ignore_listed else set()
+    approved = given.approved if rules.ignore_approved else {}
+
+    def is_decided(pair: Pair) -> bool:
+        return decided[pair].status in left_out if pair in decided else pair in approved
+
+    keys = [frozenset(given.objects[k].key for k in pair) for pair in pairs.tolist()]
+    return np.array([is_decided(pair) for pair in keys], dtype=bool)
