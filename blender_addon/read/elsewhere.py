@@ -27,7 +27,7 @@ class Elsewhere:
         known = {obj.session_uid for scene in checked for obj in scene.objects}
         others = [scene for scene in scenes_of_file() if scene not in checked]
         self._others = {
-            scene.name: {obj.session_uid for obj in filter(can_be_checked, scene.objects)} - known for scene in others
+            scene.name: {obj.session_uid for obj in filter(_may_collide, scene.objects)} - known for scene in others
         }
 
     def add(self, given: CheckInput, scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
@@ -38,10 +38,17 @@ class Elsewhere:
             given.skipped.extend(_in_layers(scene, layer, self._layers and is_all))
 
     def _in_scenes(self, given: CheckInput, is_unchecked: bool) -> Iterator[Skipped]:
-        sources = {obj.uid for obj in given.objects}  # an asset is checked where its instances are
+        sources = {obj.uid for obj in (*given.objects, *given.without_surface)}  # an asset is checked in its instances
         for name, uids in self._others.items():
             if number := len(uids - sources):
                 yield Skipped(name, messages.other_scene(name, number, is_unchecked), is_unchecked, "scene")
+
+
+def _may_collide(obj: bpy.types.Object) -> bool:
+    """Return whether an object that is not evaluated is shown or rendered somewhere, and may have a surface."""
+    if (obj.hide_viewport and obj.hide_render) or not can_be_checked(obj):
+        return False
+    return not isinstance(obj.data, bpy.types.Mesh) or len(obj.data.polygons) > 0 or len(obj.modifiers) > 0
 
 
 def _in_layers(scene: bpy.types.Scene, checked: bpy.types.ViewLayer, is_unchecked: bool) -> Iterator[Skipped]:

@@ -91,9 +91,11 @@ def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
     own: dict[bpy.types.ID, _Words] = {}
     for name in SOURCES:
         for block in getattr(bpy.data, name, ()):
-            found = _library(block) or _file(block) or _undefined(block) or _driver(block)
-            if found is None and isinstance(block, bpy.types.Object):
-                found = _cache(block, scene, depsgraph)
+            found = _library(block) or _file(block) or _driver(block)
+            if found is None and name == "objects":
+                found = _unknown_parts(block) or _cache(block, scene, depsgraph)
+            elif found is None and name == "node_groups":
+                found = _unknown_nodes(block)
             if found is not None:
                 own[block] = found
     if not own:
@@ -158,24 +160,24 @@ def _file(block: Any) -> _Words | None:
 # --- newer versions of Blender --------------------------------------------------------------------------------------
 
 
-def _undefined(block: Any) -> _Words | None:
-    """What to say of nodes, modifiers and constraints that this Blender does not know: it leaves them out."""
-    unknown = []
-    if isinstance(block, bpy.types.GeometryNodeTree):
-        nodes = [node for node in block.nodes if node.bl_idname == "NodeUndefined"]
-        unknown = [f"node '{node.name}'" for node in nodes if any(socket.is_linked for socket in node.outputs)]
-    elif isinstance(block, bpy.types.Object):
-        modifiers = [modifier for modifier in block.modifiers if modifier.show_viewport and not modifier.type]
-        unknown = [f"modifier '{modifier.name}'" for modifier in modifiers]
-        bones = () if block.pose is None else block.pose.bones
-        owners: list[Any] = [block, *(bone for bone in bones if len(bone.constraints))]
-        unknown += [
-            "constraint"  # Blender does not say which
-            for owner in owners
-            for constraint in owner.constraints
-            if not isinstance(constraint, bpy.types.Constraint)
-        ]
-    return ("undefined", messages.unknown(unknown, version_of(bpy.app))) if unknown else None
+def _unknown_nodes(tree: bpy.types.NodeTree) -> _Words | None:
+    """What to say of a node group with nodes that this Blender does not know: they evaluate to nothing."""
+    nodes = [node for node in tree.nodes if node.bl_idname == "NodeUndefined"] if tree.type == "GEOMETRY" else ()
+    return _unknown([f"node '{node.name}'" for node in nodes if any(socket.is_linked for socket in node.outputs)])
+
+
+def _unknown_parts(obj: bpy.types.Object) -> _Words | None:
+    """What to say of an object with modifiers or constraints that this Blender does not know: it leaves them out."""
+    modifiers = [modifier for modifier in obj.modifiers if modifier.show_viewport and not modifier.type]
+    owners: list[Any] = [obj] if obj.pose is None else [obj, *obj.pose.bones]
+    constraints = [constraint for owner in owners for constraint in owner.constraints]
+    names = [f"modifier '{modifier.name}'" for modifier in modifiers]
+    # Blender does not say which constraint it is.
+    return _unknown([*names, *("constraint" for of in constraints if not isinstance(of, bpy.types.Constraint))])
+
+
+def _unknown(names: list[str]) -> _Words | None:
+    return ("undefined", messages.unknown(names, version_of(bpy.app))) if names else None
 
 
 def saved_by_newer() -> Iterator[Skipped]:

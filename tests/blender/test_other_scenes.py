@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import add_object, animate, collection_of, cube, instance_of, open_scene, part, save_scene
+from .scenes import add_object, animate, collection_of, cube, instance_of, mesh_object, open_scene, part, save_scene
 from .test_scene_faults import checked, texts_of_panel, unchecked
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -104,10 +104,13 @@ def test_all_scenes_are_checked_where_one_is_called_all(room_file: Path) -> None
     assert scenes_of(document) == [("all", 0), ("Clean", 0), ("Night", 1)]
 
 
-def test_a_scene_whose_objects_are_checked_elsewhere_is_not_named(tmp_path: Path) -> None:
+def test_a_scene_without_other_objects_is_not_named(tmp_path: Path) -> None:
     shared, asset = cube("A"), cube("Asset", (0.0, 0.0, 5.0))
     new_scene("Close-up").collection.objects.link(shared)
-    new_scene("Camera", add_object("Camera", bpy.data.cameras.new("Camera")))
+    hidden = cube("Helper")
+    hidden.hide_viewport = hidden.hide_render = True
+    path = mesh_object("Path", [(0, 0, 0), (1, 0, 0)])
+    new_scene("Camera", add_object("Camera", bpy.data.cameras.new("Camera")), path, hidden)
     assets = collection_of("Assets", asset, is_only=True)
     new_scene("Assets").collection.children.link(assets)
     instance_of(assets, "Instance")
