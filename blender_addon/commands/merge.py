@@ -108,7 +108,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
         return WRONG
     if not are_all_drawn:
         return STOPPED
-    return CLEAN if options.no_verdict else exit_code(criteria, document["checks"], screen)
+    if options.no_verdict:
+        screen.say(messages.NO_VERDICT)
+        return CLEAN
+    return exit_code(criteria, document["checks"], screen)
 
 
 def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:

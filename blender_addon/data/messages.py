@@ -1218,6 +1218,7 @@ def not_of_run(option: str, names: Sequence[str], whole: str) -> str:
 # --- the command line -----------------------------------------------------------------------------------------------
 
 PART_MADE = "This is a part of a run: merge it with the others for the reports and the exit code of the run"
+NO_VERDICT = "No verdict: merge the same parts again, without reports, for the exit code of the run"
 COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens {check,merge,farm} [OPTIONS]"
 NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
 IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"

@@ -105,6 +105,22 @@ def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, cap
     assert capfd.readouterr().out == ""
 
 
+def test_a_merge_without_a_verdict_writes_reports_that_judge(
+    command_and_parts: Command, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """So a farm that tries failed tasks again makes them once."""
+    _, parts = command_and_parts
+    judged, options = reports(tmp_path / "judged")
+    assert run("merge", *parts, "--pictures", 0, "--fail-on", "penetrating", *options) == 1
+    capfd.readouterr()
+    merged, options = reports(tmp_path / "merged")
+    assert run("merge", *parts, "--pictures", 0, "--fail-on", "penetrating", *options, "--no-verdict") == 0
+    assert capfd.readouterr().out.splitlines()[-1].startswith("No verdict: merge the same parts again, without reports")
+    for kind in KINDS:
+        assert merged[kind].read_bytes() == judged[kind].read_bytes(), kind
+    assert run("merge", *parts[1:], "--no-verdict") == 2, "a part that is missing is an error nevertheless"
+
+
 Change = Callable[[dict[str, Any]], object]
 
 
