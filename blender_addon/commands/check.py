@@ -7,7 +7,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +52,12 @@ def run(arguments: Sequence[str], prog: str) -> int:
         raise UsageError(messages.NO_FILE_OPEN)
     criteria = criteria_of(options)
     files = options.files or [None]
-    earlier = Earlier.read(options.baseline, options.decisions, [_path(file) for file in files])
+    earlier = Earlier.read(options.baseline, options.decisions, [path_of(file) for file in files])
     part = part_of(options, earlier.digests)
     if part is not None:
         files = [files[place] for place in part["covers"]["files"]]
     missing = [file for file in files if file is not None and not Path(file).is_file()]
-    if missing and len(missing) == len(files):  # nothing to check: reports stay as they are
+    if part is None and missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
     if part is not None:
         make_folder(options.json)
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     screen = Screen(options.quiet or prints_report)
     frames = options.frames if part is None else part["covers"]["frames"]
     listing = Listing.of(options, len(frames or ()))
-    inputs = [scene_report.input_of(_path(file)) for file in files]
+    inputs = [scene_report.input_of(path_of(file)) for file in files]
     checks: list[dict[str, Any]] = []
     decisions = earlier.record(stopped=True)["decisions"]
     with (
@@ -76,7 +76,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
     ):
         progress = Progress(options.quiet, len(files), stop)
         opened: str | None = None
-        for file, source in zip(files, inputs, strict=True):
+        for place, (file, source) in enumerate(zip(files, inputs, strict=True)):
+            if part is not None:  # of those that could not be opened
+                part["covers"]["scenes"] += [[] for _ in range(place - len(part["covers"]["scenes"]))]
             if stop.asked:
                 source["error"] = messages.NOT_REACHED
                 continue
@@ -90,6 +92,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
                         screen.say(line)
             for line in closing_lines(checks[before:]):
                 screen.say(line)
+            if part is None and source["error"] is None and stop.noted:
+                scenes = [scene.name for scene in chosen_scenes(options.scene)]
+                wanted = list(product(scenes, frames or [None]))
+                left = wanted[len(checks) - before :]
+                source["error"] = scene_report.not_reached(left, len(wanted)) if left else None
             if source["error"] is not None:
                 _add(partials, [], source, part)
             opened = bpy.data.filepath if source["error"] is None else None
@@ -126,7 +133,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     return exit_code(criteria, checks, screen) if part is None else CLEAN
 
 
-def _path(file: str | None) -> str:
+def path_of(file: str | None) -> str:
     """Return the absolute path of a file, or of the open one."""
     path = os.path.abspath(file or bpy.data.filepath)
     return path[1:] if os.name != "nt" and path.startswith("//") else path  # Blender has one slash there

@@ -39,7 +39,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "  3    no clashes, but something could not be checked (see the --allow options), or --timeout "
         "ended the run\n"
         "  130  stopped by Ctrl-C, Ctrl-Break, SIGTERM or SIGHUP; reports contain what was checked "
-        "until then (with --jobs none are written)",
+        "until then",
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     made.add_argument(
@@ -49,8 +49,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         metavar="N",
         help="number of processes on this machine, each with its own Blender (default: 1). The frames are divided "
         "among them, without --frames the files, or the pairs if there are fewer of these than processes. Reports and "
-        "exit code of a complete run are the same if simulations are baked; no report is written if a file cannot be "
-        "read or the run is stopped",
+        "exit code are the same if simulations are baked",
     )
     add_what_to_check(made)
     add_parts(made)
@@ -60,9 +59,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=duration,
         metavar="TIME",
         help="stop after this time, in seconds (90), minutes (10m) or hours (2h). Reports contain what was checked "
-        "until then, marked as partial (with --jobs none are written); the exit code is 1 if clashes that count were "
-        "found, else 3; always 3 with --jobs. Opening a file, evaluating a frame and rendering a picture are finished "
-        "first",
+        "until then, marked as partial; the exit code is 1 if clashes that count were found, else 3. Opening a file, "
+        "evaluating a frame and rendering a picture are finished first",
     )
     return made
 

@@ -27,7 +27,7 @@ class Stop:
     def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.timed_out = False
         self._signaled = False
-        self._seconds, self._clock = seconds, clock
+        self.seconds, self._clock = seconds, clock
         self._end = math.inf if seconds is None else clock() + seconds
         self._before: dict[int, signal._HANDLER] = {}
 
@@ -36,7 +36,7 @@ class Stop:
         """Whether to stop now. For those who will: the time limit is noted when it is seen here."""
         if not self.noted and self._clock() >= self._end:
             self.timed_out = True
-            complain(f"contact_lens: {messages.time_is_up(self._seconds)}")
+            complain(f"contact_lens: {messages.time_is_up(self.seconds)}")
         return self.noted
 
     @property

@@ -22,12 +22,13 @@ import bpy
 
 from ..data import messages
 from ..data.frame_lists import frames_text
+from ..report.merging import Gaps, MergeError
 from . import check, merge
 from .check_options import parser
 from .farm import program
 from .given_options import divided
 from .interruption import Stop
-from .outcome import CLEAN, STOPPED, UNCHECKED, WRONG, UsageError, complain_of
+from .outcome import STOPPED, UNCHECKED, WRONG, UsageError, complain_of
 from .progress import OF_A_PART, PART, Progress
 from .reporting import ALLOW_OPTIONS, criteria_of, places_of
 from .streams import complain
@@ -45,10 +46,14 @@ else:
 started there, which then asks them to end."""
 MOST_JOBS = 1000
 """More processes than that are a slip, which no machine would survive."""
+SAID_OF_THE_RUN = tuple(
+    f"contact_lens: {words}" for words in (messages.stopping(signal.Signals(END).name), messages.STOPPED_UNCHECKED)
+)
+"""What each part says when it is asked to end."""
 PAUSE = 0.1
 """Seconds between two looks at the processes."""
 GRACE = 10.0
-"""Seconds in which a process that was asked to end may do so; nothing that it has done is kept anyway."""
+"""Seconds in which a process that was asked to end may do so; one that takes longer loses the check that it is in."""
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
@@ -74,39 +79,47 @@ def run(arguments: Sequence[str], prog: str) -> int:
             report = os.path.join(folder, f"{number:06}.json")
             command = [*launch(), "check", *of_parts, *restriction, "--quiet", "--json", report, "--", *files]
             commands[f"{number} ({' '.join(restriction)})"] = command, report
-        code = _check_parts(commands, options)
-        if code != CLEAN:
-            return code
-        return merge.run([*of_merge, *(report for _, report in commands.values())], prog)
+        stop, died = _check_parts(commands, options)
+        paths = [check.path_of(file) for file in options.files or [None]]
+        reports = [report for _, report in commands.values()]
+        try:
+            left = [of for report in reports if (of := merge.left_of(report, paths)) is not None]
+        except MergeError as error:
+            raise UsageError(str(error)) from error
+        for part in died:
+            if left or part.code != WRONG:  # else it has said why
+                complain_of(part.fate)
+        if left:
+            gaps = Gaps(paths, stop.noted, [part.fate for part in died])
+            return merge.run([*of_merge, *reports], prog, merge.Run(left, gaps, stop))
+    if not stop.noted:
+        return WRONG
+    complain_of(messages.timed_out(options.timeout) if stop.timed_out else messages.STOPPED_UNCHECKED)
+    return UNCHECKED if stop.timed_out else STOPPED
 
 
-def _check_parts(commands: Mapping[str, tuple[Sequence[str], str]], options: argparse.Namespace) -> int:
-    """Check parts, named with a command and the path of a report each. Returns the exit code; CLEAN if all are made."""
+def _check_parts(
+    commands: Mapping[str, tuple[Sequence[str], str]], options: argparse.Namespace
+) -> tuple[Stop, list[Part]]:
+    """Check parts, named with a command and the path of a report each.
+
+    Returns what may have stopped them, and those that have ended by themselves without a report.
+    """
     parts: list[Part] = []
-    failed: list[Part] = []
+    died: list[Part] = []
     with Stop(options.timeout) as stop:
         try:
-            for name, (command, _) in commands.items():
-                parts.append(Part(name, command))
-            failed = _wait(parts, Progress(options.quiet, 1, stop), stop)
+            for name, (command, report) in commands.items():
+                parts.append(Part(name, command, report))
+            died = _wait(parts, Progress(options.quiet, 1, stop), stop)
         finally:
             deadline = time.monotonic() + GRACE
             for part in parts:
                 part.end(deadline)
-    for line in dict.fromkeys(line for part in failed or parts for line in part.complaints):
-        complain(line)
-    if stop.noted:
-        complain_of(messages.JOBS_STOPPED)
-        return UNCHECKED if stop.timed_out else STOPPED
-    if not failed:
-        return CLEAN
-    signals = {each.value: each.name for each in signal.Signals}
-    died = [part for part in failed if part.code != WRONG]
-    for part in died:
-        complain_of(messages.part_died(part.name, part.code, signals.get(-part.code, "")))
-    if not died and any(os.path.exists(report) for _, report in commands.values()):
-        complain_of(messages.JOBS_WRONG)
-    return WRONG
+    for line in dict.fromkeys(line for part in parts for line in part.complaints):
+        if not (stop.noted and line in SAID_OF_THE_RUN):
+            complain(line)
+    return stop, died
 
 
 def launch() -> list[str]:
@@ -136,8 +149,8 @@ def _chunks(items: Sequence[Item], number: int) -> Iterator[Sequence[Item]]:
 class Part:
     """A process that checks a part of the run, and what it says."""
 
-    def __init__(self, name: str, command: Sequence[str]) -> None:
-        self.name = name
+    def __init__(self, name: str, command: Sequence[str], report: str) -> None:
+        self.name, self.report = name, report
         self.done = 0.0
         """The fraction of it that is done."""
         self.complaints: list[str] = []
@@ -168,6 +181,12 @@ class Part:
         """Its exit code, below 0 that of a signal; None while it runs."""
         return self._process.poll()
 
+    @property
+    def fate(self) -> str:
+        """What has become of it, in words."""
+        signals = {-each.value: each.name for each in signal.Signals}
+        return messages.part_died(self.name, self.code, signals.get(self.code, ""))
+
     def ask_to_end(self) -> None:
         if self.code is None:
             with suppress(OSError):  # Windows: it has no console; GRACE follows, and its end
@@ -183,19 +202,20 @@ class Part:
 
 
 def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
-    """Wait until all parts have ended. When one fails, or the user stops the run, the others are asked to end.
+    """Wait until all parts have ended. When the user stops the run they are asked to.
 
-    Returns those that failed by themselves. Those that hang, in a modifier for example, are left running.
+    Returns those that have ended before that, without a report. Those that hang, in a modifier for example, are left
+    running.
     """
-    failed: list[Part] = []
+    died: list[Part] = []
     asked, running, end = False, True, math.inf
     while running and time.monotonic() < end:
         done = sum(part.code is not None for part in parts)
         running = done < len(parts)
         progress.show(sum(part.done for part in parts) / len(parts), partial(messages.parts_done, done, len(parts)))
         if not asked:
-            failed = [part for part in parts if part.code not in (None, CLEAN)]
-            asked = bool(failed) or (running and stop.asked)
+            died = [part for part in parts if part.code is not None and not os.path.exists(part.report)]
+            asked = running and stop.asked
             if asked:
                 end = time.monotonic() + GRACE
                 for part in parts:
@@ -203,4 +223,4 @@ def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
         if running:
             time.sleep(PAUSE)
     progress.end_frame()
-    return failed
+    return died

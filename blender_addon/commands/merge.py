@@ -7,20 +7,21 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data import messages
 from ..report import files as report_files
-from ..report.merging import MergeError, Part, merged, scenes_of, validated
+from ..report.merging import Gaps, MergeError, Part, left, merged, validated
 from .check_options import add_reports
 from .command_parser import CommandParser
 from .earlier import compare_with_baseline, lines_of_earlier
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of
 from .progress import Progress
-from .reporting import criteria_of, exit_code, places_of, write_reports
+from .reporting import criteria_of, end, exit_code, places_of, write_reports
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
@@ -54,8 +55,18 @@ def parser(prog: str) -> CommandParser:
     return made
 
 
-def run(arguments: Sequence[str], prog: str) -> int:
-    """Merge the parts that the arguments name. Returns the exit code. Raises UsageError and ReportFileError."""
+class Run(NamedTuple):
+    """A run of `check --jobs`, of which there may be less than was asked for."""
+
+    parts: Sequence[Part]
+    gaps: Gaps
+    stop: Stop
+    """Whether it was stopped."""
+
+
+def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
+    """Merge the parts that the arguments name, or those of `check --jobs`. Returns the exit code. Raises UsageError and
+    ReportFileError."""
     options = parser(prog).parse_args(list(arguments))
     criteria = criteria_of(options)
     places = places_of(options)
@@ -67,16 +78,16 @@ def run(arguments: Sequence[str], prog: str) -> int:
     screen = Screen(options.quiet or prints_report)
     with blender_aside(prints_report, options.quiet) as output, Stop() as stop:
         try:
-            parts = [_read(path) for path in paths]
-            document = merged(parts)
+            parts = [_read(path) for path in paths] if of_jobs is None else of_jobs.parts
+            document = merged(parts, None if of_jobs is None else of_jobs.gaps)
             compare_with_baseline(document, parts[0].document["part"]["run"], options.baseline)
         except MergeError as error:
             raise UsageError(str(error)) from error
-        frames, left = parts[0].document["part"]["run"]["frames"] or [None], iter(document["checks"])
-        listing = Listing.of(options, len(frames))
+        listing = Listing.of(options, len(parts[0].document["part"]["run"]["frames"] or ()))
         names = Counter(source["file"] for source in document["inputs"])
-        for source, scenes in zip(document["inputs"], scenes_of(parts), strict=True):
-            checks = list(islice(left, len(scenes) * len(frames)))
+        for path, of_file in groupby(document["checks"], key=itemgetter("path")):
+            checks = list(of_file)
+            source = next(source for source in document["inputs"] if source["path"] == path)
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in checks:
@@ -93,7 +104,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
             document,
             options.pictures,
             Progress(options.quiet, len(document["inputs"]), stop),
-            stop,
+            of_jobs.stop if of_jobs is not None and of_jobs.stop.noted else stop,
             with_scripts=parts[0].document["part"]["run"]["options"]["enable_autoexec"],
             run_scripts=options.enable_autoexec,
         )
@@ -102,8 +113,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    if not are_all_drawn:
+    is_stopped = of_jobs is not None and of_jobs.stop.noted
+    if not are_all_drawn and not is_stopped:
         complain_of(messages.STOPPED_UNDRAWN)
+    if of_jobs is not None and (is_stopped or any(source["error"] is not None for source in document["inputs"])):
+        return end(document, of_jobs.stop, criteria, screen, is_written)
     if not is_written:
         return WRONG
     if not are_all_drawn:
@@ -135,10 +149,32 @@ def _is_part(path: str) -> bool:
         return False
 
 
+def left_of(path: str, paths: Sequence[str]) -> Part | None:
+    """Return what there is of a part of this run, though it may have been stopped; None where there is nothing.
+
+    paths: of the files of the run. Raises MergeError.
+    """
+    if os.path.exists(path):
+        return left(path, _document(Path(path).read_bytes()), paths)
+    try:
+        with open(f"{path}.partial", encoding="utf-8", newline="\n") as lines:
+            documents = [_document(line) for line in lines if line.endswith("\n")]  # else it was cut
+    except FileNotFoundError:
+        return None
+    if not documents:
+        return None
+    joined = {name: [of for document in documents for of in document[name]] for name in ("inputs", "checks")}
+    return left(path, {**documents[-1], **joined}, paths)
+
+
+def _document(text: str | bytes) -> dict[str, Any]:
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
 def _read(path: str) -> Part:
     """Return a part. Raises MergeError and UsageError."""
     try:
-        document = json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
+        document = _document(Path(path).read_bytes())
     except (ValueError, RecursionError):
         raise MergeError(messages.not_json(path)) from None
     except OSError as error:

@@ -15,7 +15,8 @@ from ..report import files as report_files
 from ..report import scene as scene_report
 from ..report.criteria import ALLOWANCES, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
-from .outcome import CLEAN, FINDINGS, UNCHECKED, UsageError, complain_of, complain_of_a_fault
+from .interruption import Stop
+from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .streams import Screen
 
 ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
@@ -66,8 +67,9 @@ def _write(
     screen: Screen,
     output: int,
 ) -> bool:
-    """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
-    if document["checks"]:
+    """Write a report, if anything was checked, or what a part says of why nothing was. Returns whether that could be
+    done; the partial report stays if not."""
+    if document["checks"] or document["part"] is not None:
         try:
             report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
         except ReportFileError as error:
@@ -82,6 +84,23 @@ def _write(
     for problem in partials.remove(place):
         complain_of(problem)
     return True
+
+
+def end(document: scene_report.Document, stop: Stop, criteria: Criteria, screen: Screen, is_written: bool) -> int:
+    """Return what a run that was stopped, or lacks files, ends with, and say why."""
+    checks, inputs = document["checks"], document["inputs"]
+    failed = sum(source["error"] is not None for source in inputs)
+    if stop.timed_out:
+        complain_of(messages.timed_out(stop.seconds))
+    elif stop.noted:
+        complain_of(messages.STOPPED_UNCHECKED)
+    else:
+        screen.say(messages.files_failed(failed, len(inputs)))
+    if not (stop.noted and is_written):
+        return WRONG
+    if not stop.timed_out:
+        return STOPPED
+    return FINDINGS if any_fails(criteria, checks) else UNCHECKED
 
 
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:

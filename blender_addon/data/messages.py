@@ -735,6 +735,18 @@ NOT_REACHED = "the run was stopped before it was reached"
 APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
 
 
+def stopped_before(what: str) -> str:
+    return f"the run was stopped before it reached {what}"
+
+
+def scenes_and_frames(frames: Mapping[str, str]) -> str:
+    """Return frames of scenes, each a list or empty, in words; of a single scene without its name."""
+    words = {name: f"frames {text}" if text else "" for name, text in frames.items()}
+    if len(frames) == 1:
+        return "".join(words.values())
+    return "; ".join(f"'{name}'{', ' if text else ''}{text}" for name, text in words.items())
+
+
 def stopped_at(fraction: float) -> str:
     return f"Stopped at {percent(fraction)}"
 
@@ -1430,8 +1442,6 @@ def both_quotes(text: str) -> str:
 # --- jobs -----------------------------------------------------------------------------------------------------------
 
 JOBS_OF_A_PART = "--jobs cannot be combined with --only-files, --only-frames or --shard"
-JOBS_WRONG = "no report is written; without --jobs, files that can be checked are reported"
-JOBS_STOPPED = "stopped: there is no report; without --jobs a run that is stopped reports what it has checked"
 
 
 def parts_done(number: int, total: int) -> str:
@@ -1441,7 +1451,12 @@ def parts_done(number: int, total: int) -> str:
 def part_died(name: str, code: int, signal_name: str) -> str:
     """Return what is shown of a process that ended with a code, or by a signal where there is one."""
     how = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
-    return f"part {name} {how}: no report is written"
+    return f"part {name} {how}"
+
+
+def lost(what: str, died: Sequence[str]) -> str:
+    """Return what was not checked of a file because processes died."""
+    return f"not checked to the end: {f'{what}: ' if what else ''}{', '.join(died)}"
 
 
 # --- compared with an earlier report --------------------------------------------------------------------------------

@@ -237,7 +237,11 @@ class Baseline:
         for clash in known.values():
             if clash.id in found:
                 continue
-            reasons = [messages.other_settings(other)] if other else sorted(looked.reasons.get(clash.id, ()))
+            reasons = sorted(looked.reasons.get(clash.id, ()))
+            if check["partial"]:  # of shards that are not there nothing is known
+                reasons = [messages.CHECK_STOPPED]
+            if other:
+                reasons = [messages.other_settings(other)]
             if clash.frame != float(check["frame"]):
                 reasons = [messages.was_found_at(clash.frame)]
             if reasons:

@@ -21,6 +21,7 @@ from ..check.clash_rows import rows
 from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
 from ..data import messages
+from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
 from ..data.objects import frame_of
 from ..data.records import Pair
@@ -191,6 +192,19 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
             "findings": rows,
         }
     ]
+
+
+def not_reached(missing: Sequence[tuple[str, int | None]], total: int) -> str:
+    """Return why a file could not be checked, or not all scenes and frames of it, in a run that was stopped."""
+    return messages.stopped_before(cells_text(missing)) if len(missing) < total else messages.NOT_REACHED
+
+
+def cells_text(cells: Sequence[tuple[str, int | None]]) -> str:
+    """Return scenes and frames of a file in words."""
+    frames: dict[str, list[int]] = {}
+    for name, frame in cells:
+        frames.setdefault(name, []).extend(() if frame is None else (frame,))
+    return messages.scenes_and_frames({name: frames_text(of) for name, of in frames.items()})
 
 
 def between_frames(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import bpy
 import pytest
 
 from .farms import moving_cube
 from .processes import environment_of, in_process, installed, modules_of
-from .reports import run
+from .reports import load_report, outputs, run
 from .scenes import part, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -107,34 +110,38 @@ def test_wrong_usage_is_reported_before_anything_is_started(
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ("sys.exit(2)", []),
-        ("sys.exit(7)", ["part 2 ended with exit code 7"]),
-        ("os.abort()", ["part 2 ended with exit code 3" if os.name == "nt" else "part 2 was ended by SIGABRT"]),
+        ("sys.exit(7)", "part 2 ended with exit code 7"),
+        ("os.abort()", "part 2 ended with exit code 3" if os.name == "nt" else "part 2 was ended by SIGABRT"),
     ],
 )
-def test_a_part_that_fails_ends_the_others(end: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    jobs = part("blender_addon.commands.jobs")
-    programs = {"1": "import time; time.sleep(60)", "2": f"import os, sys; print('why', file=sys.stderr); {end}"}
-    commands = {name: ([sys.executable, "-c", program], "no report") for name, program in programs.items()}
-    begin = time.monotonic()
-    assert jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True)) == 2
-    assert time.monotonic() - begin < 30.0
-    err = capsys.readouterr().err
-    assert all(words in err for words in ["why", *said])
-    assert "part 1" not in err
-
-
-def test_a_part_that_hangs_is_ended_when_the_time_is_up(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_part_that_dies_ends_no_other(
+    end: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    jobs = part("blender_addon.commands.jobs")
+    report = tmp_path / "1.json"
+    programs = {
+        "1": f"import pathlib, time; time.sleep(1.0); pathlib.Path({str(report)!r}).touch()",
+        "2": f"import os, sys; print('why', file=sys.stderr, flush=True); {end}",
+    }
+    commands = {
+        name: ([sys.executable, "-c", program], str(tmp_path / f"{name}.json")) for name, program in programs.items()
+    }
+    stop, died = jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True))
+    assert report.exists()
+    assert [each.fate for each in died] == [said]
+    assert not stop.noted
+    assert capsys.readouterr().err == "why\n"
+
+
+def test_a_part_that_hangs_is_ended_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = part("blender_addon.commands.jobs")
     monkeypatch.setattr(jobs, "GRACE", 0.5)
     hang = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
     begin = time.monotonic()
     commands = {"1": ([sys.executable, "-c", hang], "no report")}
-    assert jobs._check_parts(commands, SimpleNamespace(timeout=1.0, quiet=True)) == 3
+    stop, died = jobs._check_parts(commands, SimpleNamespace(timeout=1.0, quiet=True))
+    assert (stop.timed_out, died) == (True, [])
     assert time.monotonic() - begin < 30.0
-    assert "stopped: there is no report" in capsys.readouterr().err
 
 
 def test_what_a_part_has_started_does_not_hold_its_end_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +151,121 @@ def test_what_a_part_has_started_does_not_hold_its_end_up(monkeypatch: pytest.Mo
     program = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(15)'])"
     begin = time.monotonic()
     commands = {"1": ([sys.executable, "-c", program], "no report")}
-    assert jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True)) == 0
+    jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True))
     assert time.monotonic() - begin < 10.0
+
+
+# --- what a run leaves that is not complete -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts_here(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Parts run in this process, one after the other; a stop in one is one of the run. Those of `dying` die: of their
+    partial reports these lines are left, and half of another."""
+    jobs, here = part("blender_addon.commands.jobs"), SimpleNamespace(dying={})
+
+    def check_parts(commands: Mapping[str, Any], options: Any) -> tuple[Any, list[Any]]:
+        stop, died = part("blender_addon.commands.interruption").Stop(), []
+        for number, (name, (command, report)) in enumerate(commands.items(), 1):
+            with monkeypatch.context() as patch:
+                if number in here.dying:
+                    patch.setattr(part("blender_addon.report.files").Partials, "remove", lambda *_: [])
+                stop._signaled |= run(*command[len(jobs.launch()) :]) == 130
+            if number in here.dying:
+                partial = Path(f"{report}.partial")
+                lines = partial.read_text(encoding="utf-8").splitlines(keepends=True)[: here.dying[number]]
+                partial.write_text("".join([*lines, '{"schema": "cont']), encoding="utf-8")
+                Path(report).unlink()
+                died.append(SimpleNamespace(code=-9, fate=f"part {name} was ended by SIGKILL"))
+        return stop, died
+
+    monkeypatch.setattr(jobs, "_check_parts", check_parts)
+    return here
+
+
+def reports_of(folder: Path, *arguments: object) -> tuple[int, dict[str, bytes]]:
+    """The exit code and the reports of a run."""
+    paths, options = outputs(folder)
+    code = run(*arguments, *options, "--quiet")
+    found = {kind: path.read_bytes() for kind, path in paths.items() if path.exists()}
+    for kind in found:
+        paths[kind].unlink()
+    return code, found
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+@pytest.mark.parametrize("frames", [[], ["--frames", "2-4"]])
+def test_a_bad_file_costs_no_other(
+    scene_file: Path, parts_here: SimpleNamespace, jobs: int, frames: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reports are those of one process, which name it, however the run is divided."""
+    folder = scene_file.parent
+    other, bad = Path(shutil.copy(scene_file, folder / "other.blend")), folder / "bad.blend"
+    bad.write_bytes(b"not Blender's")
+    command = [scene_file, bad, other, folder / "none.blend", *frames]
+    one = reports_of(folder, *command)
+    said = capsys.readouterr().err
+    assert reports_of(folder, *command, "--jobs", jobs) == one
+    assert (one[0], sorted(one[1])) == (2, ["csv", "html", "json", "junit"])
+    assert f"contact_lens: {bad}: " in said
+    assert set(said.splitlines()) == set(capsys.readouterr().err.splitlines())
+
+
+def test_a_run_that_is_stopped_leaves_what_was_done(
+    scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it leaves is what one process leaves that has done the same, and says which frames are not in it."""
+    scene, left = part("blender_addon.check.scene"), 0
+    check = scene.check
+
+    def stopped(*arguments: Any) -> Any:
+        nonlocal left
+        outcome = check(*arguments)
+        left -= 1
+        if left <= 0:
+            signal.raise_signal(signal.SIGINT)
+        return outcome
+
+    monkeypatch.setattr(scene, "check", stopped)
+    command = [scene_file, scene_file.parent / "none.blend", "--frames", "1-6"]
+    left = 4
+    one = reports_of(scene_file.parent, *command)
+    left = 3  # in the second part it is at once
+    assert reports_of(scene_file.parent, *command, "--jobs", 2) == one
+    document = json.loads(one[1]["json"])
+    assert (one[0], document["partial"], document["frames"]) == (130, True, [1, 2, 3, 4])
+    assert [entry["error"] for entry in document["inputs"]] == [
+        "the run was stopped before it reached frames 5-6",
+        "the run was stopped before it was reached",
+    ]
+
+
+def test_what_a_part_that_died_has_not_checked_is_named(scene_file: Path, parts_here: SimpleNamespace) -> None:
+    """Its checks that were complete are kept, as its partial report has them."""
+    parts_here.dying = {2: 1}
+    code, found = reports_of(scene_file.parent, scene_file, "--frames", "1-6", "--jobs", 2)
+    document = json.loads(found["json"])
+    assert (code, document["partial"], document["frames"]) == (2, False, [1, 2, 3, 4])
+    fate = "part 2 (--only-frames=4-6) was ended by SIGKILL"
+    assert document["inputs"][0]["error"] == f"not checked to the end: frames 5-6: {fate}"
+
+
+def test_a_check_that_lacks_a_shard_is_partial(scene_file: Path, parts_here: SimpleNamespace, tmp_path: Path) -> None:
+    """No clash of the baseline is gone then."""
+    old = tmp_path / "old.json"
+    assert run(scene_file, "--frames", "3", "--json", old, "--quiet") == 1
+    parts_here.dying = {2: 0}
+    command = [scene_file, "--frames", "3", "--jobs", 2, "--baseline", old]
+    code, found = reports_of(scene_file.parent, *command)
+    document = json.loads(found["json"])
+    (check,) = document["checks"]
+    assert (code, document["partial"], check["partial"], check["gone"]) == (2, True, True, [])
+    assert len(check["findings"]) + len(check["not_compared"]) == len(
+        json.loads(old.read_text())["checks"][0]["findings"]
+    )
+    assert {entry["reason"] for entry in check["not_compared"]} == {"the check was stopped"}
+    fate = "part 2 (--shard 2/2) was ended by SIGKILL"
+    assert document["inputs"][0]["error"] == f"not checked to the end: frames 3: {fate}"
 
 
 @pytest.mark.slow
@@ -194,18 +314,20 @@ def processes_with(*words: str) -> list[int]:
 def while_it_runs(file: Path, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A check in two processes, when both run."""
     command = [sys.executable, "-m", "contact_lens", "check", str(file), "--exact", "--jobs", "2", "--json", "out.json"]
+    (file.parent / "temporary").mkdir()
     with subprocess.Popen(
         command,
         cwd=file.parent,
-        env=environment_of(file.parent, **variables),
+        env=environment_of(file.parent, **variables, TMPDIR=str(file.parent / "temporary")),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as running:
         end = time.monotonic() + 60.0
-        while not (processes_with(str(file), "1/2") and processes_with(str(file), "2/2")):
+        while len(list((file.parent / "temporary").glob("*/*.partial"))) < 2:
             assert running.poll() is None, running.communicate()
             assert time.monotonic() < end
             time.sleep(0.05)
+        time.sleep(5.0)  # until the file is read, and pairs are being checked
         yield running
         running.kill()
 
@@ -217,9 +339,11 @@ def test_ctrl_c_stops_all_processes(slow_file: Path, variables: dict[str, str]) 
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert b"stopped: there is no report" in err
+    assert b"stopped: not everything was checked" in err
     assert not processes_with(str(slow_file))
-    assert not (slow_file.parent / "out.json").exists()
+    document = load_report(slow_file.parent / "out.json")
+    assert [check["partial"] for check in document["checks"]] == [True]
+    assert not list((slow_file.parent / "temporary").glob("contact_lens-*")), "a killed Blender leaves its own"
 
 
 @LINUX
@@ -228,12 +352,17 @@ def test_a_process_that_dies_is_named(slow_file: Path, variables: dict[str, str]
     with while_it_runs(slow_file, variables) as running:
         (second,) = processes_with(str(slow_file), "2/2")
         os.kill(second, signal.SIGKILL)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=90)
     assert running.returncode == 2
     assert b"part 2 (--shard 2/2) was ended by SIGKILL" in err
-    assert b"part 1" not in err, "the other was stopped because of it"
+    assert b"part 1" not in err
     assert not processes_with(str(slow_file))
-    assert not (slow_file.parent / "out.json").exists()
+    document = load_report(slow_file.parent / "out.json")
+    (check,), (source,) = document["checks"], document["inputs"]
+    assert check["partial"]
+    assert check["findings"], "those of the other part"
+    assert source["error"].endswith("part 2 (--shard 2/2) was ended by SIGKILL")
+    assert not list((slow_file.parent / "temporary").glob("contact_lens-*")), "a killed Blender leaves its own"
 
 
 @LINUX

@@ -437,7 +437,10 @@ def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch
     code, data = run_json(scene_file, scene_file, "--frames", "1-10", "--clearance", "4")
     (check,) = data["checks"]
     assert (code, data["partial"], data["frames"], check["partial"]) == (130, True, [1], True)
-    assert [entry["error"] for entry in data["inputs"]] == [None, "the run was stopped before it was reached"]
+    assert [entry["error"] for entry in data["inputs"]] == [
+        "the run was stopped before it reached frames 2-10",
+        "the run was stopped before it was reached",
+    ]
     assert len(check["findings"]) == 1
     assert signal.getsignal(signal.SIGINT) is before
 
