@@ -36,7 +36,7 @@ from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, com
 from .part import make_folder, part_of
 from .progress import Progress
 from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
-from .scene_frames import SceneFrames, chosen_scenes
+from .scene_frames import ALL_SCENES, SceneFrames, chosen_scenes
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
@@ -189,7 +189,8 @@ def _checks(
     earlier.open(scenes, options.frames)
     if part is not None:
         part["covers"]["scenes"].append([scene.name for scene in scenes])
-    elsewhere = Elsewhere(scenes, scenes=not options.scene, layers=True)
+    are_all = ALL_SCENES in (options.scene or ())
+    elsewhere = Elsewhere(scenes, scenes=not options.scene, layers=True, are_all=are_all)
     for k, scene in enumerate(scenes):
         progress.begin_scene(k, len(scenes), scene.name)
         try:

@@ -21,9 +21,14 @@ def scenes_of_file() -> list[bpy.types.Scene]:
 class Elsewhere:
     """The objects of the open file that are in no checked scene or view layer."""
 
-    def __init__(self, checked: Collection[bpy.types.Scene], *, scenes: bool, layers: bool) -> None:
-        """scenes, layers: whether those that are not checked should have been; else they are left out on purpose."""
+    def __init__(
+        self, checked: Collection[bpy.types.Scene], *, scenes: bool, layers: bool, are_all: bool = False
+    ) -> None:
+        """scenes, layers: whether those that are not checked should have been; else they are left out on purpose.
+        are_all: whether no scene was named, so that one without objects, such as of a menu, is checked and empty."""
         self._scenes, self._layers = scenes, layers
+        empty = {scene.name for scene in checked if not any(map(_may_collide, scene.objects))}
+        self._empty = empty if are_all and len(empty) < len(checked) else set()
         known = {obj.session_uid for scene in checked for obj in scene.objects}
         others = [scene for scene in scenes_of_file() if scene not in checked]
         self._others = {
@@ -32,6 +37,8 @@ class Elsewhere:
 
     def add(self, given: CheckInput, scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
         """Add to what a check of a view layer skips what the check does not see. Who names objects misses no others."""
+        if scene.name in self._empty:
+            given.skipped[:] = [entry for entry in given.skipped if entry.kind != "empty"]
         is_all = given.rules.scope == "visible"
         given.skipped.extend(self._in_scenes(given, self._scenes and is_all))
         if given.left_out:
