@@ -558,7 +558,12 @@ def command_demo(options: argparse.Namespace) -> None:
         blend = Path(options.blend).expanduser().resolve(strict=True)
         arguments = ["--blend", blend, "--objects", *options.objects]
     DEMO_OUTPUT.mkdir(parents=True, exist_ok=True)
-    for earlier in ("contact.png", "contact.json"):  # and nothing else: the user's own file may be there
+    for earlier in (
+        "contact.png",
+        "contact.json",
+        "suzanne.png",
+        "suzanne.json",
+    ):  # and nothing else: the user's own file may be there
         (DEMO_OUTPUT / earlier).unlink(missing_ok=True)
     python = blender_environment(default_blender())
     with built_zip() as packed:
@@ -881,7 +886,9 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument("--validate", action="store_true", help=text)
     text = "validate with this Blender (default: $BLENDER, else one that an earlier command got, or `blender` on PATH)"
     build.add_argument("--blender-binary", metavar="PATH", help=text)
-    demo = add("demo", command_demo, "inspect Suzanne against a cube, or two objects of your own file")
+    demo = add(
+        "demo", command_demo, "inspect a crate in a ramp, then Suzanne and a cube, or two objects of your own file"
+    )
     demo.add_argument("--blend", metavar="FILE", help="a .blend file of your own")
     demo.add_argument("--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one")
     test = add("test", command_test, "run the tests; what follows -- goes to pytest")

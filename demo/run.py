@@ -2,7 +2,8 @@
 """The main job from end to end, as `build.py demo` runs it: two objects in, contact out.
 
 Runs in a Python with the `bpy` module. Installs the zip into the Blender profile of BLENDER_USER_RESOURCES, makes two
-objects that penetrate (or opens a file with two), selects them, runs Inspect Contact and shows what came out.
+objects that penetrate (or opens a file with two), selects them, runs Inspect Contact and shows what came out; then the
+same with two others.
 """
 
 from __future__ import annotations
@@ -11,16 +12,22 @@ import argparse
 import importlib
 import os
 import re
+import runpy
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import radians
 from pathlib import Path
 
 import bpy
+import numpy as np
+from mathutils import Euler
 
 MODULE = "bl_ext.user_default.contact_lens"
 PICTURE_SIZE = (1280, 800)
+README_SCENE = Path(__file__).resolve().parents[1] / "tests" / "gui" / "scenarios" / "separate.py"
+"""What makes the objects in the picture of the README, and how they are seen."""
 NAMES_TOLD = 10
 """How many objects of the file are named when the one asked for is not there."""
 
@@ -38,24 +45,27 @@ def main() -> int:
     if options.objects and options.objects[0] == options.objects[1]:
         raise DemoError(f"--objects names {options.objects[0]!r} twice: name two different objects.")
     install(options.zip)
+    print(f"\nContact Lens on Blender {bpy.app.version_string}")
     if options.blend:
         open_file(options.blend)
         a, b = (object_named(name) for name in options.objects)
-    else:
-        a, b = suzanne_and_cube()
-    select(a, b)
-    try:
-        bpy.ops.contact_lens.inspect()
-    except RuntimeError as error:  # how Blender passes on what an operator reports
-        raise DemoError(plain(error)) from error
-    show(options.output)
+        inspect(a, b)
+        show(options.output, "contact")
+        return 0
+    readme = runpy.run_path(str(README_SCENE))
+    inspect(*readme["ramp_and_crate"]())
+    toward_viewer = Euler([radians(angle) for angle in readme["VIEW"]]).to_matrix().col[2]
+    show(options.output, "contact", np.array(toward_viewer, dtype=np.float64))
+    bpy.data.batch_remove(bpy.data.objects)
+    inspect(*suzanne_and_cube(readme["COLORS"].values()))
+    show(options.output, "suzanne")
     return 0
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--zip", required=True, type=Path, help="the built extension")
-    parser.add_argument("--output", required=True, type=Path, help="folder for contact.png and contact.json")
+    parser.add_argument("--output", required=True, type=Path, help="folder for the pictures and numbers")
     parser.add_argument("--blend", help="a .blend file with the objects")
     parser.add_argument(
         "--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one"
@@ -97,14 +107,27 @@ def object_named(name: str) -> bpy.types.Object:
     return objects[name]
 
 
-def suzanne_and_cube() -> tuple[bpy.types.Object, bpy.types.Object]:
+def suzanne_and_cube(colors: Iterable[Sequence[float]]) -> tuple[bpy.types.Object, bpy.types.Object]:
     """Suzanne with a tilted cube pushed into her brow."""
     bpy.ops.mesh.primitive_monkey_add(size=2.0)
     suzanne = bpy.context.object
     bpy.ops.object.shade_smooth()
     bpy.ops.mesh.primitive_cube_add(size=1.2, location=(0.9, -0.9, 0.7), rotation=(0.6, 0.4, 0.3))
     cube = bpy.context.object
+    for obj, color in zip((suzanne, cube), colors, strict=True):
+        material = bpy.data.materials.new(obj.name)
+        material.diffuse_color = color
+        obj.data.materials.append(material)
     return suzanne, cube
+
+
+def inspect(a: bpy.types.Object, b: bpy.types.Object) -> None:
+    """Run Inspect Contact on the two."""
+    select(a, b)
+    try:
+        bpy.ops.contact_lens.inspect()
+    except RuntimeError as error:  # how Blender passes on what an operator reports
+        raise DemoError(plain(error)) from error
 
 
 def select(a: bpy.types.Object, b: bpy.types.Object) -> None:
@@ -121,8 +144,11 @@ def select(a: bpy.types.Object, b: bpy.types.Object) -> None:
     bpy.context.view_layer.objects.active = a
 
 
-def show(folder: Path) -> None:
-    """Print the report, write it as JSON, and write the picture when there is a GL driver."""
+def show(folder: Path, name: str, toward_viewer: np.ndarray | None = None) -> None:
+    """Print the report, write it as NAME.json, and write NAME.png when there is a GL driver.
+
+    The picture is taken from this direction, or else from where the contact is seen well.
+    """
     report = importlib.import_module(f"{MODULE}.blender_addon.report.pair")
     snapshot = importlib.import_module(f"{MODULE}.blender_addon.draw.picture")
     data = report.report(bpy.context)
@@ -130,18 +156,18 @@ def show(folder: Path) -> None:
         report.inspected(bpy.context)
     )
     width = max(len(label) for label, _ in rows)
-    print(f"\nContact Lens on Blender {bpy.app.version_string}\n")
+    print()
     for label, text in rows:
         print(f"  {label:<{width}}  {text}")
     print()
-    document = folder / "contact.json"
+    document = folder / f"{name}.json"
     document.write_text(report.to_json(data), encoding="utf-8")
     print(f"Numbers: {shown(document)}")
-    picture = folder / "contact.png"
+    picture = folder / f"{name}.png"
     outcome = f"Picture: {shown(picture)}"
     with quiet_driver():
         try:
-            snapshot.render_contact(bpy.context, str(picture), *PICTURE_SIZE)
+            snapshot.render_contact(bpy.context, str(picture), *PICTURE_SIZE, toward_viewer, colors="MATERIAL")
         except snapshot.GpuUnavailable as error:
             outcome = f"No picture: {error}"
     print(outcome)

@@ -146,11 +146,13 @@ def _render_a_speck() -> None:
 # --- where to look from ---------------------------------------------------------------------------------------------
 
 
-def camera(inspection: Inspection, aspect: float) -> tuple[FloatArray, FloatArray]:
+def camera(
+    inspection: Inspection, aspect: float, toward_viewer: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """View and projection matrix (4, 4) that show the contact well in a picture `aspect` times as wide as high.
 
     The vector is seen from its side, the region at a slant, and neither object stands in front of the other. The eye
-    is not inside the larger object, unless the smaller one is too.
+    is not inside the larger object, unless the smaller one is too. A unit vector `toward_viewer` (3,) overrides that.
     """
     contact = inspection.contact
     middle = origin(inspection)
@@ -187,7 +189,8 @@ def camera(inspection: Inspection, aspect: float) -> tuple[FloatArray, FloatArra
             harm += 0.8 * np.maximum((directions @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
     points = np.concatenate(shown)
     best, most = None, -1.0
-    for direction in directions[np.argsort(np.round(harm, 6), kind="stable")]:
+    best_first = directions[np.argsort(np.round(harm, 6), kind="stable")]
+    for direction in best_first if toward_viewer is None else [toward_viewer]:
         turned, eye, distance = _step_back(direction, points, aspect, 0.5 * smaller)
         fraction = _seen_from(eye, inspection, shown)
         if fraction > most:
@@ -269,10 +272,10 @@ def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray])
 
 
 @contextmanager
-def _a_3d_view(context: Any, smooth: bool) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
+def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
     """A 3D view to draw with, set up for a clear picture; as it was when done.
 
-    smooth: with as many samples per pixel as the preferences say, instead of one.
+    smooth: with as many samples per pixel as the preferences say, instead of one. colors: a color type of the shading.
     """
     window = context.window or next(iter(context.window_manager.windows), None)
     screens = [window.screen, *bpy.data.screens] if window is not None else list(bpy.data.screens)
@@ -287,7 +290,7 @@ def _a_3d_view(context: Any, smooth: bool) -> Iterator[tuple[bpy.types.SpaceView
     wanted = [
         (space.shading, "type", "SOLID"),
         (space.shading, "light", "STUDIO"),
-        (space.shading, "color_type", "SINGLE"),
+        (space.shading, "color_type", colors),
         (space.shading, "single_color", (0.62, 0.62, 0.63)),
         (space.shading, "background_type", "VIEWPORT"),
         (space.shading, "background_color", BACKGROUND),
@@ -331,15 +334,24 @@ def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int
     _render(context, filepath, size, view, projection, draw_over, for_page=True)
 
 
-def render_contact(context: Any, filepath: str, width: int, height: int) -> None:
+def render_contact(
+    context: Any,
+    filepath: str,
+    width: int,
+    height: int,
+    toward_viewer: FloatArray | None = None,
+    colors: str = "SINGLE",
+) -> None:
     """Write a PNG of the scene with the current contact drawn over it, from where it is seen well.
+
+    `toward_viewer` (3,) is another direction to see it from, `colors` the color type of the shading.
 
     Raises ValueError when nothing is inspected, and GpuUnavailable without an OpenGL driver.
     """
     inspection = session.current(context)
     if inspection is None:
         raise ValueError(messages.NO_RESULT)
-    view, projection = camera(inspection, width / height)
+    view, projection = camera(inspection, width / height, toward_viewer)
     size, showing = (width, height), Showing(is_stale=session.is_stale(context))
     _render(
         context,
@@ -348,6 +360,7 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
         view,
         projection,
         lambda: draw(inspection, style_of(context), view, projection, size, showing=showing),
+        colors=colors,
     )
 
 
@@ -379,6 +392,7 @@ def _render(
     projection: FloatArray,
     draw_over: Callable[[], None],
     for_page: bool = False,
+    colors: str = "SINGLE",
 ) -> None:
     """Write a PNG of the scene in solid shading, with something drawn over it.
 
@@ -388,7 +402,7 @@ def _render(
     width, height = size
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
-        with _a_3d_view(context, smooth=not for_page) as (space, region):
+        with _a_3d_view(context, not for_page, colors) as (space, region):
             offscreen.draw_view3d(
                 context.scene,
                 context.view_layer,

@@ -467,10 +467,14 @@ def many_objects(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_report_of_the_demo_is_as_its_schema_says(demo: ModuleType) -> None:
+def test_the_demo_inspects_the_crate_of_the_readme_and_then_suzanne(demo: ModuleType) -> None:
     assert demo.main(["demo"]) == 0
-    report = read_json((demo.DEMO_OUTPUT / "contact.json").read_text(encoding="utf-8"))
-    assert report["contact"]["relation"] == "penetrating"
+    crate, suzanne = (
+        read_json((demo.DEMO_OUTPUT / f"{name}.json").read_text(encoding="utf-8")) for name in ("contact", "suzanne")
+    )
+    assert [report["objects"]["a"]["name"] for report in (crate, suzanne)] == ["Ramp", "Suzanne"]
+    assert [report["contact"]["relation"] for report in (crate, suzanne)] == ["penetrating"] * 2
+    assert crate["contact"]["depth"] == pytest.approx(0.4, abs=1e-6), "as in the picture"
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ SIDE, DEPTH = 1.0, 0.4
 LENGTH, WIDTH = 3.2, 2.0
 PLACE = (0.2, -0.55)
 """Where the crate is on the slope: along it and across it, from its middle."""
+VIEW = (60.0, 0.0, -24.0)
+"""Degrees by which the view is turned."""
 COLORS = {"Ramp": (0.42, 0.44, 0.46, 1.0), "Crate": (0.55, 0.36, 0.20, 1.0)}
 
 
@@ -64,7 +66,7 @@ def steps(window: Any) -> Iterator[float]:
     # Before there is one: Blender 5.2 crashes when an open redo panel is taken away.
     space.show_region_hud = False
     space.overlay.show_cursor = False
-    window.look_at((0.6, -0.12, 0.4), 4.9, (60.0, 0.0, -24.0))
+    window.look_at((0.6, -0.12, 0.4), 4.9, VIEW)
     yield from window.search("Inspect Contact")
     yield from window.until(window.inspection, "F3 ran Inspect Contact")
     texts = window.listen()
