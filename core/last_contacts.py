@@ -18,6 +18,7 @@ import numpy as np
 from .batched.coherence import motion_bounds
 from .batched.convex_pairs import ARRAYS, STATUS_CODES, PairContacts
 from .batched.vectors import length
+from .late import LateModule
 from .pair_arguments import tolerance_of
 from .posed_shapes import PosedShapes
 from .result import Contact, Status
@@ -26,6 +27,9 @@ from .types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from .contacts import Contacts
+    from .meshes import enclosure as enclosures
+else:
+    enclosures = LateModule(".meshes.enclosure", __package__)
 
 
 def take_over(
@@ -119,6 +123,10 @@ def bounds_after_motion(
     # What a small rotation frees may need a long translation, where it is not convex.
     convex = tables.is_convex.take(scene.known._index)
     upper[~(convex.take(i) & convex.take(j))] = np.inf
+    # Farther from its hole a shape is inside a mesh, though no surfaces have met.
+    has_holes = ~convex
+    has_holes[has_holes] = [enclosures.has_small_holes(scene.first[k]) for k in np.flatnonzero(~convex).tolist()]
+    lower[has_holes.take(i) | has_holes.take(j)] = -np.inf
     return lower, upper, rows
 
 

@@ -66,7 +66,8 @@ class Status(StrEnum):
     """After the translation, pieces of compounds are still deeper inside each other than rounding: only the upper bound
     is proved."""
     NO_DEPTH = "no_depth"
-    """Two bare surfaces meet: they have no inside, and so no depth. `normal` is zero and both bounds are 0."""
+    """Two bare surfaces meet, or a shape is inside one that is closed but for small holes: there is no depth. `normal`
+    is zero and both bounds are 0."""
 
     @property
     def reason(self) -> str:
@@ -224,9 +225,9 @@ class Contact(ReadOnlyArrays):
     does not apply to a kind of shape is None or ().
 
     A closed mesh represents the solid inside it; an open one is a bare surface, which has a depth in a solid: that of
-    the smallest translation that frees the solid from it. Where two bare surfaces meet, `intersects` is True, `status`
-    is `Status.NO_DEPTH`, `has_depth` is False, signed distance, depth and both bounds are 0.0, and `normal` and `mtv`
-    are zero.
+    the smallest translation that frees the solid from it. Where two bare surfaces meet, and where a shape is inside one
+    that is closed but for small holes, which `notes` name, `intersects` is True, `status` is `Status.NO_DEPTH`,
+    `has_depth` is False, signed distance, depth and both bounds are 0.0, and `normal` and `mtv` are zero.
 
     Compounds: "separated" means that no piece of A and piece of B do more than touch. Pieces that overlap by at
     most the certificate's `tolerance`, which is the rounding of their coordinates, count as touching. A flat piece, a
@@ -306,12 +307,13 @@ class Contact(ReadOnlyArrays):
     @property
     def intersects(self) -> bool:
         """Whether `signed_distance <= 0`, without any tolerance. For meshes it is decided exactly: triangles have a
-        common point, or a part of one is inside the other's solid."""
+        common point, or a part of one is inside the other's solid; or all of one is inside a bare surface with small
+        holes, where its corners are."""
         return self.signed_distance <= 0.0
 
     @property
     def has_depth(self) -> bool:
-        """False where two open surfaces meet, see `Status.NO_DEPTH`."""
+        """False where two open surfaces meet or one is around the other, see `Status.NO_DEPTH`."""
         return self.status is not Status.NO_DEPTH
 
     @property

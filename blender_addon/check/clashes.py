@@ -86,7 +86,7 @@ class Clash:
     """Smaller differences of the signed distance are not known."""
     notes: tuple[Note, ...] = ()
     has_depth: bool = True
-    """False where two open surfaces meet."""
+    """False where two open surfaces meet, or one is around the other."""
     checks: tuple[tuple[str, bool], ...] | None = None
     """Name and outcome of each check of `verify`; None where it was not verified."""
     approval: Approval | None = None

@@ -37,7 +37,7 @@ class SeparateError(ValueError):
 def unseparable_reason(found: Contact) -> str:
     """Return why there is nothing to separate by, as a sentence."""
     if found.intersects and not found.has_depth:
-        return messages.NO_DEPTH_TO_SEPARATE
+        return messages.no_depth_to_separate(found.relation)
     return messages.NOT_PENETRATING
 
 

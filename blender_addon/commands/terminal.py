@@ -162,7 +162,7 @@ def _change(row: dict[str, Any], units: UnitFormat) -> str:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     distance = Distance.of_row(row)
     if distance.signed_distance is None:
-        return f"no depth: {messages.NO_DEPTH}"
+        return f"no depth: {messages.no_depth(row['relation'])}"
     number = distance.text(units)
     # Not every terminal can show the sign.
     return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""

@@ -38,7 +38,7 @@ class Distance:
 
     relation: str
     signed_distance: float | None
-    """None where two open surfaces meet, which have no depth."""
+    """None where there is no depth, as of two open surfaces that meet."""
     lower_bound: float | None = None
     """Of the signed distance; None where there is none."""
     upper_bound: float | None = None

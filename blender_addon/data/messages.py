@@ -69,8 +69,11 @@ INSPECTION_CANCELLED = "inspection cancelled"
 CHANGED_MEANWHILE = "objects changed during the inspection"
 UNDONE = "a step was undone or redone"
 SETTINGS_CHANGED = "the settings have changed"
-NO_DEPTH = "both surfaces are open"
-"""Why surfaces that intersect have no depth."""
+
+
+def no_depth(relation: str) -> str:
+    """Return why surfaces of such a relation have no depth."""
+    return "the outer surface is open" if "inside" in relation else "both surfaces are open"
 
 
 def too_many_selected(number: int) -> str:
@@ -115,7 +118,6 @@ def overlay_failed(error: Exception) -> str:
 # --- moving apart ---------------------------------------------------------------------------------------------------
 
 NOT_PENETRATING = "The objects do not penetrate: there is nothing to move out"
-NO_DEPTH_TO_SEPARATE = f"There is no depth to move out by: {NO_DEPTH}"
 INSTANCE_FIXED = "An instance cannot be moved: make it real first"
 CHANGED_NOT_MOVED = "An object changed during the inspection, so nothing was moved: try again"
 MOVED_NOT_INSPECTED = "The inspection afterwards was cancelled"
@@ -529,10 +531,16 @@ def inside(inner: str, outer: str) -> str:
 FAILED_SHORT = "Verification failed"
 TOO_COARSE_SHORT = "Coordinates too coarse"
 NO_DEPTH_SHORT = "No depth: open surfaces"
-NO_DEPTH_HINT = (
-    "Both surfaces are open and have no inside, so there is no depth: fill the holes of one, or choose another "
-    "collision shape"
-)
+
+
+def no_depth_to_separate(relation: str) -> str:
+    return f"There is no depth to move out by: {no_depth(relation)}"
+
+
+def no_depth_hint(relation: str) -> str:
+    """Return what to do about a pair without a depth."""
+    why = capitalized(no_depth(relation))
+    return f"{why}, so there is no depth: fill the holes of one object, or choose another collision shape"
 
 
 def hull_short(name: str) -> str:

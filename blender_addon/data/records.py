@@ -15,7 +15,7 @@ Pair = frozenset[Key]
 APPROVAL_SLACK = 0.01
 """Relative to the approved depth or gap: a pair that is deeper or closer by no more is still approved."""
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
-"""The numbers of a pair that are None where two open surfaces meet: such a pair has no depth."""
+"""The numbers of a pair that are None where there is no depth, as of two open surfaces that meet."""
 VIEWPORT, RENDER, ALL = "viewport", "render", "all"
 """Which objects are visible to a check."""
 
@@ -111,7 +111,7 @@ class Approval:
     """The signed distance at which the user approved a pair."""
 
     signed_distance: float | None
-    """Blender units; None where two open surfaces crossed: such a pair has no depth."""
+    """Blender units; None where there was no depth, as of two open surfaces that crossed."""
     is_known: bool = True
     """False when the file, saved by an earlier version, does not say."""
 

@@ -97,7 +97,7 @@ def _message(row: dict[str, Any], units: UnitFormat) -> str:
     """Return the relation of a clash with its depth or gap."""
     distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]
     if distance.signed_distance is None:
-        return f"{relation}, no depth: {messages.NO_DEPTH}"
+        return f"{relation}, no depth: {messages.no_depth(row['relation'])}"
     number = distance.text(units)
     return f"{relation}, {distance.name.lower()} {number}" if number else relation
 

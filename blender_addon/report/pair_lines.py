@@ -90,7 +90,7 @@ def one_line(inspection: Inspection) -> str:
     if contact.relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
         line = relation_words(inspection)
     if not contact.has_depth:
-        line += f", no depth: {messages.NO_DEPTH}"
+        line += f", no depth: {messages.no_depth(contact.relation)}"
     elif text := distance.text(inspection.units):
         line += f", {distance.name.lower()} {text}"
     if not all(side.proxy.is_the_mesh(inspection.resolution) for side in sides):

@@ -34,7 +34,7 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
     if sentence := pair_lines.too_coarse(inspection):
         found.append(Warning(messages.TOO_COARSE_SHORT, sentence))
     if not contact.has_depth and not inspection.is_depth_pending:
-        found.append(Warning(messages.NO_DEPTH_SHORT, messages.NO_DEPTH_HINT))
+        found.append(Warning(messages.NO_DEPTH_SHORT, messages.no_depth_hint(contact.relation)))
     for side in sides_of(inspection):
         proxy, text = side.proxy, ""
         if proxy.kind == CONVEX_HULL and not proxy.is_the_mesh(inspection.resolution):

@@ -401,7 +401,7 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
 
 
 def _number_of(row: dict[str, Any], units: UnitFormat) -> str:
-    """Return the number of a clash; of two open surfaces that there is none."""
+    """Return the number of a clash, or that there is none."""
     return "no depth" if row["signed_distance"] is None else Distance.of_row(row).text(units)
 
 

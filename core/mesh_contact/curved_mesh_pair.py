@@ -78,6 +78,16 @@ class CurvedPair:
             )
         points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
         if gap > 0.0:
+            enclosed = pair.enclosed()
+            if enclosed is not None:
+                return MeshDraft(
+                    relation=enclosed,
+                    intersects=True,
+                    points=points,
+                    surface=gap,
+                    crossings=Crossings.none(),
+                    notes=tuple(pair.notes),
+                )
             pair.note_side(points)
         beside = self._compound() if gap <= self.band and self.mesh.solid else None
         return MeshDraft(

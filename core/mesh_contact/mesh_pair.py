@@ -21,6 +21,7 @@ from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, crossing_pair, sample_surface
 from ..meshes.depth_proof import DepthProof
+from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.point_distance import points_to_mesh
@@ -118,10 +119,13 @@ class MeshPair:
                     normal = apart / largest / length_of(apart / largest)
         self.points = on_a, on_b
         self.intersects = self.nested or bool(len(crossings))
+        enclosed = None if self.intersects else self.enclosed()
         if not self.intersects:
             self.note_side(self.points)
         near = subrange(self.progress, 0.3, 1.0)
-        if not self.intersects and self.surface > self.band:
+        if enclosed is not None:
+            draft = self._draft(enclosed)
+        elif not self.intersects and self.surface > self.band:
             draft = self._apart(self.apart_relation(self.surface, self.band), proved, normal)
         elif not (a.solid or b.solid):
             draft = self._surfaces(proved, normal, near)
@@ -198,6 +202,18 @@ class MeshPair:
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
 
     # Bare surfaces
+
+    def enclosed(self) -> Relation | None:
+        """Return which of two that do not meet is inside the other, a mesh that is closed but for small holes, and note
+        it; None where neither is. They intersect then, and have no depth."""
+        sides = (self.a, self.b, "A", "B", Relation.A_INSIDE_B), (self.b, self.a, "B", "A", Relation.B_INSIDE_A)
+        for inner, outer, name, around, relation in sides:
+            found = enclosure_around(inner, outer)
+            if found is not None:
+                self.notes += [Note(f"{name} is inside {around}, but {around} {_holes(found.holes)}"), NO_DEPTH]
+                self.intersects = True
+                return relation
+        return None
 
     def note_side(self, nearest: tuple[FloatArray, FloatArray]) -> None:
         """Add a note on which side of an open mesh a solid is, from the points on A and B nearest to each other."""
@@ -505,6 +521,14 @@ class MeshPair:
         if self.b_in_a.all() and not self.a_in_b.any():
             return Relation.B_INSIDE_A
         return Relation.PENETRATING
+
+
+def _holes(edges: tuple[int, ...]) -> str:
+    """Return the holes of a mesh in words, by how many edges their rims have."""
+    if not edges:
+        return "is not closed"
+    size = f"{edges[-1]} edge{'s' if edges[-1] != 1 else ''}"
+    return f"has a hole of {size}" if len(edges) == 1 else f"has {len(edges)} holes, the largest of {size}"
 
 
 def _work(a: Compound, b: Compound) -> int:

@@ -18,6 +18,7 @@ from ..runs import chunks, ranges
 from ..shapes.hilbert_curve import curve_codes
 from ..types import BoolArray, IntArray
 from .body import Body
+from .enclosure import enclosure_around
 from .mesh import Mesh
 from .triangle_pairs import meetings
 
@@ -52,7 +53,8 @@ def meshes_intersect(meshes: Sequence[Mesh], pairs: IntArray, progress: Progress
         (low, high), (other_low, other_high) = meshes[i].bounds, meshes[j].bounds
         if (low <= other_high).all() and (other_low <= high).all():
             a, b = (bodies[k] if k in bodies else bodies.setdefault(k, Body.of(meshes[k])) for k in (i, j))
-            result[row] = a.contains(b.part_points).any() or b.contains(a.part_points).any()
+            nested = a.contains(b.part_points).any() or b.contains(a.part_points).any()
+            result[row] = nested or enclosure_around(a, b) is not None or enclosure_around(b, a) is not None
     report_progress(progress, 1.0)
     return result
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..curved.convex_contact import convex_contact
 from ..meshes.body import Body
 from ..meshes.coordinates import corner_rows
+from ..meshes.enclosure import enclosure_of
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
@@ -141,6 +142,25 @@ def parts_inside(inner: Body, outer: Body) -> list[bool]:
         for k in np.flatnonzero(((starts >= low) & (starts <= high)).all(axis=1)).tolist():
             result[k] = abs(turns(starts[k], outer.mesh)) > 0.5
     return result
+
+
+def least_turns(inner: Body, outer: Body) -> tuple[float, bool]:
+    """Return how often what of an open mesh is closed but for small holes winds at least around the corners of a body,
+    and whether all of these were looked at; 0.0 where nothing is."""
+    (low, high), (outer_low, outer_high) = inner.mesh.bounds, outer.mesh.bounds
+    if outer.solid or (low < outer_low).any() or (high > outer_high).any():
+        return 0.0, True
+    found, corners = enclosure_of(outer.mesh), inner.corners
+    if found is None:
+        return 0.0, True
+    surface, most = found.surface(outer.mesh), max(1, _MOST // len(outer.mesh.triangles))
+    chosen = np.unique(np.linspace(0, len(corners) - 1, min(most, len(corners))).astype(np.intp))
+    least = np.inf
+    for point in corners[chosen]:
+        least = min(least, abs(turns(point, surface)))
+        if least < 0.5:  # outside
+            break
+    return least, len(chosen) == len(corners)
 
 
 def are_separated(a: Body, *moved: Body) -> list[bool]:

@@ -24,6 +24,7 @@ from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
+from ..meshes.enclosure import SURROUNDED
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_pairs import crossing_triangles
@@ -50,7 +51,7 @@ from .form import (
     of_kind,
     optional,
 )
-from .inside import Side, are_separated, check_inside, distances, off_solid, parts_inside, turns
+from .inside import Side, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
 from .pieces_inside import sticks_out
 from .region import segment_distances
@@ -59,6 +60,8 @@ from .ties import check_realised
 
 _MOST_CURVED = 400
 """Triangles that curved pieces are measured against one by one."""
+_TURNS = 1e-9
+"""Not relative: what winding numbers are rounded by."""
 _CHUNK = 1 << 14
 """Pairs of a point and a segment measured in one go."""
 
@@ -257,6 +260,7 @@ class _Pair:
             # Facets do not tell of what is between them and the surface.
             gap = self._gap(np.zeros(3), 0.0)
             found = bool(self.contact.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
+        found = found or self._enclosed is not None
         same = self.contact.intersects == found
         return Check("they intersect where they cross or one is inside", same, f"reported {self.contact.intersects}")
 
@@ -264,10 +268,26 @@ class _Pair:
         off = max(map(off_solid, (self.contact.point_on_a, self.contact.point_on_b), self.sides))
         limit = 2.0 * self.promise + self._spare() + self._tolerance
         checks = [Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")]
-        if self.contact.intersects and self.proof.compound is None and not self.curved:
+        if self.contact.intersects and self.proof.compound is None and not self.curved and self._enclosed is None:
             off = float(np.abs(self.contact.point_on_b - self.contact.point_on_a).max())
             checks.append(Check("the witness points are one common point", off <= limit, f"off by {off:.3g}"))
         return checks
+
+    @cached_property
+    def _enclosed(self) -> tuple[Relation, bool] | None:
+        """Which is inside the other, a mesh that is closed but for small holes, without meeting it, and whether all
+        corners were looked at; None where neither is, or not all were and another relation was reported."""
+        if len(self.proof.crossings) or any(parts_inside(self.a, self.b)) or any(parts_inside(self.b, self.a)):
+            return None
+        for inner, outer, relation in (
+            (self.a, self.b, Relation.A_INSIDE_B),
+            (self.b, self.a, Relation.B_INSIDE_A),
+        ):
+            least, are_all = least_turns(inner, outer)
+            is_reported = self.contact.relation is relation
+            if (is_reported or are_all) and least >= SURROUNDED + (-_TURNS if is_reported else _TURNS):
+                return relation, are_all
+        return None
 
     @property
     def _tolerance(self) -> float:
@@ -302,6 +322,11 @@ class _Pair:
             near = contact.signed_distance <= contact.clearance
             wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
             return [Check(name, contact.relation is wanted, f"{contact.relation}, of {wanted}")]
+        if self._enclosed is not None:
+            found, are_all = self._enclosed
+            fits = contact.relation is found and not contact.has_depth
+            checks = [Check(name, fits, f"{contact.relation}, found {found} but for small holes, without a depth")]
+            return checks if are_all else [*checks, Check("not checked: that no other corner is outside", True, "many")]
         possible = {Relation.TOUCHING, Relation.COINCIDENT}
         is_bare = not (self.a.solid or self.b.solid)
         if contact.depth > 0.0 or (contact.intersects and (self.curved or (is_bare and not contact.has_depth))):

@@ -28,7 +28,7 @@ from ..schemas import read_json
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import SAVED, load_report, outputs, run, run_json, save_report
-from .scenes import animate, cube, mesh_object, open_scene, pane, part, save_scene, sheet
+from .scenes import animate, cube, inspect, mesh_object, one_line, open_scene, pane, part, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -301,6 +301,33 @@ def test_what_has_no_depth_is_not_told_in_zeros(tmp_path: Path, capsys: pytest.C
     assert [row[2] for row in page.rows[1:]] == ["Depth 0.5 m", "No depth: open surfaces"]
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "Sheet" in line)
     assert "no depth: both surfaces are open" in said
+
+
+def test_a_body_in_a_ball_with_a_missing_triangle_is_inside_without_a_depth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
+    ball = bpy.context.object.data
+    faces = [tuple(face.vertices) for face in ball.polygons]
+    mesh_object("Ball", [tuple(vertex.co) for vertex in ball.vertices], faces[1:])
+    bpy.data.objects.remove(bpy.context.object)
+    cube("Inner", size=0.3)
+    scene = save_scene(tmp_path / "scene.blend")
+    code, data = run_json(scene, "--verify", "--fail-on", "penetrating")
+    (row,) = data["checks"][0]["findings"]
+    assert (code, row["relation"], row["verified"]) == (1, "b_inside_a", True)
+    assert (row["has_depth"], row["signed_distance"], row["depth"], row["intersects"]) == (False, None, None, True)
+    assert row["notes"][-2:] == [
+        "B is inside A, but A has a hole of 3 edges",
+        "Open surfaces have no inside, so there is no depth",
+    ]
+    run(scene)
+    assert "no depth: the outer surface is open" in capsys.readouterr().out
+    found = inspect(bpy.data.objects["Inner"], bpy.data.objects["Ball"])
+    assert (found.contact.relation, found.verification.ok) == ("a_inside_b", True)
+    assert one_line() == "Inner inside Ball, no depth: the outer surface is open"
+    assert not found.is_depth_pending
+    assert not bpy.ops.contact_lens.separate.poll()
 
 
 def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
