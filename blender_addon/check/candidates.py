@@ -18,6 +18,7 @@ from ..data.records import Rules
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject, by_geometry
 from ..read.world_shape import WorldShape
+from .margins import Margins
 
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
@@ -80,12 +81,31 @@ def _single_bounds(obj: SceneObject) -> tuple[FloatArray, FloatArray]:
 
 
 def candidates(
-    given: CheckInput, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
+    given: CheckInput,
+    low: FloatArray,
+    high: FloatArray,
+    without: set[int],
+    margins: Margins,
+    progress: Progress | None,
 ) -> IntArray:
-    """Return the pairs (n, 2) that may collide, each once: the object of the first side first, or the earlier one."""
+    """Return the pairs (n, 2) that may collide or be within their margins, each once: the object of the first side
+    first, or the earlier one."""
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
     band = touching_bands(given.rules, low, high)
     low, high = low - band[:, None], high + band[:, None]
+    if not margins.of_objects.any():
+        return _near(given, low, high, without, progress)
+    room = margins.of_objects[:, None]
+    pairs = _near(given, low - room, high + room, without, progress)
+    a, b = pairs.T
+    gaps = np.maximum(low[b] - high[a], low[a] - high[b]).max(axis=1)
+    return pairs[gaps <= np.maximum(given.rules.clearance, margins.most(pairs))]
+
+
+def _near(
+    given: CheckInput, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
+) -> IntArray:
+    """Return the pairs (n, 2) of each scope whose boxes, low and high (n, 3), are within the clearance."""
     of_scopes = []
     for scope, part in equal_parts(given.scopes, progress):
         first, other = (np.array([k for k in side if k not in without], dtype=np.intp) for side in scope.sides)

@@ -30,7 +30,7 @@ from ..read.scene_reader import states_of
 Finding = Any
 """`results.ContactLensFinding`, which is on the floor above."""
 
-RESOLVED, APART = "resolved", "apart"
+RESOLVED, APART, WITHIN_MARGINS = "resolved", "apart", "within_collision_margins"
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
 
@@ -63,6 +63,8 @@ class _Row(NamedTuple):
     @classmethod
     def of(cls, finding: Finding, sides: tuple[int, int]) -> _Row:
         word = RESOLVED if finding.status == "RESOLVED" else APART if finding.is_apart else finding.relation
+        if word == "within_clearance" and finding.margins is not None:
+            word = WITHIN_MARGINS
         return cls(sides, word)
 
     @property

@@ -13,7 +13,7 @@ from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
 from ..data.units import UnitFormat
 from ..read.scene_objects import SceneObject
-from .changes import APART, RESOLVED
+from .changes import APART, RESOLVED, WITHIN_MARGINS
 from .clashes import Clash, Clashes, ShapeFacts, Verdict
 from .coarse import coarse_sides
 
@@ -48,6 +48,7 @@ def rows(
         "relation": clashes.words(),
         "signed_distance": clashes.distances,
         "verified": verified,
+        "margins": clashes.margins,
     }
     known |= {name: [value] * len(clashes) for name, value in more.items()}
     return LazyRows(len(clashes), make, {**known, **(columns or {})})
@@ -83,6 +84,7 @@ def row_of(
         "lower_bound": clash.lower_bound,
         "upper_bound": clash.upper_bound,
         "resolution": clash.resolution,
+        "margins": clash.margins,
         "region": clash.region,
         "area": clash.area,
         "centroid": None if clash.centroid is None else clash.centroid.tolist(),
@@ -91,6 +93,7 @@ def row_of(
         "approved_at": None if clash.approval is None else clash.approval.signed_distance,
         "notes": [
             *_approval_notes(clash, units),
+            *_margin_notes(clash, units),
             *notes[clash.a],
             *notes[clash.b],
             *_coarse_notes(clash, sides, units, coarse),
@@ -148,6 +151,11 @@ def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], unit
     return notes
 
 
+def _margin_notes(clash: Clash, units: UnitFormat) -> list[str]:
+    """Return a note where Blender's simulation pushes the two apart though they do not meet."""
+    return [] if clash.margins is None else [messages.within_margins(clash.signed_distance, clash.margins, units)]
+
+
 def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
     """Return a note where a clash is no longer covered by its approval."""
     approval = clash.approval
@@ -160,11 +168,12 @@ def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
 
 
 def words(findings: Sequence[Row]) -> list[str]:
-    """Return what each finding counts as: its relation, unless it is RESOLVED, or APART though it is not."""
-    columns = (column(findings, name) for name in ("relation", "status", "apart"))
+    """Return what each finding counts as: its relation, unless it is RESOLVED, or APART though it is not; a gap within
+    collision margins as WITHIN_MARGINS."""
+    columns = (column(findings, name) for name in ("relation", "status", "apart", "margins"))
     return [
-        RESOLVED if status == RESOLVED else APART if is_apart else relation
-        for relation, status, is_apart in zip(*columns, strict=True)
+        RESOLVED if status == RESOLVED else APART if is_apart else relation if margins is None else WITHIN_MARGINS
+        for relation, status, is_apart, margins in zip(*columns, strict=True)
     ]
 
 

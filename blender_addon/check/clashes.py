@@ -21,6 +21,7 @@ from ..data.records import Approval, Key, Pair
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShape
+from .margins import Margins, are_within
 from .pair import PairResult
 from .pair_contact import center_of, is_convex
 
@@ -93,6 +94,8 @@ class Clash:
     """The user's."""
     verdict: Verdict | None = None
     """None without an approval."""
+    margins: float | None = None
+    """Up to which gap Blender's simulation pushes the two apart; None unless their gap is smaller."""
 
     @property
     def depth(self) -> float:
@@ -134,6 +137,17 @@ def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
     )
 
 
+def gap_judged(clash: Clash, margins: Margins, clearance: float) -> Clash:
+    """Return a clash with its collision margins, where the gap is within them; it is separated where the gap is not
+    within the clearance either."""
+    if clash.relation != Relation.WITHIN_CLEARANCE:
+        return clash
+    both = margins.of(np.array([[clash.a, clash.b]]), clash.normal[None])
+    if are_within(np.array([clash.signed_distance]), both).all():
+        return replace(clash, margins=float(both[0]))
+    return clash if clash.signed_distance <= clearance else replace(clash, relation=Relation.SEPARATED)
+
+
 def rank_of(contact: Contact) -> int:
     """Return the dimension of where a pair meets: 0 in points, 1 along edges, 2 in faces, or where it is not known."""
     if contact.region is not None:
@@ -155,6 +169,7 @@ _NUMBERS = {
     "point_on_b": 3,
     "center": 3,
     "centroid": 3,
+    "margins": 1,
 }
 _ENDS = np.cumsum(list(_NUMBERS.values())).tolist()
 _PLACES = {name: slice(end - width, end) for (name, width), end in zip(_NUMBERS.items(), _ENDS, strict=True)}
@@ -166,8 +181,10 @@ class Clashes(Sequence[Clash]):
 
     def __init__(self, pairs: IntArray, codes: NDArray[np.int8], numbers: FloatArray) -> None:
         """pairs (n, 2): indices of objects; codes (n, 3): indices of RELATIONS and STATUSES, and the dimension of the
-        region, -1 without one; numbers (n, 20): see `_PLACES`."""
-        self.pairs, self._codes, self._numbers = pairs, codes, numbers
+        region, -1 without one; numbers (n, 21): see `_PLACES`; fewer of files of an earlier version."""
+        more = ((0, 0), (0, _ENDS[-1] - numbers.shape[1]))
+        self.pairs, self._codes = pairs, codes
+        self._numbers = np.pad(numbers, more, constant_values=np.nan) if more[1][1] else numbers
         self._single: dict[int, Clash] = {}
         """Those that were checked by themselves."""
 
@@ -188,6 +205,7 @@ class Clashes(Sequence[Clash]):
         measures = found.region.measures(rows)
         numbers = np.empty((len(rows), _ENDS[-1]))
         given = {"resolution": resolution, "area": measures.area, "centroid": measures.centroid}
+        given["margins"] = np.full(len(rows), np.nan)
         for name, place in _PLACES.items():
             values = given[name] if name in given else getattr(found, name).take(rows, axis=0)
             numbers[:, place] = values.reshape(len(rows), place.stop - place.start)
@@ -252,7 +270,8 @@ class Clashes(Sequence[Clash]):
         relation, code, rank = self._codes[row].tolist()
         region, status = REGIONS[rank + 1], STATUSES[code]
         distance, lower, upper, resolution, area = numbers[:5].tolist()
-        normal, on_a, on_b, center, centroid = numbers[5:].reshape(5, 3)
+        normal, on_a, on_b, center, centroid = numbers[5:20].reshape(5, 3)
+        margins = float(numbers[20])
         a, b = self.pairs[row].tolist()
         return Clash(
             a,
@@ -272,7 +291,23 @@ class Clashes(Sequence[Clash]):
             status=str(status),
             reason=status.reason,
             resolution=resolution,
+            margins=None if np.isnan(margins) else margins,
         )
+
+    def judge_gaps(self, margins: Margins, clearance: float) -> None:
+        """Do what `gap_judged` does of all clashes, of which none was checked by itself."""
+        rows = np.flatnonzero(self.relations == RELATIONS.index(Relation.WITHIN_CLEARANCE))
+        distances = self.column("signed_distance")[rows]
+        both = margins.of(self.pairs[rows], self._numbers[rows, _PLACES["normal"]])
+        is_within = are_within(distances, both)
+        self._numbers[rows, _PLACES["margins"].start] = np.where(is_within, both, np.nan)
+        self._codes[rows[~is_within & (distances > clearance)], 0] = RELATIONS.index(Relation.SEPARATED)
+
+    @property
+    def margins(self) -> list[float | None]:
+        """(n,) the collision margins of those whose gap is within them, else None."""
+        found: list[float] = self.column("margins").tolist()
+        return [None if number != number else number for number in found]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Return what the constructor takes."""

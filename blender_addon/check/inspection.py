@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import bpy
+import numpy as np
 
 from ...core.decomposition.concavity import Concavity
 from ...core.mesh_contact.mesh_pair import NO_DEPTH
 from ...core.meshes.decomposition import Decomposition
 from ...core.progress import Cancelled, Progress, report_progress, subrange
+from ...core.result import Relation
 from ...core.shapes.hull import ConvexHull
 from ...core.verify.check import Check, Verification
 from ..data import messages
@@ -27,6 +29,7 @@ from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape, WorldShapeCache
+from .margins import Margins, are_within
 from .pair import PairResult, check_pair
 from .pair_contact import pieces_of
 
@@ -120,6 +123,15 @@ class Inspection(PairResult):
     def checks(self) -> tuple[Check, ...]:
         """The checks of the contact; none unless the stage is WHOLE."""
         return () if self.verification is None else self.verification.checks
+
+    @property
+    def margins(self) -> float | None:
+        """Up to which gap Blender's simulation pushes the two apart; None unless their gap is smaller."""
+        found = self.contact
+        if not found.has_depth or found.relation not in (Relation.SEPARATED, Relation.WITHIN_CLEARANCE):
+            return None
+        margins = Margins(self.objects).of(np.array([[0, 1]]), found.normal[None])
+        return float(margins[0]) if are_within(np.array([found.signed_distance]), margins).all() else None
 
     @property
     def is_provisional(self) -> bool:

@@ -245,6 +245,12 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         return str(self.found()["relation"]) if stored is None else stored.words[self.number]
 
     @property
+    def margins(self) -> float | None:
+        """Its collision margins, where the gap that was found is within them."""
+        stored = None if self.data else self._stored()
+        return self.found().get("margins") if stored is None else stored.margins[self.number]
+
+    @property
     def signed_distance(self) -> float:
         """The signed distance that was found; 0.0 where there is no depth."""
         stored = None if self.data else self._stored()
@@ -287,7 +293,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         for letter in "ab":
             known = {**row[letter], **self.names(letter)}
             row[letter] = {**known, **dict.fromkeys(name for name in SIDE_FIELDS if name not in known)}
-        for name in ("resolution", "change", "baseline_distance"):
+        for name in ("resolution", "margins", "change", "baseline_distance"):
             row.setdefault(name, None)
         return row
 

@@ -26,10 +26,22 @@ from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
 from . import coarse
 from .candidates import Bounds, bounds_of, candidates, digest_of
-from .clashes import LEAST_RANKS, RELATIONS, Clash, Clashes, ShapeFacts, are_without, clash_of, compared, rank_of
+from .clashes import (
+    LEAST_RANKS,
+    RELATIONS,
+    Clash,
+    Clashes,
+    ShapeFacts,
+    are_without,
+    clash_of,
+    compared,
+    gap_judged,
+    rank_of,
+)
 from .convex_bounds import ConvexBounds
 from .decisions import IGNORED, Decision, approvals
 from .frame_cache import FrameCache
+from .margins import Margins
 from .pair import check_pair
 
 CHUNK = 20_000
@@ -139,6 +151,8 @@ class _Check:
         known.next_frame()
         budget = None if given.rules.exact else FIRST_ANSWER
         self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
+        self._margins = Margins(given.objects)
+        self._widest = given.rules.clearance
         self._found: list[Clashes] = []
         self._cleared: list[IntArray] = []
         self._open: list[IntArray] = []
@@ -154,7 +168,8 @@ class _Check:
         low, high, problems = self._outcome.bounds
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
-        pairs = candidates(self._given, low, high, set(problems), subrange(progress, 0.5 * PAIRS, PAIRS))
+        part = subrange(progress, 0.5 * PAIRS, PAIRS)
+        pairs = candidates(self._given, low, high, set(problems), self._margins, part)
         if shard is not None:
             shards = [pairs[rows] for rows in split_pairs(low, high, pairs, shard.count)]
             self._outcome.shards_digest = digest_of(objects, shards)
@@ -165,6 +180,7 @@ class _Check:
         left = np.ones(len(pairs), dtype=bool)
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
+        self._widest = max(self._given.rules.clearance, float(self._margins.most(pairs).max(initial=0.0)))
         before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
         self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
@@ -253,15 +269,18 @@ class _Check:
         if len(rows):
             chosen = pairs[rows]
             tolerance = bounds.tolerances(chosen, self._settings.contact_tolerance)
-            found = self._known.contacts(bounds, chosen, tolerance, self._settings.clearance, progress)
+            found = self._known.contacts(bounds, chosen, tolerance, self._widest, progress)
             separated = found.relation == Relation.SEPARATED
             # Their shapes may be inside their bounds: such a pair touches or not by its own tolerance.
             widest = np.maximum(self._settings.clearance, tolerance * bounds.smaller_extents(chosen))
-            apart = separated & (found.lower_bound > widest)
+            widest = np.maximum(widest, self._margins.most(chosen))
+            has_gap = separated | (found.relation == Relation.WITHIN_CLEARANCE)
+            apart = has_gap & (found.lower_bound > widest)
             self._cleared.append(chosen[apart])
-            both = np.flatnonzero(~separated & bounds.is_convex[chosen].all(axis=1))
+            both = np.flatnonzero(~separated & ~apart & bounds.is_convex[chosen].all(axis=1))
             resolution = RESOLUTION_STEPS * bounds.step[chosen[both]].max(axis=1)
             clashes = Clashes.of_contacts(chosen[both], found, both, resolution)
+            clashes.judge_gaps(self._margins, self._settings.clearance)
             self._note_facts(chosen[both])
             self._keep(clashes, clashes.ranks.astype(np.intp))
             left[rows[apart]] = left[rows[both]] = False
@@ -291,7 +310,10 @@ class _Check:
                 self._skip_object(obj, str(error))
                 return None
         a, b = (self._shapes.of(obj) for obj in objects)
-        settings = replace(self._settings, budget=None) if exact else self._settings
+        most = float(self._margins.most(np.array([pair]))[0])
+        settings = replace(self._settings, clearance=max(self._settings.clearance, most))
+        if exact:
+            settings = replace(settings, budget=None)
 
         def find() -> tuple[Clash, int]:
             self._known.pairs_alone.update(obj.geometry.digest for obj in objects)
@@ -299,7 +321,8 @@ class _Check:
             return clash_of(pair, result, verify), rank_of(result.contact)
 
         try:
-            return self._known.alone(pair, (a.object.shape_key, b.object.shape_key, settings, verify), find)
+            clash, rank = self._known.alone(pair, (a.object.shape_key, b.object.shape_key, settings, verify), find)
+            return gap_judged(clash, self._margins, self._settings.clearance), rank
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
             reason = messages.pair_not_checked(name_a, name_b, error)

@@ -121,6 +121,11 @@ class StoredClashes:
         return values
 
     @cached_property
+    def margins(self) -> list[float | None]:
+        """The collision margins of those whose gap is within them."""
+        return self.clashes.margins
+
+    @cached_property
     def areas(self) -> list[float]:
         values: list[float] = self.clashes.column("area").tolist()
         return values

@@ -169,7 +169,6 @@ def move_is_locked(name: str, axis: str) -> str:
 IS_PARENT_OF_NONE = "is a compound parent rigid body without child rigid bodies"
 HAS_NO_FACES = "has no faces"
 PARTS_MISSING = "is a compound parent whose children are not instanced with it"
-MARGIN_IGNORED = "is simulated with a collision margin, which is ignored here"
 META_HINT = ": of merged metaballs, the first one has the mesh"
 MODIFIERS_HINT = " after its modifiers are evaluated"
 HULL_OR_MESH = "As a convex hull where the mesh is convex, otherwise as the mesh"
@@ -530,6 +529,7 @@ def inside(inner: str, outer: str) -> str:
 
 FAILED_SHORT = "Verification failed"
 TOO_COARSE_SHORT = "Coordinates too coarse"
+WITHIN_MARGINS_SHORT = "Within collision margins"
 NO_DEPTH_SHORT = "No depth: open surfaces"
 
 
@@ -564,6 +564,17 @@ def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
         f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within {distance} "
         f"of {'it' if number == 1 else 'them'}, but filled hollows may be deeper"
     )
+
+
+def within_margins(gap: float, margins: float, units: Lengths) -> str:
+    return (
+        f"within the collision margins: the gap is {units.length(gap)}, and Blender's simulation pushes the two "
+        f"{units.length(margins)} apart"
+    )
+
+
+def some_within_margins(text: str, count: int) -> str:
+    return f"{text} ({count:,} in margins)"
 
 
 def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:

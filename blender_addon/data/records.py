@@ -149,6 +149,25 @@ class Shard:
     """How many there are. Each candidate pair is in exactly one."""
 
 
+@dataclass(frozen=True)
+class Body:
+    """What Blender's simulation makes of the collision shape of a rigid body."""
+
+    kind: str
+    """Of the collision shape."""
+    margin: float
+    """By how much the simulation widens it, Blender units."""
+    box_margin: float
+    """By how much it widens the boxes that must meet before contacts with a mesh are looked for."""
+    is_active: bool
+    is_free: bool
+    """Whether the simulation moves it."""
+    collections: int
+    """The collision collections, a bit each."""
+    never_meets: frozenset[int] = frozenset()
+    """The objects (`session_uid`) that constraints keep it from colliding with."""
+
+
 class Skipped(NamedTuple):
     """An object, instance or pair that a check leaves out."""
 

@@ -66,8 +66,6 @@ CONCAVITY_SLACK = 1e-3
 """Relative: the depth of a concavity is found to less than that of itself."""
 SIMULATED = PRIMITIVES | {CONVEX_HULL, MESH}
 """The shapes of rigid bodies that are taken over."""
-WIDENED = frozenset({CONVEX_HULL, MESH, CONE})
-"""The shapes that the simulation widens by the collision margin; into the others it is worked in."""
 DEFORMING = frozenset(
     {
         "ARMATURE",
@@ -114,8 +112,6 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     notes = []
     if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
         notes.append(messages.simulated_source(body.mesh_source.capitalize()))
-    if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
-        notes.append(messages.MARGIN_IGNORED)
     return Choice(shape, "rigid_body", " and ".join(notes))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 from ...core.decomposition.concavity import Concavity
 from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import Choice
-from ..data.records import Approval, Key, Pair, Rules, Skipped, State
+from ..data.records import Approval, Body, Key, Pair, Rules, Skipped, State
 from ..data.units import UnitFormat
 from .collision_shape import CONCAVITY_SLACK, RESOLUTION_STEPS, covers_hull, float32_step, follows_mesh, kind_for
 from .geometry import Geometry
@@ -65,6 +65,8 @@ class SceneObject:
     library: str | None = None
     """The library of the object, as `objects.library_name` has it; None of the file's own."""
     instancer_library: str | None = None
+    body: Body | None = None
+    """Its rigid body, where it collides as that is simulated."""
 
     @property
     def identity(self) -> str:
@@ -109,6 +111,8 @@ class SceneObject:
         """Digest of its geometry and collision shape; of an instance also of its place."""
         digest = hashlib.blake2b(self.geometry.digest, digest_size=16)
         digest.update(f"{self.choice.kind} {self.choice.source}".encode())
+        if self.body is not None and self.body.margin > 0.0:
+            digest.update(repr(astuple(replace(self.body, never_meets=frozenset()))).encode())
         if self.key[2]:
             digest.update(self.pose)
         for part in self.parts:

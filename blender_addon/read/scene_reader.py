@@ -18,6 +18,7 @@ from . import collision_shape
 from . import faults as scene_faults
 from . import snapshot as read
 from .geometry import DigestsOnly, Geometries, Geometry
+from .rigid_bodies import RigidBodies
 from .scene_objects import SceneObject
 from .snapshot import ReadError
 from .visibility import INSTANCING
@@ -145,6 +146,7 @@ class SceneReader:
         self._collections: dict[int, set[object]] | None = None
         self._above: dict[int, frozenset[int]] = {}
         self._libraries: dict[int, str | None] = {}
+        self._bodies = RigidBodies(depsgraph.scene, bpy.app.version)
 
     def read(self, objects: list[bpy.types.Object]) -> None:
         # Walking all instances of the scene takes long.
@@ -225,6 +227,7 @@ class SceneReader:
             fault=self._fault(obj),
             owner_matrix=matrix_numbers(obj),
             library=self._library(obj),
+            body=self._bodies.of(obj, choice, linear),
         )
         if not is_compound_parent(choice):
             return found
@@ -375,8 +378,12 @@ def _with_parts(parent: SceneObject, parts: list[SceneObject]) -> SceneObject:
     triangles = [part.geometry.triangles + start for part, start in zip(parts, first[:-1].tolist(), strict=True)]
     geometry = Geometry(np.concatenate([part.points for part in parts]), np.concatenate(triangles), b"")
     fault = parent.fault or next((part.fault for part in parts if part.fault), "")
+    body = parent.body
+    if body is not None:  # as wide as the widest: a contact does not say of which part it is
+        margin = max((part.body.margin for part in parts if part.body is not None), default=0.0)
+        body = replace(body, margin=margin, box_margin=margin)
     return replace(
-        parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts), fault=fault
+        parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts), fault=fault, body=body
     )
 
 

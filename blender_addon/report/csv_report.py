@@ -53,6 +53,7 @@ COLUMNS = (
     "id",
     "change",
     "baseline_distance",
+    "margins",
 )
 BEGINNING = "file,scene,frame,status,a,b,relation,"
 """How a table begins."""
@@ -118,6 +119,7 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
                 row["id"],
                 row["change"],
                 row["baseline_distance"],
+                row.get("margins"),
             ]
 
 

@@ -39,7 +39,7 @@ section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margi
 .dot.coincident { --tone: var(--vermillion); background: radial-gradient(circle, var(--tone) 50%, #0000 55%); }
 .dot.inside { --tone: var(--orange); background: radial-gradient(circle, var(--tone) 40%, #0000 45%); }
 .dot.touching { --tone: var(--green); background: linear-gradient(#0000 50%, var(--tone) 50%); }
-.dot.within_clearance { --tone: var(--purple); border-width: .24em; }
+.dot.within_clearance, .dot.within_collision_margins { --tone: var(--purple); border-width: .24em; }
 .controls { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: center; margin: .6rem 0; }
 .controls[hidden] { display: none; }
 input { font: inherit; padding: .35rem .6rem; width: 18rem; max-width: 100%; box-sizing: border-box; }

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ..check.changes import WITHIN_MARGINS
 from ..check.results import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
@@ -23,7 +24,7 @@ from .scene_units import unit_format
 INSIDE = "inside"
 """Relation of a pair of which one is inside the other, as it is counted and filtered."""
 KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
-RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance")
+RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance", WITHIN_MARGINS)
 MILDER = {"touching": 1, "within_clearance": 2}
 """What is less severe than all other relations, and by how much."""
 URGENCY = tuple(status[0].lower() for status in STATUSES)

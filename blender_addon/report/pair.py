@@ -121,6 +121,7 @@ def _build(inspection: Inspection, stale: str) -> Report:
                 "plane": _plane(inspection),
                 "cross_check": contact.cross_check,
                 "clearance": contact.clearance,
+                "margins": inspection.margins,
                 "contact_tolerance": contact.contact_tolerance,
                 "region": None if contact.region is None else _region(contact.region),
             },

@@ -264,6 +264,8 @@ def notes(inspection: Inspection, stale: str = "") -> list[str]:
         lines.append(sentence)
     elif contact.contact_tolerance > inspection.settings.contact_tolerance:
         lines.append(messages.tolerance_raised(units.rough(resolution)))
+    if sentence := margins_note(inspection):
+        lines.append(sentence)
     names = inspection.name_a, inspection.name_b
     lines += [messages.of_a_or_b(note.words(units.length), names) for note in contact.notes]
     if reason := messages.bounds_apart(contact, *Distance.of_contact(contact).bound_texts(units)):
@@ -271,6 +273,14 @@ def notes(inspection: Inspection, stale: str = "") -> list[str]:
     if failed_checks_of(inspection):
         lines.append(messages.CHECK_FAILED)
     return lines
+
+
+def margins_note(inspection: Inspection) -> str:
+    """Return that the gap is within the collision margins, as a sentence; empty where it is not."""
+    if inspection.margins is None:
+        return ""
+    distance = inspection.contact.signed_distance
+    return capitalized(messages.within_margins(distance, inspection.margins, inspection.units))
 
 
 def shape_notes(side: Side, inspection: Inspection) -> list[str]:

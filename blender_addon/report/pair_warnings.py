@@ -33,6 +33,8 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
         found.append(Warning(messages.FAILED_SHORT, messages.CHECK_FAILED))
     if sentence := pair_lines.too_coarse(inspection):
         found.append(Warning(messages.TOO_COARSE_SHORT, sentence))
+    if sentence := pair_lines.margins_note(inspection):
+        found.append(Warning(messages.WITHIN_MARGINS_SHORT, "" if is_pending else sentence))
     if not contact.has_depth and not inspection.is_depth_pending:
         found.append(Warning(messages.NO_DEPTH_SHORT, messages.no_depth_hint(contact.relation)))
     for side in sides_of(inspection):

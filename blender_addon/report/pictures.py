@@ -122,7 +122,8 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
     """
     findings: LazyRows = check["findings"]
     given, unit = check["settings"], check["units"]["blender_units_per_unit"]
-    settings = Settings("auto", given["clearance"] * unit, given["contact_tolerance"], budget=FIRST_ANSWER)
+    clearance = max(given["clearance"], findings[k].get("margins") or 0.0) * unit
+    settings = Settings("auto", clearance, given["contact_tolerance"], budget=FIRST_ANSWER)
     units = UnitFormat.of_scene(context.scene)
     try:
         inspection = Work(pair, settings, units)()

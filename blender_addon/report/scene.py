@@ -179,6 +179,7 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
         "relation": [finding.relation for finding in findings],
         "status": [finding.status.lower() for finding in findings],
         "apart": [finding.is_apart for finding in findings],
+        "margins": [finding.margins for finding in findings],
     }
     outdated = sum(changes.reason(scene, k)[1] != "" for k in range(len(findings)))
     rows = LazyRows(len(findings), make, columns)

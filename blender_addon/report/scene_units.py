@@ -24,6 +24,7 @@ LENGTHS = frozenset(
         "lower_bound",
         "upper_bound",
         "resolution",
+        "margins",
         "centroid",
         "distance",
         "extent",

@@ -135,7 +135,7 @@ def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
     session.set_error(scene, "")
     properties.pick(scene, keys)
     if clash.relation == "within_clearance":  # or the panel would call it separated
-        settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
+        settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance, clash.margins or 0.0)
     follow_pair.leave(scene)
     return keys
 

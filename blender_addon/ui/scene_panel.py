@@ -42,6 +42,8 @@ WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
 ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
+COUNTED = (*scene_results.RELATIONS, changes.WITHIN_MARGINS)
+"""What clashes count as."""
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
@@ -164,7 +166,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
         if check.summary:
             found = changes.totals(context.scene).words
             self.layout.active = False
-            self.layout.label(text=messages.clashes(sum(found[relation] for relation in scene_results.RELATIONS)))
+            self.layout.label(text=messages.clashes(sum(found[word] for word in COUNTED)))
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
@@ -226,8 +228,11 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     groups = dict.fromkeys(clash_list.GROUPS, 0)
     for relation in scene_results.RELATIONS:
         groups[clash_list.group_of(relation)] += counts[relation]
+    groups["WITHIN_CLEARANCE"] += (of_margins := counts[changes.WITHIN_MARGINS])
     found = {group.lower(): count for group, count in groups.items() if count}
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
+    if of_margins:
+        texts["within_clearance"] = messages.some_within_margins(texts["within_clearance"], of_margins)
     if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
         texts = {word: f"{count:,}" for word, count in found.items()}
     row = panel.row(align=True)

@@ -292,8 +292,8 @@ def test_what_of_a_rigid_body_is_not_followed_is_told() -> None:
     assert said() == []
     a.modifiers.new("Round", "BEVEL")
     assert said() == ["'A' is simulated without its modifiers (Source: Deform), while the final mesh is used here"]
-    a.rigid_body.mesh_source, a.rigid_body.use_margin = "FINAL", True
-    assert said() == ["'A' is simulated with a collision margin, which is ignored here"]
+    a.rigid_body.mesh_source = "FINAL"
+    assert said() == []
 
 
 def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
