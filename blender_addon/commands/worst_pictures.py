@@ -40,7 +40,7 @@ def draw_worst(
     opened: the path of the file that is open as it was checked. Returns whether the user did not stop it.
     """
     checks = document["checks"]
-    places, pairs = worst(checks, most)
+    places, pairs = worst(checks, most) if most else ([], 0)
     if not places:
         return True
     if document["blender"] != bpy.app.version_string:

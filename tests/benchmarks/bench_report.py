@@ -2,19 +2,20 @@
 """The page of a report, and its pictures: `python3 build.py bench -- --only report --before PATH`.
 
 Pages of many clashes are opened, sorted and searched in a headless Chromium, until they are drawn; the pictures are of
-Blender's primitives, in seconds of the processor. Both in turn with the checkout that --before names.
+Blender's primitives and of 20 frames, in seconds of the processor. All in turn with the checkout that --before names.
 report_in_blender.py is the part that runs in Blender.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from ..blender.browser import MISSING, Page, browser, find_browser
+from ..browser import KINDS, Page, browser, browsers
 from .in_blender import ROOT, measure_in_blender
 from .table import Against, Row, print_table, show
 
@@ -41,12 +42,14 @@ def main(quick: bool = False) -> None:
     before = os.environ.get("CONTACT_LENS_BEFORE")
     checkouts = [*([Path(before)] if before else []), ROOT]
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-        program = find_browser()
+        names = (name for kind in browsers() for name in KINDS.get(kind, (kind,)))
+        program = next(filter(None, map(shutil.which, names)), None)
         if program is None:
-            print(f"Pages are left out. {MISSING}")
+            print("Pages are left out: there is no Chromium to open them with.")
         else:
             _show_pages(program, checkouts, COUNTS[:1] if quick else COUNTS, 1 if quick else 3, Path(folder))
         _show_pictures(checkouts, Path(folder))
+        _show_frames(checkouts, Path(folder))
 
 
 def _show_pages(program: str, checkouts: list[Path], counts: tuple[int, ...], rounds: int, folder: Path) -> None:
@@ -121,3 +124,21 @@ def _show_pictures(checkouts: list[Path], folder: Path) -> None:
         peers = {"before": Against(found[0][key], ours[key])} if len(found) > 1 else {}
         rows.append(Row(title, ours[key], peers, {"before": 4.0} if peers and key == "saved" else {}))
     show(rows)
+
+
+def _show_frames(checkouts: list[Path], folder: Path) -> None:
+    path = str(folder / "pairs.blend")
+    if measure_in_blender("scenes_in_blender", [["moving_pairs", path]], "save") is None:
+        return
+    found = [(measure_in_blender(HERE, [[path, PICTURES]], "frames", checkout) or [None])[0] for checkout in checkouts]
+    for one in found:
+        if not isinstance(one, dict):
+            print(f"Pictures of frames are left out: {one}")
+            return
+    ours, least = found[-1], f"without, and {PICTURES} pictures"
+    peers = {least: Against(ours["least"], ours["spent"])}
+    if len(found) > 1:
+        peers["before"] = Against(found[0]["spent"], ours["spent"])
+    show([Row("200 objects at 20 frames, page with pictures", ours["spent"], peers, {least: 1.0})])
+    sizes = [[f"{one['count']} pictures", f"{one['size'] / 1e6:.1f} MB"] for one in found]
+    print_table([["page", "size"], *sizes])

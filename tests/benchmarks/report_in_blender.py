@@ -44,6 +44,7 @@ def document(count: int) -> dict[str, Any]:
             "has_depth": True,
             "exactness": "certified",
             "status": "new",
+            "change": None,
             "frame": 1,
             "apart": False,
             "notes": [f"'{names[a]}' is checked as its convex hull"] if k % 8 == 0 else [],
@@ -72,12 +73,17 @@ def document(count: int) -> dict[str, Any]:
         "left_out": {},
         "differences": [],
         "out_of_date": 0,
+        "gone": None,
+        "not_compared": None,
         "findings": findings,
     }
     inputs = [{"file": "wall.blend", "path": "/scenes/wall.blend", "sha256": "0" * 64, "error": None}]
     return {
         "contact_lens": contact_lens.__version__,
         "blender": bpy.app.version_string,
+        "numpy": np.__version__,
+        "baseline": None,
+        "decisions": None,
         "files": ["wall.blend"],
         "frames": [1],
         "inputs": inputs,
@@ -127,3 +133,27 @@ def pictures(path: str, most: int) -> dict[str, Any] | str:
     start = time.process_time()
     bpy.ops.contact_lens.save_scene_report(filepath=str(page_path), kind="HTML", pictures=most)
     return {"saved": time.process_time() - start, "drawn": sum(spent), "count": len(spent)}
+
+
+def frames(path: str, most: int) -> dict[str, Any] | str:
+    """Return the CPU seconds of checking 20 frames with a page that has pictures, and of the same without, with what so
+    many pictures take; or why there are none."""
+    from contact_lens.blender_addon.command_line import main
+    from contact_lens.blender_addon.draw import picture
+
+    contact_lens.register()
+    try:
+        picture.start_gpu()
+    except picture.GpuUnavailable as error:
+        return str(error)
+    html = Path(path).with_suffix(".html")
+
+    def seconds(wanted: str, number: int) -> float:
+        start = time.process_time()
+        main([path, "--frames", wanted, "--html", str(html), "--pictures", str(number), "--quiet"], "contact_lens")
+        return time.process_time() - start
+
+    seconds("10", most)  # shaders are compiled
+    least = seconds("1-20", 0) + seconds("10", most) - seconds("10", 0)
+    spent, text = seconds("1-20", most), html.read_text(encoding="utf-8")
+    return {"spent": spent, "least": least, "size": len(text), "count": text.count("data:image/png")}

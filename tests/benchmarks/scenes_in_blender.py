@@ -136,6 +136,27 @@ def moving(collection: bpy.types.Collection) -> None:
     bpy.context.scene.frame_end = FRAMES
 
 
+def moving_pairs(collection: bpy.types.Collection) -> None:
+    """Two hundred primitives that move at 20 frames in pairs, 40 of which penetrate at nearly all of them."""
+    mesh = bpy.ops.mesh
+    shapes = [
+        _mesh_of(mesh.primitive_torus_add, major_segments=32),
+        _mesh_of(mesh.primitive_monkey_add),
+        _mesh_of(mesh.primitive_ico_sphere_add, subdivisions=4),
+        _mesh_of(mesh.primitive_cube_add),
+        _mesh_of(mesh.primitive_cylinder_add, vertices=48),
+    ]
+    rng = np.random.default_rng(28)
+    for k, side in itertools.product(range(100), (0, 1)):
+        obj = _place(collection, shapes[(k + 2 * side) % len(shapes)], (0.0, 0.0, 0.0))
+        obj.rotation_euler = rng.uniform(0.0, 3.0, 3).tolist()
+        apart, phase = (1.0 if k < 40 else 4.0), rng.uniform(0.0, 6.0)
+        for frame in range(1, 21):
+            wave = 0.25 * np.sin(phase + 0.3 * frame)
+            obj.location = (8.0 * (k % 10) + side * (apart + wave), 8.0 * (k // 10), 0.05 * frame)
+            obj.keyframe_insert("location", frame=frame)
+
+
 SCENES = {
     "instances": instances,
     "bricks": bricks,
@@ -144,4 +165,5 @@ SCENES = {
     "moving": moving,
     "few_moving": few_moving,
     "meshes": meshes,
+    "moving_pairs": moving_pairs,
 }
