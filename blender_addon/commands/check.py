@@ -104,9 +104,14 @@ def run(arguments: Sequence[str], prog: str) -> int:
             screen.say(line)
         stopped, timed_out = stop.noted, stop.timed_out  # a signal after this changes nothing that was checked
         document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record(stopped)))
-        scripts = options.enable_autoexec
         are_all_drawn = options.html is None or draw_worst(
-            document, options.pictures, progress, stop, with_scripts=scripts, run_scripts=scripts, opened=opened
+            document,
+            options.pictures,
+            progress,
+            lambda: stop.asked,
+            with_scripts=options.enable_autoexec,
+            run_scripts=options.enable_autoexec,
+            opened=opened,
         )
         unwritten = not write_reports(places, document, criteria, partials, screen, output)
         is_whole = not stopped and all(source["error"] is None for source in inputs)

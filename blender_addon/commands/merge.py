@@ -100,11 +100,12 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
         if stop.asked:
             complain_of(messages.STOPPED)
             return STOPPED
+        is_stopped = of_jobs is not None and of_jobs.stop.noted
         are_all_drawn = options.html is None or draw_worst(
             document,
             options.pictures,
             Progress(options.quiet, len(document["inputs"]), stop),
-            of_jobs.stop if of_jobs is not None and of_jobs.stop.noted else stop,
+            lambda: stop.asked or (of_jobs is not None and of_jobs.stop.asked),
             with_scripts=parts[0].document["part"]["run"]["options"]["enable_autoexec"],
             run_scripts=options.enable_autoexec,
         )
@@ -113,14 +114,13 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    is_stopped = of_jobs is not None and of_jobs.stop.noted
     if not are_all_drawn and not is_stopped:
         complain_of(messages.STOPPED_UNDRAWN)
     if of_jobs is not None and (is_stopped or any(source["error"] is not None for source in document["inputs"])):
         return end(document, of_jobs.stop, criteria, screen, is_written)
     if not is_written:
         return WRONG
-    if not are_all_drawn:
+    if not are_all_drawn and stop.noted:
         return STOPPED
     if options.no_verdict:
         screen.say(messages.NO_VERDICT)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +18,6 @@ from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report.pictures import Place, ScenePair, pair_finder, picture_file, take_picture, worst
 from . import blend_file
-from .interruption import Stop
 from .outcome import UsageError, complain_of_a_fault
 from .progress import Progress
 from .scene_frames import SceneFrames
@@ -28,7 +27,7 @@ def draw_worst(
     document: dict[str, Any],
     most: int,
     progress: Progress,
-    stop: Stop,
+    is_stopped: Callable[[], bool],
     *,
     with_scripts: bool,
     run_scripts: bool,
@@ -36,8 +35,9 @@ def draw_worst(
 ) -> bool:
     """Put a picture of each of the worst clashes into a document, at most so many, and what to know of them.
 
-    with_scripts: whether the files were checked with their scripts; run_scripts: whether these may run for pictures;
-    opened: the path of the file that is open as it was checked. Returns whether the user did not stop it.
+    is_stopped: whether to draw no more; with_scripts: whether the files were checked with their scripts; run_scripts:
+    whether these may run for pictures; opened: the path of the file that is open as it was checked. Returns whether it
+    was not stopped.
     """
     checks = document["checks"]
     places, pairs = worst(checks, most) if most else ([], 0)
@@ -50,10 +50,10 @@ def draw_worst(
     places.sort(key=lambda place: checks[place.check]["path"] != opened)  # opening a file takes time
     inputs = {source["path"]: source for source in document["inputs"]}
     notes: list[str] = []
-    drawn, is_stopped = 0, False
+    drawn, is_whole = 0, True
     try:
         with picture_file() as target:
-            each = _each(places, progress, stop)
+            each = _each(places, progress, is_stopped)
             for path, of_file in groupby(each, lambda place: checks[place.check]["path"]):
                 before = drawn
                 try:
@@ -78,7 +78,7 @@ def draw_worst(
                         complain_of_a_fault()
     except Cancelled:
         notes.append(messages.capitalized(messages.pictures_stopped(drawn, len(places))))
-        is_stopped = True
+        is_whole = False
     except (GpuUnavailable, OSError) as error:  # such as no room for them
         notes.append(messages.no_pictures(report_files.reason(error), drawn > 0))
     progress.end_frame()
@@ -86,13 +86,13 @@ def draw_worst(
     if drawn and (of_worst := messages.pictures_of_worst(len(places), pairs, are_frames)):
         notes.insert(0, of_worst)
     document["pictures"] = notes
-    return not is_stopped
+    return is_whole
 
 
-def _each(places: Sequence[Place], progress: Progress, stop: Stop) -> Iterator[Place]:
-    """Yield places, of which the pictures are drawn one after the other. Raises Cancelled when the user stops it."""
+def _each(places: Sequence[Place], progress: Progress, is_stopped: Callable[[], bool]) -> Iterator[Place]:
+    """Yield places, of which the pictures are drawn one after the other. Raises Cancelled when that is stopped."""
     for number, place in enumerate(places, 1):
-        if stop.asked:
+        if is_stopped():
             raise Cancelled
         progress.begin_picture(number, len(places))
         yield place

@@ -152,14 +152,16 @@ def test_stopped_while_pictures_are_drawn_a_report_has_those_that_are_done(
     assert "contact_lens: stopped: not all pictures were drawn\n" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_time_limit_for_pictures_leaves_the_verdict(
-    moving: Path, tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch
+    moving: Path, tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     now = [0.0]
     stop = functools.partial(part("blender_addon.commands.interruption").Stop, clock=lambda: now[0])
-    monkeypatch.setattr(part("blender_addon.commands.check"), "Stop", stop)
+    for name in ("check", "jobs"):
+        monkeypatch.setattr(part(f"blender_addon.commands.{name}"), "Stop", stop)
     stop_in_picture(monkeypatch, lambda: now.append(now.pop() + 60.0))
-    page, options = tmp_path / "page.html", ("--timeout", "2m", "--html")
+    page, options = tmp_path / "page.html", ("--jobs", jobs, "--timeout", "2m", "--html")
     assert run(moving, *OPTIONS, *options, page, "--fail-on", "penetrating") == 1
     assert "Stopped after 2 of 3 pictures" in page.read_text(encoding="utf-8")
     now[:] = [0.0]
