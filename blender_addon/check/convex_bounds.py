@@ -66,6 +66,8 @@ class ConvexBounds:
                 if obj.kind in PRIMITIVES:
                     self.shapes[k], self.step[k] = shapes.of(obj).convex_bound, shapes.of(obj).step
                 elif _is_worth_hull(obj, pairs_of):
+                    if not obj.geometry.has_hull:  # that of a large mesh takes long
+                        report_progress(progress, done, len(used))
                     self.shapes[k] = obj.geometry.convex_bound
                     local.append(k)
                 else:

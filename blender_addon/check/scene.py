@@ -97,6 +97,7 @@ def check(
     found: Callable[[int], None] | None = None,
     shard: Shard | None = None,
     decide: Callable[[Clashes], Mapping[Pair, Decision]] | None = None,
+    begin: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Find every pair that collides or is within the clearance.
 
@@ -104,13 +105,13 @@ def check(
     partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
     the scene have found, which saves time. found: called with the number of clashes whenever there are more. shard:
     check these candidate pairs only. decide: returns what is decided about clashes beside the file; it stands above
-    what the file says.
+    what the file says. begin: called with what is done next, in words.
     """
     without_surface = {frozenset((obj.key,)) for obj in given.without_surface}
     outcome = Outcome(skipped=list(given.skipped), unchecked=without_surface)
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
-        run = _Check(given, outcome, known or FrameCache(follows=False), found)
+        run = _Check(given, outcome, known or FrameCache(follows=False), found, begin)
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS), shard)
             outcome.candidates = len(pairs)
@@ -142,10 +143,15 @@ class _Check:
     """A scene check that runs."""
 
     def __init__(
-        self, given: CheckInput, outcome: Outcome, known: FrameCache, found: Callable[[int], None] | None
+        self,
+        given: CheckInput,
+        outcome: Outcome,
+        known: FrameCache,
+        found: Callable[[int], None] | None,
+        begin: Callable[[str], None] | None,
     ) -> None:
         self._given, self._outcome, self._known = given, outcome, known
-        self._report_found = found
+        self._report_found, self._report_phase = found, begin
         self._objects = given.objects
         self._shapes = known.shapes
         known.next_frame()
@@ -164,10 +170,12 @@ class _Check:
         """Return the pairs (n, 2) that may collide, all or those of a shard, and that no rule ignores. Raises
         Cancelled."""
         objects = self._objects
+        self._begin(messages.BOUNDING_BOXES)
         self._outcome.bounds = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
         low, high, problems = self._outcome.bounds
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
+        self._begin(messages.CLOSE_PAIRS)
         part = subrange(progress, 0.5 * PAIRS, PAIRS)
         pairs = candidates(self._given, low, high, set(problems), self._margins, part)
         if shard is not None:
@@ -181,9 +189,14 @@ class _Check:
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
         self._widest = max(self._given.rules.clearance, float(self._margins.most(pairs).max(initial=0.0)))
+        self._begin(messages.CONVEX_HULLS)
         before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
         self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
+
+    def _begin(self, phase: str) -> None:
+        if self._report_phase is not None:
+            self._report_phase(phase)
 
     def _ignore(self, rule: str, pairs: IntArray) -> None:
         """Count pairs (n, 2) as ignored by a rule."""
@@ -211,8 +224,11 @@ class _Check:
 
     def _check_chunk(self, pairs: IntArray, progress: Progress | None) -> None:
         report_progress(progress, 0.0)
+        self._begin(messages.CONVEX_SHAPES)
         together = 1.0 if self._bounds.is_convex[pairs].all() else TOGETHER
         left = self._answer_together(pairs, subrange(progress, 0.0, together))
+        if len(left):
+            self._begin(messages.MESHES)
         for k, part in equal_parts(left.tolist(), subrange(progress, together, 1.0)):
             report_progress(part, 0.0)
             a, b = pairs[k].tolist()
@@ -336,6 +352,7 @@ class _Check:
 
     def verify_clashes(self, progress: Progress | None) -> None:
         """Check every clash again by itself, with a certificate. Raises Cancelled; the others are not verified then."""
+        self._begin(messages.VERIFICATION)
         clashes = self._outcome.clashes
         for k in tracked(range(len(clashes)), progress):
             clash = clashes[k]

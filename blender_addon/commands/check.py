@@ -228,14 +228,15 @@ def _checks_of_scene(
         for k, frame in enumerate(wanted):
             if stop.asked:
                 return
-            if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
-                last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules))
-            given = frames_of_scene.read(frame, rules)
-            elsewhere.add(given, scene, frames_of_scene.layer)
-            decide = earlier.decide(given, ids)
-            progress.begin_frame(k, len(wanted), scene.frame_current_final)
+            progress.begin_frame(k, len(wanted), scene.frame_current_final if frame is None else frame)
+            found, begin = progress.add_clashes, progress.begin_phase
             try:
-                outcome = scene_pairs.check(given, progress, options.verify, known, progress.add_clashes, shard, decide)
+                if frame in before and (last is None or last.frame != before[frame]):  # another part checks that one
+                    last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules))
+                given = frames_of_scene.read(frame, rules)
+                elsewhere.add(given, scene, frames_of_scene.layer)
+                decide = earlier.decide(given, ids)
+                outcome = scene_pairs.check(given, progress, options.verify, known, found, shard, decide, begin)
             finally:
                 progress.end_frame()
             statuses = clash_renewal.statuses_with(scene, outcome.decided)

@@ -153,6 +153,8 @@ class Part:
         self.name, self.report = name, report
         self.done = 0.0
         """The fraction of it that is done."""
+        self.clashes = 0
+        """How many it has found."""
         self.complaints: list[str] = []
         self._process = subprocess.Popen(
             command,
@@ -172,9 +174,16 @@ class Part:
         with self._process.stderr as stream:
             for line in stream:
                 if line.startswith(OF_A_PART):
-                    self.done = float(line.removeprefix(OF_A_PART))
+                    done, clashes = line.removeprefix(OF_A_PART).split()
+                    self.done, self.clashes = float(done), int(clashes)
                 else:
-                    self.complaints.append(line.rstrip("\n"))
+                    self.complaints.append(self._of_user(line.rstrip("\n")))
+
+    def _of_user(self, line: str) -> str:
+        """Return what it says with the temporary folder for its reports, which are merged and removed."""
+        partial_report = f"{self.report}.partial"
+        line = line.replace(messages.partial_report_at(partial_report), "").replace(partial_report, self.report)
+        return line.replace(self.report, os.path.dirname(os.path.dirname(self.report)))
 
     @property
     def code(self) -> int | None:
@@ -212,7 +221,9 @@ def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
     while running and time.monotonic() < end:
         done = sum(part.code is not None for part in parts)
         running = done < len(parts)
-        progress.show(sum(part.done for part in parts) / len(parts), partial(messages.parts_done, done, len(parts)))
+        found = sum(part.clashes for part in parts)
+        details = partial(messages.parts_done, done, len(parts), found)
+        progress.show(sum(part.done for part in parts) / len(parts), details)
         if not asked:
             died = [part for part in parts if part.code is not None and not os.path.exists(part.report)]
             asked = running and stop.asked

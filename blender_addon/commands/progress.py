@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -14,11 +15,13 @@ from .streams import complain
 
 PAUSE = 60.0
 """Seconds from one line to the next where there is no terminal."""
+BLINK = 0.2
+"""The same from one text to the next of the line on a terminal, unless the percentage has changed."""
 PART = "CONTACT_LENS_PART"
 """A variable of processes that check a part of a run on this machine, with the process that started them: their
 progress is lines for it, and they end when it has gone."""
 OF_A_PART = "contact_lens progress "
-"""The beginning of such a line; the fraction that is done follows."""
+"""The beginning of such a line; the fraction that is done and the number of clashes follow."""
 
 
 class Progress:
@@ -37,11 +40,13 @@ class Progress:
         self._files, self._file, self._name = files, -1, ""
         self._scene, self._scenes, self._scene_name = 0, 1, ""
         self._frame, self._frames, self._number = 0, 1, 0.0
-        self._clashes = 0
+        self._fraction, self._phase, self._clashes = 0.0, "", 0
+        self._text, self._last_shown = "", -math.inf
 
     def begin_file(self, name: str) -> None:
         self._file, self._name = self._file + 1, name
         self.begin_scene(0, 1, "")
+        self._phase = messages.OPENING  # not shown on a terminal, where Blender says so in a line of its own
 
     def begin_scene(self, index: int, count: int, name: str) -> None:
         """Begin the check of a scene: the how many of how many, and its name, shown if it is one of several."""
@@ -49,13 +54,20 @@ class Progress:
         self._frame, self._frames = 0, 1
 
     def begin_frame(self, index: int, count: int, number: float) -> None:
-        """Begin the check of a frame: the how many of how many, and its number."""
+        """Begin the check of a frame, which is read first: the how many of how many, and its number."""
         self._frame, self._frames, self._number = index, count, number
+        self._fraction = 0.0
+        self.begin_phase(messages.READING)
+
+    def begin_phase(self, name: str) -> None:
+        """Begin what a check does next, named in words."""
+        self._phase, self._last_shown = name, -math.inf
+        self._show_check()
 
     def begin_picture(self, number: int, count: int) -> None:
         """Begin to draw a picture: in a log the first is shown, and one a minute."""
         if self._renews:
-            self._show(f"\r{messages.drawing_picture(number, count)}")
+            self._renew(messages.drawing_picture(number, count))
         elif self._shown and (number == 1 or self._clock() >= self._last + PAUSE):
             self._last = self._clock()
             complain(f"contact_lens: {messages.drawing_picture(number, count)}")
@@ -66,21 +78,30 @@ class Progress:
 
     def __call__(self, fraction: float) -> bool:
         """Show the fraction of the check that is done. Returns whether to continue."""
-        of_scene = (self._frame + fraction) / self._frames
-        done = (self._file + (self._scene + of_scene) / self._scenes) / self._files
-        self.show(done, lambda: messages.found_so_far(self._name, self._scene_name, self._number, self._clashes))
+        self._fraction = fraction
+        self._show_check()
         # At 1 nothing is left to stop.
         return fraction >= 1.0 or not (self._stop.asked or self._parent_is_gone())
 
-    def show(self, done: float, details: Callable[[], str]) -> None:
-        """Show which fraction of the run is done, with details where lines are shown."""
-        if self._parent is not None:
-            self._show_parent(done)
-        elif self._renews:
-            self._renew(int(100.0 * done))
-        elif self._shown and (now := self._clock()) >= self._last + PAUSE:
+    def _show_check(self) -> None:
+        of_scene = (self._frame + self._fraction) / self._frames
+        done = (self._file + (self._scene + of_scene) / self._scenes) / self._files
+        place = messages.place_of(self._name, self._scene_name, self._number)
+        self.show(done, lambda: messages.found_so_far(self._phase, self._clashes), place)
+
+    def show(self, done: float, details: Callable[[], str], place: str = "") -> None:
+        """Show which fraction of the run is done, with details; place: what is checked, in logs."""
+        now, percent = self._clock(), int(100.0 * done)
+        if self._parent is not None or self._renews:
+            if percent != self._percent or now >= self._last_shown + BLINK:
+                self._percent, self._last_shown = percent, now
+                if self._parent is not None:
+                    complain(f"{OF_A_PART}{done:.3f} {self._clashes}")
+                else:
+                    self._renew(f"{messages.in_progress('Checking', percent / 100.0)}, {details()}")
+        elif self._shown and now >= self._last + PAUSE:
             self._last = now
-            complain(f"contact_lens: {messages.so_far(done, now - self._start, details())}")
+            complain(f"contact_lens: {messages.so_far(done, now - self._start, place + details())}")
 
     def _parent_is_gone(self) -> bool:
         if self._parent is None or os.name == "nt":  # where signal 0 is no question
@@ -91,20 +112,16 @@ class Progress:
             return True
         return False
 
-    def _show_parent(self, done: float) -> None:
-        if int(1000.0 * done) != self._percent:
-            self._percent = int(1000.0 * done)
-            complain(f"{OF_A_PART}{done:.3f}")
-
     def end_frame(self) -> None:
         if self._renews:
-            self._show("\r" + " " * 40 + "\r")
-            self._percent = -1
+            self._show(f"\r{' ' * len(self._text)}\r")
+            self._text, self._percent = "", -1
 
-    def _renew(self, percent: int) -> None:
-        if percent != self._percent:
-            self._percent = percent
-            self._show(f"\r{messages.in_progress('Checking', percent / 100.0)}")
+    def _renew(self, text: str) -> None:
+        """Write a text over the last one."""
+        if text != self._text:
+            self._show(f"\r{text.ljust(len(self._text))}")
+            self._text = text
 
     def _show(self, text: str) -> None:
         try:

@@ -1368,9 +1368,24 @@ def so_far(fraction: float, seconds: float, details: str) -> str:
     return f"{percent(fraction)} after {seconds / 60.0:.0f} min: {details}"
 
 
-def found_so_far(file: str, scene: str, frame: float, found: int) -> str:
-    """Return what is being checked; scene: empty where it is the only one."""
-    return f"{file}, {f'{scene}, ' if scene else ''}frame {frame:g}, {clashes(found)} so far"
+OPENING = "opening the file"
+READING = "reading objects"
+BOUNDING_BOXES = "bounding boxes"
+CLOSE_PAIRS = "pairs that are close"
+CONVEX_HULLS = "convex hulls"
+CONVEX_SHAPES = "pairs of convex hulls"
+MESHES = "pairs of meshes"
+VERIFICATION = "verification"
+"""What a check does, one after the other, while its progress is shown."""
+
+
+def place_of(file: str, scene: str, frame: float) -> str:
+    """Return what is being checked, as the beginning of a line; scene: empty where it is the only one."""
+    return f"{file}, {f'{scene}, ' if scene else ''}frame {frame:g}, "
+
+
+def found_so_far(phase: str, found: int) -> str:
+    return f"{f'{phase}, ' if phase else ''}{clashes(found)} so far"
 
 
 def frames_expected(text: str) -> str:
@@ -1463,8 +1478,8 @@ def both_quotes(text: str) -> str:
 JOBS_OF_A_PART = "--jobs cannot be combined with --only-files, --only-frames or --shard"
 
 
-def parts_done(number: int, total: int) -> str:
-    return f"{number} of {counted(total, 'part')} done"
+def parts_done(number: int, total: int, found: int) -> str:
+    return f"{number} of {counted(total, 'part')} done, {clashes(found)} so far"
 
 
 def part_died(name: str, code: int, signal_name: str) -> str:

@@ -144,6 +144,18 @@ def test_a_part_that_hangs_is_ended_when_the_time_is_up(monkeypatch: pytest.Monk
     assert time.monotonic() - begin < 30.0
 
 
+def test_a_full_disk_names_the_folder_of_temporary_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not the report of a part, which is removed."""
+    jobs, report = part("blender_addon.commands.jobs"), str(tmp_path / "contact_lens-1" / "000001.json")
+    said = [
+        f"contact_lens: {report}.partial: No space left on device",
+        f"contact_lens: {report}: No space left on device; what was done is in {report}.partial",
+    ]
+    commands = {"1": ([sys.executable, "-c", f"import sys; sys.exit({chr(10).join(said)!r})"], report)}
+    jobs._check_parts(commands, SimpleNamespace(timeout=None, quiet=True))
+    assert capsys.readouterr().err == f"contact_lens: {tmp_path}: No space left on device\n"
+
+
 def test_what_a_part_has_started_does_not_hold_its_end_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A script of the file may start a program that goes on, and has the streams of the part."""
     jobs = part("blender_addon.commands.jobs")

@@ -296,6 +296,7 @@ def work(progress: Any, clock: Clock) -> None:
         progress.begin_file(file)
         for k in range(2):
             progress.begin_frame(k, 2, 10 * (k + 1))
+            progress.begin_phase("convex hulls")
             for step in range(5):
                 assert progress(step / 5)
                 clock.now += 10.0
@@ -307,9 +308,9 @@ def test_a_log_has_a_line_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     work(progress_of(clock), clock)
     assert capsys.readouterr().err.splitlines() == [
-        "contact_lens: 30 % after 1 min: a.blend, frame 20, 2 clashes so far",
-        "contact_lens: 60 % after 2 min: b.blend, frame 10, 5 clashes so far",
-        "contact_lens: 90 % after 3 min: b.blend, frame 20, 7 clashes so far",
+        "contact_lens: 30 % after 1 min: a.blend, frame 20, convex hulls, 2 clashes so far",
+        "contact_lens: 60 % after 2 min: b.blend, frame 10, convex hulls, 5 clashes so far",
+        "contact_lens: 90 % after 3 min: b.blend, frame 20, convex hulls, 7 clashes so far",
     ]
 
 
@@ -319,26 +320,14 @@ def test_a_terminal_has_one_line_that_renews_itself(monkeypatch: pytest.MonkeyPa
     work(progress_of(clock), clock)
     assert "\n" not in terminal.getvalue()
     shown = [line.strip() for line in terminal.getvalue().split("\r")]
-    assert [line for line in shown if line] == [f"Checking: {percent} %" for percent in range(0, 100, 5)]
-
-
-def test_pictures_are_counted_on_a_terminal_and_in_a_log(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    terminal, clock = Terminal(), Clock()
-    for stream in (terminal, sys.stderr):
-        monkeypatch.setattr(sys, "stderr", stream)
-        progress = progress_of(clock)
-        for number in (1, 2, 3):
-            progress.begin_picture(number, 3)
-            clock.now += 40.0
-        progress.end_frame()
-    shown = [line.strip() for line in terminal.getvalue().split("\r")]
-    assert [line for line in shown if line] == [f"Drawing picture {number} of 3" for number in (1, 2, 3)]
-    assert shown[-2:] == ["", ""], "the line is cleared"
-    assert capsys.readouterr().err.splitlines() == [
-        "contact_lens: Drawing picture 1 of 3",
-        "contact_lens: Drawing picture 3 of 3",
+    assert [line for line in shown if line][:4] == [
+        "Checking: 0 %, reading objects, 0 clashes so far",
+        "Checking: 0 %, convex hulls, 0 clashes so far",
+        "Checking: 5 %, convex hulls, 0 clashes so far",
+        "Checking: 10 %, convex hulls, 1 clash so far",
+    ]
+    assert [line.partition(",")[0] for line in shown if "hulls" in line] == [
+        f"Checking: {percent} %" for percent in range(0, 100, 5)
     ]
 
 
@@ -350,12 +339,24 @@ def test_a_quiet_run_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         assert terminal.getvalue() == ""
 
 
-def test_a_check_counts_its_clashes_while_it_runs(scene_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[int] = []
+def test_a_check_says_what_it_does_and_counts_clashes_as_it_finds_them(
+    scene_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meshes that are found to collide are counted one by one, while others are still to be checked."""
+    shown: list[str] = []
     progress = part("blender_addon.commands.progress").Progress
-    monkeypatch.setattr(progress, "add_clashes", lambda _, number: counted.append(number))
-    assert run(scene_file, "--quiet") == 1
-    assert counted == [1, 1]
+    monkeypatch.setattr(progress, "show", lambda _, done, details, place: shown.append(details()))
+    assert run(scene_file, "--verify", "--quiet") == 1
+    assert list(dict.fromkeys(shown)) == [
+        "reading objects, 0 clashes so far",
+        "bounding boxes, 0 clashes so far",
+        "pairs that are close, 0 clashes so far",
+        "convex hulls, 0 clashes so far",
+        "pairs of convex hulls, 0 clashes so far",
+        "pairs of meshes, 0 clashes so far",
+        "pairs of meshes, 1 clash so far",
+        "verification, 2 clashes so far",
+    ]
 
 
 # --- time limits ----------------------------------------------------------------------------------------------------
