@@ -7,19 +7,25 @@ curve can leave that: it is a sign of what was missed, not a proof that nothing 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from ...core.broad_phase.candidate_pairs import candidate_pairs
+from ...core.result import Relation
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data import messages
-from ..data.records import Pair, Skipped
+from ..data.records import FIRST_ANSWER, Pair, Settings, Skipped
 from ..read.scene_objects import CheckInput, SceneObject
 from .candidates import touching_bands
-from .clashes import Clashes
+from .clashes import RELATIONS, Clashes
+from .convex_bounds import ConvexBounds
 from .decisions import APPROVED, IGNORED, Decision
-from .motion import Steps, extents_along
+from .frame_cache import FrameCache
+from .motion import Sample, Steps, extents_along
+from .pair import check_pair
 
 TOGETHER = 1e-3
 """Relative to how far a thing moved: what moves no more relative to another moves with it."""
@@ -31,8 +37,8 @@ def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, 
     """Return of each thing through which others it may have passed unnoticed between two frames.
 
     It moved farther than its own extent, also relative to the other, and their swept boxes overlap by more than those
-    of things that touch. Not of pairs that a rule ignores, or that the user decided about. decide: returns what is
-    decided beside the file.
+    of things that touch. Not of pairs that a rule ignores, that the user decided about, or that are found in any case:
+    they intersect at one of the frames, or touch at both. decide: returns what is decided beside the file.
     """
     given = steps.now.given
     pairs = _overlapping(steps)
@@ -44,6 +50,7 @@ def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, 
     ignored = np.concatenate([np.zeros(0, np.intp), *given.ignored_rows(pairs).values()])
     pairs = np.delete(pairs, ignored, axis=0)
     pairs = pairs[~_are_decided(given, pairs, decide)]
+    pairs = pairs[~_are_known(steps, pairs)]
     # A pair of which either may have passed through the other is one of that which moved farther.
     codes, back = pairs @ [len(given.objects), 1], pairs @ [1, len(given.objects)]
     is_second = (distance[pairs] @ [-1, 1] > 0.0) | ((distance[pairs] @ [-1, 1] == 0.0) & (pairs @ [1, -1] > 0))
@@ -154,3 +161,40 @@ def _are_decided(given: CheckInput, pairs: IntArray, decide: Callable[[Clashes],
 
     keys = [frozenset(given.objects[k].key for k in pair) for pair in pairs.tolist()]
     return np.array([is_decided(pair) for pair in keys], dtype=bool)
+
+
+def _are_known(steps: Steps, pairs: IntArray) -> BoolArray:
+    """Return of pairs (n, 2) whether they intersect at one of the frames, or touch at both."""
+    touch, intersect = np.ones(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    for sample, numbers in ((steps.before, steps.start[pairs]), (steps.now, pairs)):
+        low, high, _ = sample.bounds
+        band = touching_bands(sample.given.rules, low, high)[:, None]
+        a, b = numbers.T
+        is_near = (np.maximum((low - band)[a], (low - band)[b]) <= np.minimum((high + band)[a], (high + band)[b])).all(
+            1
+        )
+        relations = _relations(sample, numbers[is_near])
+        touching, apart = (relations == RELATIONS.index(of) for of in (Relation.TOUCHING, Relation.SEPARATED))
+        touch &= is_near
+        touch[is_near] &= touching
+        intersect[is_near] |= ~(touching | apart)
+    return touch | intersect
+
+
+def _relations(sample: Sample, pairs: IntArray) -> IntArray:
+    """Return what pairs (n, 2) are to each other, as indices of RELATIONS: separated where that cannot be checked."""
+    objects, (low, high, _), rules = sample.given.objects, sample.bounds, sample.given.rules
+    known = FrameCache(follows=False)
+    bounds = ConvexBounds(objects, (low, high), pairs, known.shapes, Counter())
+    found = np.full(len(pairs), RELATIONS.index(Relation.SEPARATED))
+    convex = np.flatnonzero(bounds.is_convex[pairs].all(axis=1))
+    if len(convex):
+        tolerance = bounds.tolerances(pairs[convex], rules.contact_tolerance)
+        contacts = known.contacts(bounds, pairs[convex], tolerance, 0.0, None)
+        found[convex] = [RELATIONS.index(relation) for relation in contacts.relation]
+    settings = Settings("auto", 0.0, rules.contact_tolerance, budget=FIRST_ANSWER)
+    for row in np.setdiff1d(np.arange(len(pairs)), convex).tolist():
+        a, b = (known.shapes.of(objects[k]) for k in pairs[row].tolist())
+        with suppress(ValueError):  # the check of the frame says so
+            found[row] = RELATIONS.index(check_pair(a, b, settings, depth=False).contact.relation)
+    return found

@@ -107,6 +107,26 @@ def test_two_that_move_towards_each_other_may_pass(tmp_path: Path) -> None:
     assert [entry["objects"] for entry in made] == [["A", "B"]]
 
 
+def test_what_is_a_clash_at_one_of_the_frames_or_touches_at_both_is_known(tmp_path: Path) -> None:
+    bullet()
+    for name, x in (("At the Start", -3.2), ("Between", 0.0), ("At the End", 3.2)):
+        wall(name, x)
+    wall("Touched at the Start", -2.7)
+    slope = block("Slope", (8.0, 0.5, 1.0), (0.0, 0.0, 5.0))
+    slider = cube("Slider", size=0.5)
+    for tilted in (slope, slider):
+        tilted.rotation_euler.y = 0.5
+    along = math.cos(0.5), -math.sin(0.5)
+    above = 0.75 * math.sin(0.5), 0.75 * math.cos(0.5)
+    ends = {
+        f"f{frame}": (x * along[0] + above[0], 0.0, 5.0 + x * along[1] + above[1]) for frame, x in ((1, -3), (5, 3))
+    }
+    animate(slider, "location", "CONSTANT", **ends)
+    code, data = run_json(save_scene(tmp_path / "range.blend"), *FRAMES, "--fail-on", "never")
+    assert {row["relation"] for check in data["checks"] for row in check["findings"]} == {"penetrating", "touching"}
+    assert (code, names(data)) == (3, [["Bullet", "Between", "Touched at the Start"]])
+
+
 def test_pairs_that_are_ignored_or_decided_about_are_left_out(tmp_path: Path) -> None:
     decisions = tmp_path / "decisions.json"
     listed = [{"a": "Bullet", "b": "Wall 2", "status": "ignored"}]
