@@ -58,6 +58,7 @@ def draw_worst(
                 before = drawn
                 try:
                     if path != opened:
+                        progress.end_frame()  # Blender prints that it opens a file
                         opened = None
                         _open(inputs[path], with_scripts, run_scripts)
                         opened = path
