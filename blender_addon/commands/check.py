@@ -272,7 +272,7 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
             raise UsageError(messages.clearance_too_large(changes["clearance"]))
-    given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact")}
+    given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact", "shapes")}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility
     if options.ignore:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..check.clashes import LEAST_RANKS
 from ..data import messages
-from ..data.records import ALL, RENDER, VIEWPORT, Shard
+from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
 from .command_parser import Collected, CommandParser, duration, natural, positive
@@ -143,6 +143,12 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="find the depth of each pair of meshes, which takes several times as long; without it some depths are "
         "upper bounds, reported as at most",
+    )
+    what.add_argument(
+        "--shapes",
+        choices=(AUTOMATIC_SHAPES, AS_MESH, AS_HULL),
+        help="collision shapes. automatic (default): those of the objects, or of their rigid bodies where none is "
+        "chosen; mesh: every object as its own mesh; hull: every object as its convex hull",
     )
     what.add_argument(
         "--ignore",

@@ -28,6 +28,7 @@ SETTINGS = (
     "touching",
     "least_contact",
     "exact",
+    "shapes",
     "verify",
 )
 """The options, but for clearance and ignored pairs, of which all parts of a run have the same."""

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..check.changes import APART, RESOLVED
-from ..check.clash_rows import present_relations, words
+from ..check.clash_rows import present_relations, shape_words, words
 from ..data import messages
 from ..data.distance import AT_MOST, Distance
 from ..data.lazy_rows import Row, column
@@ -169,4 +169,6 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
 
 
 def _name(side: Mapping[str, Any]) -> str:
-    return elided(visible(side["name"]), WIDEST, "...")
+    name = elided(visible(side["name"]), WIDEST, "...")
+    shape = shape_words(side)
+    return messages.checked_as(name, shape, side.get("shape_source")) if shape else name

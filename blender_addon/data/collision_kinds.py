@@ -51,6 +51,7 @@ class Choice:
     kind: str
     """AUTOMATIC when that depends on the mesh, else a shape."""
     source: str
-    """Where it comes from: "chosen" by the user, "rigid_body" from Blender's settings, or "automatic"."""
+    """Where it comes from: "chosen" by the user, "rigid_body" from Blender's settings, "option" of the check, or
+    "automatic"."""
     note: str = ""
     """The difference from the request, as the end of a sentence about the object."""

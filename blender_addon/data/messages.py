@@ -566,6 +566,21 @@ def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     )
 
 
+SHAPES = {
+    "automatic": "Those of the objects",
+    "mesh": "The meshes, whatever rigid bodies have",
+    "hull": "The convex hulls of the meshes",
+}
+"""The collision shapes of a check as the page has them."""
+SHAPE_SOURCES = {"rigid_body": " of its rigid body"}
+"""Where a collision shape comes from, if that is worth a word."""
+
+
+def checked_as(name: str, shape: str, source: str | None) -> str:
+    """Return the name of an object that collided as another shape than its mesh."""
+    return f"{name} (as a {shape}{SHAPE_SOURCES.get(source or '', '')})"
+
+
 def within_margins(gap: float, margins: float, units: Lengths) -> str:
     return (
         f"within the collision margins: the gap is {units.length(gap)}, and Blender's simulation pushes the two "

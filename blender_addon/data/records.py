@@ -16,6 +16,8 @@ APPROVAL_SLACK = 0.01
 """Relative to the approved depth or gap: a pair that is deeper or closer by no more is still approved."""
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
 """The numbers of a pair that are None where there is no depth, as of two open surfaces that meet."""
+AUTOMATIC_SHAPES, AS_MESH, AS_HULL = "automatic", "mesh", "hull"
+"""The collision shapes of a check: those of the objects, or one kind for all of them."""
 VIEWPORT, RENDER, ALL = "viewport", "render", "all"
 """Which objects are visible to a check."""
 
@@ -78,6 +80,8 @@ class Rules:
     """Whether depths of meshes are refined until they are known, or the search ends; else upper bounds will do."""
     instances: bool = True
     """Whether instances are checked too."""
+    shapes: str = AUTOMATIC_SHAPES
+    """The collision shapes: those of the objects, their own meshes, or the hulls of these."""
     visibility: str = VIEWPORT
     """Which objects are visible; the scene is set up for it before it is read."""
     ignore_parents: bool = True

@@ -53,6 +53,7 @@ from ..data.collision_kinds import (
     WORDS,
     Choice,
 )
+from ..data.records import AS_HULL, AS_MESH
 from .shape_outline import surface_points
 
 if TYPE_CHECKING:
@@ -97,6 +98,13 @@ def chosen(obj: bpy.types.Object) -> Choice:
     if kind != AUTOMATIC:
         return Choice(kind, "chosen")
     return Choice(AUTOMATIC, "automatic") if obj.rigid_body is None else of_rigid_body(obj)
+
+
+def wanted(obj: bpy.types.Object, shapes: str) -> Choice:
+    """Return what a check takes the object to collide as; shapes: of its rules."""
+    if shapes == AS_MESH:
+        return Choice(AUTOMATIC, "option")
+    return Choice(CONVEX_HULL, "option") if shapes == AS_HULL else chosen(obj)
 
 
 def of_rigid_body(obj: bpy.types.Object) -> Choice:

@@ -135,7 +135,8 @@ class SceneObject:
     def has_surface(self) -> bool:
         """Whether there is something to collide with: faces, or a shape that was chosen for what has none, of any size
         but zero."""
-        return bool(self.linear.any()) and not (self.geometry.is_wire and follows_mesh(self.choice))
+        is_chosen = not follows_mesh(self.choice) and self.choice.source != "option"
+        return bool(self.linear.any()) and (is_chosen or not self.geometry.is_wire)
 
     @cached_property
     def kind(self) -> str:

@@ -211,7 +211,7 @@ class SceneReader:
 
     def snapshot(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> SceneObject:
         """Return an evaluated object, with its parts if it is a compound parent. Raises ReadError."""
-        choice = collision_shape.chosen(obj)
+        choice = collision_shape.wanted(obj, self._rules.shapes)
         linear, translation = read.world_matrix(obj.name, evaluated)
         found = SceneObject(
             key=(obj.session_uid, 0, ""),
@@ -289,7 +289,7 @@ class SceneReader:
                 geometry=geometry,
                 linear=linear,
                 translation=translation,
-                choice=collision_shape.chosen(source),
+                choice=collision_shape.wanted(source, self._rules.shapes),
                 above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
                 collections=self._in_collections(maker, instance=True),
                 fault=self._fault(source, maker),

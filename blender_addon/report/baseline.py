@@ -24,7 +24,7 @@ from ..check.looked_at import EarlierClash, EarlierSide, LookedAt
 from ..check.results import RELATIONS
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, column
-from ..data.records import APPROVAL_SLACK
+from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
 from ..read.scene_objects import identity_of
 from . import files as report_files
 from . import json_report
@@ -360,7 +360,11 @@ def _digest(side: Row) -> tuple[Any, Any]:
 
 def _settings(check: Row) -> Row:
     unit = float(check["units"]["blender_units_per_unit"])
-    return {**check["settings"], "clearance": _number(check["settings"]["clearance"]) * unit}
+    return {
+        "shapes": AUTOMATIC_SHAPES,
+        **check["settings"],
+        "clearance": _number(check["settings"]["clearance"]) * unit,
+    }
 
 
 def _differing(before: Row, now: Row) -> list[str]:

@@ -56,6 +56,7 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
         ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
         ("Scene", f"{check['scene']}, frame {check['frame']}"),
         ("Scope", f"{scope}, {visibility}"),
+        ("Shapes", messages.SHAPES[settings.get("shapes", "automatic")]),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
         ("Touching", touching if settings["touching"] else "Not reported"),
         ("Depths", messages.DEPTHS_IN_FULL if settings.get("exact") else messages.FIRST_DEPTHS),

@@ -14,6 +14,7 @@ import bpy
 
 from ..check import changes, clash_list
 from ..check import results as scene_results
+from ..check.clash_rows import shape_words
 from ..data import messages
 from ..data.distance import Distance
 from ..data.names import elided
@@ -73,7 +74,8 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         first = column.split(factor=fraction, align=True)
         left = first.row(align=True)
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
-        left.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count)) + count)
+        shapes = ("", "") if heading is not None else _shapes(item)
+        left.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count + shapes[0])) + shapes[0] + count)
         right = first.row()
         right.alignment = "RIGHT"
         right.label(text=number)
@@ -81,7 +83,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         # New is worth a mark only beside clashes that were found before.
         is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
-        second.label(text=elided(names[1], room))
+        second.label(text=elided(names[1], room - len(shapes[1])) + shapes[1])
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         column = layout.column(align=True)
@@ -396,6 +398,13 @@ def _room_for_names(context: bpy.types.Context) -> int:
 def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
     """Return the fraction of a row that is for a name: a number that is cut off is worse than a name."""
     return max(0.4, 1.0 - (len(number) + SCROLL_BAR) / layout.characters(context))
+
+
+def _shapes(clash: Any) -> tuple[str, str]:
+    """Return in which shapes A and B collided, where these are not their meshes, to be put after their names."""
+    row = clash.row()
+    a, b = (f" ({words})" if (words := shape_words(row[letter])) else "" for letter in "ab")
+    return a, b
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:

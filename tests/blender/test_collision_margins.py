@@ -215,6 +215,19 @@ def test_gaps_within_margins_are_counted_apart(tmp_path: Path, capfd: pytest.Cap
 
 
 @pytest.mark.usefixtures("weightless")
+def test_parts_of_a_run_find_the_same_margins(tmp_path: Path) -> None:
+    stacked([(Body(a), Body(b)) for a in ("CONE", "MESH") for b in ("CONE", "BOX")], [0.06, 0.03, 0.06, 0.005])
+    file, folder = save_scene(tmp_path / "room.blend"), tmp_path / "parts"
+    assert run(file, "--json", tmp_path / "one.json", "--quiet") == 1
+    for shard in ("1/2", "2/2"):
+        assert run(file, "--shard", shard, "--json", folder / f"{shard[0]}.json", "--quiet") == 0
+    assert run("merge", folder, "--json", tmp_path / "merged.json", "--quiet") == 1
+    assert (tmp_path / "merged.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+    (check,) = load_report(tmp_path / "one.json")["checks"]
+    assert all(row["margins"] for row in check["findings"])
+
+
+@pytest.mark.usefixtures("weightless")
 def test_the_list_and_the_pair_name_the_margins() -> None:
     ((a, b),) = stacked([(Body("CONE"), Body("CONE"))], [0.06])
     assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}

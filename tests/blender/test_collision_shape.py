@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from .reports import pair_report
+from .reports import pair_report, run, run_json
 from .scenes import (
     SQUARE,
     add_object,
@@ -670,3 +670,48 @@ def test_dented_and_round_shapes_in_the_plane() -> None:
     assert verified(a, b, flat=True).signed_distance == pytest.approx(0.5)
     a.contact_lens_shape = "CYLINDER"
     refused(a, b, "'Round' is flat along its local Z", flat=True)
+
+
+def crossing_ramps() -> None:
+    """Two ramps that are apart, in boxes of rigid bodies that are not."""
+    bpy.ops.rigidbody.world_add()
+    faces = [(0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)]
+    corners = np.array([(x, y, z) for y in (-1.0, 1.0) for x, z in ((-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0))])
+    rigid_body(mesh_object("Low", corners, faces), "BOX")
+    rigid_body(mesh_object("High", -corners, faces, (0.2, 0.0, 0.2)), "CYLINDER")
+
+
+def test_the_terminal_names_shapes_that_are_not_the_mesh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    crossing_ramps()
+    cube("Plain", (0.0, 5.0, 0.0)), cube("Other", (0.0, 6.0, 0.0))
+    file = save_scene(tmp_path / "track.blend")
+    code, report = run_json(file)
+    assert code == 1
+    (row,) = (row for row in report["checks"][0]["findings"] if row["a"]["name"] != "Other")
+    assert {side["name"]: (side["checked_as"], side["shape_source"]) for side in (row["a"], row["b"])} == {
+        "Low": ("box", "rigid_body"),
+        "High": ("cylinder", "rigid_body"),
+    }
+    capfd.readouterr()
+    assert run(file) == 1
+    line, plain = sorted(line for line in capfd.readouterr().out.splitlines() if "penetrating  " in line)
+    assert {"High (as a cylinder of its rigid body)", "Low (as a box of its rigid body)"} < {*re.split(" {2,}", line)}
+    assert "(" not in plain
+
+
+def test_shapes_of_a_check_can_be_the_meshes_or_their_hulls(tmp_path: Path) -> None:
+    crossing_ramps()
+    mesh_object("Path", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    bowl = torus("Ring", (0.0, 20.0, 0.0))
+    bowl.contact_lens_shape = "BOX"
+    cube("Inside", (0.0, 20.0, 0.0), size=0.4)
+    file = save_scene(tmp_path / "track.blend")
+
+    def found(*options: str) -> set[tuple[str, str]]:
+        (check,) = run_json(file, *options)[1]["checks"]
+        assert check["settings"]["shapes"] == (options[1] if options else "automatic")
+        return {tuple(sorted(row[side]["name"] for side in "ab")) for row in check["findings"]}  # type: ignore[misc]
+
+    assert found() == found("--shapes", "automatic") == {("High", "Low"), ("Inside", "Ring")}
+    assert found("--shapes", "mesh") == set()
+    assert found("--shapes", "hull") == {("Inside", "Ring")}

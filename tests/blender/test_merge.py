@@ -328,7 +328,7 @@ def chunkings(seed: int, files: list[Path], frames: list[int]) -> list[list[obje
 OPTIONS = [
     ["--clearance", "20mm", "--ignore", "approved", "--verify"],
     ["--collections", "Scene Collection", "Some", "--ignore", "none", "--exact"],
-    ["--no-instances", "--least-contact", "face", "--visibility", "render", "--clearance", "0.1m"],
+    ["--no-instances", "--least-contact", "face", "--visibility", "render", "--clearance", "0.1m", "--shapes", "hull"],
 ]
 
 

@@ -82,6 +82,7 @@ def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, t
         "File": str(scene_file),
         "Scene": "Scene, frame 1",
         "Scope": "Visible objects with instances, as in the viewport",
+        "Shapes": "Those of the objects",
         "Clearance": "0.002 m",
         "Touching": "Reported along edges and in faces",
         "Depths": "First answers; \N{LESS-THAN OR EQUAL TO} marks an upper bound",

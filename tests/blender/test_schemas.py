@@ -21,7 +21,9 @@ pytestmark = [
     pytest.mark.skipif(not IS_AVAILABLE, reason="jsonschema-rs is not installed"),
 ]
 
-OPTIONAL = re.compile(r"(path|motion|left_out|differences|least_contact|exact|visibility|kind|approved_at|more_\w+)$")
+OPTIONAL = re.compile(
+    r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+)$"
+)
 """Fields that checks stored by earlier versions, and so saved lists, do not have."""
 VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
 OF_SIDES_0_1_0 = ("name", "object", "instancer", "instance", "checked_as", "convex")
