@@ -571,11 +571,23 @@ def test_an_instance_of_a_wire_that_collided_as_its_hull_is_not_gone(file: Path)
 
     edited(file, instances)
     old = baseline_of(file)
-    assert check_in_panel()[0].status == "NEW"
     edited(file, lambda: setattr(objects()["A"], "contact_lens_shape", "AUTOMATIC"))
     found = compare(file, old)
     assert found.gone == []
     assert list(found.not_compared.values()) == ["'A [0] of Rig' was not checked"]
+
+
+def test_of_one_instancer_a_wire_is_kept_in_the_list_and_what_is_gone_is_resolved() -> None:
+    cube("Wall")
+    wire, crate, far = cube("Wire"), cube("Crate"), cube("Far", (50.0, 0.0, 0.0))
+    instance_of(collection_of("Rig", wire, crate, far, is_only=True), "Rig", (0.5, 0.0, 0.0))
+    to_a_wire(wire)
+    assert {finding.status for finding in check_in_panel(ignore_parents=False)} == {"NEW"}
+    wire.contact_lens_shape = "AUTOMATIC"
+    bpy.data.collections["Rig"].objects.unlink(crate)
+    statuses = {pair_of(finding.row()): finding.status for finding in check_in_panel(ignore_parents=False)}
+    assert statuses["Wall Wire [0] of Rig"] == "NEW"
+    assert statuses["Crate [1] of Rig Wall"] == "RESOLVED"
 
 
 def test_a_clash_whose_partner_cannot_be_read_is_not_gone(file: Path) -> None:
