@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..data import messages
-from ..data.collision_kinds import CONVEX_HULL, MESH, WORDS
+from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import OF_DEPTH, Approval
@@ -118,13 +118,6 @@ def side_of(obj: SceneObject) -> Row:
         "geometry": obj.geometry_digest,
         "place": obj.place_digest,
     }
-
-
-def shape_words(side: Mapping[str, Any]) -> str:
-    """Return the collision shape of a side of a row, where it is not the mesh; empty where it is."""
-    kind = side["checked_as"].upper()
-    is_mesh = kind == MESH or (kind == CONVEX_HULL and side["convex"])
-    return "" if is_mesh else WORDS[kind]
 
 
 def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:

@@ -26,6 +26,7 @@ from bpy.props import (
 )
 
 from ..data import messages
+from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import instance_name, library_name
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
@@ -170,7 +171,11 @@ def _tooltip(self: Any) -> str:
     )
     note = messages.APART_NOW if finding.is_apart else ""
     note = messages.outdated(reason) if reason else messages.IGNORED if is_ignored(of_scene(scene), finding) else note
-    return messages.clash_tooltip((label(finding, "a"), label(finding, "b")), finding.relation, what, status, note)
+    a, b = (
+        messages.checked_as(label(finding, letter), words_of_side(row[letter]), row[letter].get("shape_source"))
+        for letter in "ab"
+    )
+    return messages.clash_tooltip((a, b), finding.relation, what, status, note)
 
 
 class ContactLensFinding(bpy.types.PropertyGroup):

@@ -10,8 +10,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..check.changes import APART, RESOLVED
-from ..check.clash_rows import present_relations, shape_words, words
+from ..check.clash_rows import present_relations, words
 from ..data import messages
+from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
 from ..data.lazy_rows import Row, column
 from ..data.names import elided, visible
@@ -170,5 +171,4 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
 
 def _name(side: Mapping[str, Any]) -> str:
     name = elided(visible(side["name"]), WIDEST, "...")
-    shape = shape_words(side)
-    return messages.checked_as(name, shape, side.get("shape_source")) if shape else name
+    return messages.checked_as(name, words_of_side(side), side.get("shape_source"))

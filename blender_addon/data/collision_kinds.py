@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
     "AUTOMATIC",
@@ -55,3 +57,10 @@ class Choice:
     "automatic"."""
     note: str = ""
     """The difference from the request, as the end of a sentence about the object."""
+
+
+def words_of_side(side: Mapping[str, Any]) -> str:
+    """Return the shape in which a side of a clash collided, where that is not its mesh; empty where it is."""
+    kind = side["checked_as"].upper()
+    is_mesh = kind == MESH or (kind == CONVEX_HULL and side["convex"])
+    return "" if is_mesh else WORDS[kind]

@@ -577,8 +577,8 @@ SHAPE_SOURCES = {"rigid_body": " of its rigid body"}
 
 
 def checked_as(name: str, shape: str, source: str | None) -> str:
-    """Return the name of an object that collided as another shape than its mesh."""
-    return f"{name} (as a {shape}{SHAPE_SOURCES.get(source or '', '')})"
+    """Return the name of an object with the shape in which it collided; shape: empty where that is its mesh."""
+    return f"{name} (as a {shape}{SHAPE_SOURCES.get(source or '', '')})" if shape else name
 
 
 def within_margins(gap: float, margins: float, units: Lengths) -> str:

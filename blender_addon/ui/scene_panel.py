@@ -14,8 +14,8 @@ import bpy
 
 from ..check import changes, clash_list
 from ..check import results as scene_results
-from ..check.clash_rows import shape_words
 from ..data import messages
+from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.names import elided
 from ..data.objects import frame_of
@@ -43,6 +43,8 @@ WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
 ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
+LEAST_NAME = 6
+"""Letters of a name that must be left beside a shape."""
 COUNTED = (*scene_results.RELATIONS, changes.WITHIN_MARGINS)
 """What clashes count as."""
 
@@ -74,8 +76,11 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         first = column.split(factor=fraction, align=True)
         left = first.row(align=True)
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
-        shapes = ("", "") if heading is not None else _shapes(item)
-        left.label(text=elided(names[0], room - len(number) - SCROLL_BAR - len(count + shapes[0])) + shapes[0] + count)
+        sides = [item.row()[letter] for letter in "ab"]
+        if names[0] != scene_results.label(item, "a"):
+            sides.reverse()
+        beside = room - len(number) - SCROLL_BAR - len(count)
+        left.label(text=_name(names[0], sides[0], beside) + count)
         right = first.row()
         right.alignment = "RIGHT"
         right.label(text=number)
@@ -83,7 +88,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         # New is worth a mark only beside clashes that were found before.
         is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
-        second.label(text=elided(names[1], room - len(shapes[1])) + shapes[1])
+        second.label(text=_name(names[1], sides[1], room))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         column = layout.column(align=True)
@@ -400,11 +405,13 @@ def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
     return max(0.4, 1.0 - (len(number) + SCROLL_BAR) / layout.characters(context))
 
 
-def _shapes(clash: Any) -> tuple[str, str]:
-    """Return in which shapes A and B collided, where these are not their meshes, to be put after their names."""
-    row = clash.row()
-    a, b = (f" ({words})" if (words := shape_words(row[letter])) else "" for letter in "ab")
-    return a, b
+def _name(name: str, side: dict[str, Any], room: int) -> str:
+    """Return the name of an object, and the shape in which it collided where that is not its mesh and there is room."""
+    shape = words_of_side(side)
+    shape = f" ({shape})" if shape else ""
+    if room - len(shape) < min(len(name), LEAST_NAME):  # the tooltip has it
+        shape = ""
+    return elided(name, room - len(shape)) + shape
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:

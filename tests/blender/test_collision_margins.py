@@ -105,7 +105,7 @@ def around(a: Body, b: Body) -> list[float]:
     limits = {width(a) + width(b), 0.01}
     if "MESH" in (a.shape, b.shape):
         limits |= {width(a), width(b), 0.02, 0.01 + width(a), 0.01 + width(b)}
-    return sorted({factor * limit for limit in limits for factor in (0.95, 1.05) if limit > 0.0})
+    return sorted({factor * limit for limit in limits for factor in (0.95, 1.06) if limit > 0.0})
 
 
 def assert_reported_as_simulated(pairs: Sequence[tuple[Body, Body]]) -> None:

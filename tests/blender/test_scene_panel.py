@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import cube, part, update
+from .scenes import cube, part, rigid_body, update
 from .test_scene_check import check, row_of_cubes, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -72,6 +72,27 @@ def test_a_row_has_a_dot_the_number_and_both_names() -> None:
     assert [each.texts for each in rows] == [["A", "0.5 m", "B"], ["B", "C"], ["C", "0.01 m", "D"]]
     assert [each.dots for each in rows] == [["penetrating"], ["touching"], ["within_clearance"]]
     assert [each.greyed for each in rows] == [[], [], []]
+
+
+def test_a_row_names_the_shapes_that_are_not_the_mesh() -> None:
+    row_of_cubes()
+    bpy.ops.rigidbody.world_add()
+    rigid_body(bpy.data.objects["A"], "CYLINDER")
+    bpy.data.objects["B"].contact_lens_shape = "BOX"
+    check()
+    assert [each.texts[::2] for each in (row(0), row(1))] == [["A (cylinder)", "B (box)"], ["B (box)"]]
+    assert tooltip("A").startswith("A: A (as a cylinder of its rigid body)\nB: B (as a box)\n")
+    check(sort="OBJECT")
+    assert row(0).texts[::2] == ["B (box) (2)", "A (cylinder)"]
+
+
+def test_gaps_within_margins_are_counted_in_the_panel() -> None:
+    bpy.ops.rigidbody.world_add()
+    for k, z in enumerate((0.0, 2.06)):
+        rigid_body(cube(f"Cone {k}", (0.0, 0.0, z)), "CONE")
+    check()
+    assert "1 within clearance (1 in margins)" in panel().texts
+    assert header() == ["1 clash"]
 
 
 def test_what_is_done_or_out_of_date_is_greyed() -> None:
