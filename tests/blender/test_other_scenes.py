@@ -239,7 +239,7 @@ def test_a_baseline_of_other_scenes_is_refused(
 
 def test_progress_names_the_scene_of_several(room_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     progress, seen = part("blender_addon.commands.progress"), []
-    monkeypatch.setattr(progress.Progress, "show", lambda self, done, details: seen.append((done, details())))
+    monkeypatch.setattr(progress.Progress, "show", lambda self, done, details, place: seen.append((done, place)))
     run(room_file, "--scene", "all", "--quiet", "--fail-on", "never")
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert any(re.match("room.blend, Night, frame 1", text) for _, text in seen)
