@@ -19,6 +19,7 @@ from .scenes import cube, inspect, notes, part, save_scene, update
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 SHAPES = ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE", "CONVEX_HULL", "MESH")
+SAID = "the gap is 0.06 m and the margins are 0.08 m together, so Blender's simulation pushes the two apart"
 PUSHED = 2e-5
 """Blender units: more than rounding moves a body that nothing pushes."""
 
@@ -203,8 +204,7 @@ def test_gaps_within_margins_are_counted_apart(tmp_path: Path, capfd: pytest.Cap
     _, near, far = check["findings"]
     assert near["margins"] is None
     assert (far["relation"], far["depth"], far["margins"]) == ("within_clearance", 0.0, pytest.approx(0.08))
-    said = "within the collision margins: the gap is 0.06 m, and Blender's simulation pushes the two 0.08 m apart"
-    assert said in far["notes"]
+    assert far["notes"][0] == f"within the collision margins: {SAID}"
     table = table_of((tmp_path / "room.csv").read_text("utf-8"))
     assert [float(row["margins"] or 0.0) for row in table] == [0.0, 0.0, pytest.approx(0.08)]
     assert "1 within collision margins" in (tmp_path / "room.html").read_text("utf-8")
@@ -234,8 +234,7 @@ def test_the_list_and_the_pair_name_the_margins() -> None:
     (finding,) = bpy.context.scene.contact_lens_check.findings
     assert (finding.relation, finding.margins) == ("within_clearance", pytest.approx(0.08))
     inspect(a, b)
-    said = "Within the collision margins: the gap is 0.06 m, and Blender's simulation pushes the two 0.08 m apart"
-    assert said in notes()
+    assert f"Within the collision margins: {SAID}" in notes()
     report = pair_report()["contact"]
     assert (report["relation"], report["margins"]) == ("separated", pytest.approx(0.08))
     a.rigid_body.collision_margin = b.rigid_body.collision_margin = 0.02
