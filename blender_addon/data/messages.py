@@ -584,7 +584,7 @@ def checked_as(name: str, shape: str, source: str | None) -> str:
 def within_margins(gap: float, margins: float, units: Lengths) -> str:
     return (
         f"within the collision margins: the gap is {units.length(gap)} and the margins are {units.length(margins)} "
-        "together, so Blender's simulation pushes the two apart"
+        "together, so Blender's simulation may push the two apart"
     )
 
 
