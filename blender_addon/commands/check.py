@@ -34,7 +34,7 @@ from .earlier import Earlier, with_looked_at
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
-from .progress import Progress
+from .progress import Progress, is_of_jobs
 from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
 from .scene_frames import ALL_SCENES, SceneFrames, chosen_scenes
 from .streams import Screen, blender_aside
@@ -57,7 +57,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if part is not None:
         files = [files[place] for place in part["covers"]["files"]]
     missing = [file for file in files if file is not None and not Path(file).is_file()]
-    if part is None and missing and len(missing) == len(files):  # nothing to check: reports stay as they are
+    if not is_of_jobs() and missing and len(missing) == len(files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {blend_file.why_missing(file)}" for file in missing))
     if part is not None:
         make_folder(options.json)

@@ -24,6 +24,11 @@ OF_A_PART = "contact_lens progress "
 """The beginning of such a line; the fraction that is done and the number of clashes follow."""
 
 
+def is_of_jobs() -> bool:
+    """Return whether this process checks a part of a run for the one that started it, and not for a user."""
+    return PART in os.environ
+
+
 class Progress:
     """On standard error: on a terminal a line that renews itself, elsewhere, as in the log of a farm, a line a minute.
 
@@ -36,7 +41,7 @@ class Progress:
         self._renews = self._shown and sys.stderr.isatty()
         self._start = self._last = clock()
         self._percent = -1
-        self._parent = int(os.environ[PART]) if PART in os.environ else None
+        self._parent = int(os.environ[PART]) if is_of_jobs() else None
         self._files, self._file, self._name = files, -1, ""
         self._scene, self._scenes, self._scene_name = 0, 1, ""
         self._frame, self._frames, self._number = 0, 1, 0.0

@@ -17,6 +17,7 @@ from ..report.criteria import ALLOWANCES, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
 from .interruption import Stop
 from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .progress import is_of_jobs
 from .streams import Screen
 
 ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
@@ -67,9 +68,9 @@ def _write(
     screen: Screen,
     output: int,
 ) -> bool:
-    """Write a report, if anything was checked, or what a part says of why nothing was. Returns whether that could be
-    done; the partial report stays if not."""
-    if document["checks"] or document["part"] is not None:
+    """Write a report, if anything was checked; `--jobs` also reads why nothing was. Returns whether that could be done;
+    the partial report stays if not."""
+    if document["checks"] or is_of_jobs():
         try:
             report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
         except ReportFileError as error:

@@ -180,6 +180,8 @@ def parts_here(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         stop, died = part("blender_addon.commands.interruption").Stop(), []
         for number, (name, (command, report)) in enumerate(commands.items(), 1):
             with monkeypatch.context() as patch:
+                for module in ("check", "reporting"):
+                    patch.setattr(part(f"blender_addon.commands.{module}"), "is_of_jobs", lambda: True)
                 if number in here.dying:
                     patch.setattr(part("blender_addon.report.files").Partials, "remove", lambda *_: [])
                 stop._signaled |= run(*command[len(jobs.launch()) :]) == 130
