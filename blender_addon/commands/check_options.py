@@ -89,8 +89,8 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         "--scene",
         action=Collected,
         metavar="NAME",
-        help="the scene (default: the file's active one); can be repeated, and all are all scenes of the file, also "
-        "where one of them is called all. Scenes that are not named are left out",
+        help="the scene (default: the file's active one), or all for every scene of the file, even if one is named "
+        "all; can be repeated. Scenes that are not named are left out",
     )
     side = what.add_mutually_exclusive_group()
     side.add_argument("--visible", action="store_true", help="all visible objects")
@@ -100,13 +100,13 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         action=Collected,
         nargs=2,
         metavar=("A", "B"),
-        help="collection A against collection B; can be repeated: each A against its B",
+        help="collection A against collection B; can be repeated: each A is checked against its own B",
     )
     side.add_argument(
         "--object",
         action=Collected,
         metavar="NAME",
-        help="one object against all other visible ones; can be repeated: each against all others",
+        help="one object against all other visible ones; can be repeated: each is checked against all others",
     )
     what.add_argument(
         "--visibility",
@@ -128,7 +128,8 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         action=Collected,
         type=frames,
         metavar="LIST",
-        help="check each of these frames, such as 1-100 or 1,5,9-20:2; can be repeated: all of the lists",
+        help="check each of these frames, such as 1-100 or 1,5,9-20:2; can be repeated: the frames of all lists are "
+        "checked",
     )
     what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
     what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="report touching pairs")
@@ -237,7 +238,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--allow-coarse",
         action="store_true",
-        help="exit code 0 instead of 3 if coordinates are too coarse for the size of an object, as far from the origin",
+        help="exit code 0 instead of 3 if coordinates are too coarse for the size of an object, such as far from "
+        "the origin",
     )
     out.add_argument(
         "--allow-fast",

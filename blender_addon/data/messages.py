@@ -431,10 +431,10 @@ def excluded(name: str) -> str:
 
 def other_scene(name: str, number: int, is_unchecked: bool) -> str:
     """Return what to know of a scene that is not checked; number: of its objects that are in no checked scene."""
-    objects = f"which has {counted(number, 'object')} that no checked scene has"
+    has = f"has {counted(number, 'object')} that {'is' if number == 1 else 'are'} in no checked scene"
     if is_unchecked:
-        return f"The scene '{name}' was not checked, {objects}: add --scene all, or the scenes to check by name"
-    return f"The scene '{name}' is left out, {objects}"
+        return f"The scene '{name}' was not checked and {has}: add --scene all, or --scene with each name"
+    return f"The scene '{name}' is left out and {has}"
 
 
 def other_layer(name: str, number: int, is_unchecked: bool) -> str:
@@ -589,7 +589,7 @@ def within_margins(gap: float, margins: float, units: Lengths) -> str:
 
 
 def some_within_margins(text: str, count: int) -> str:
-    return f"{text} ({count:,} in margins)"
+    return f"{text} ({count:,} within margins)"
 
 
 def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:
@@ -745,7 +745,7 @@ REPORTED_TOUCHES = {
 FIRST_DEPTHS = "First answers; ≤ marks an upper bound"
 DEPTHS_IN_FULL = "Exact where possible; ≤ marks an upper bound"
 PLACES_LEFT_OUT = {"scene": "scene", "layer": "view layer"}
-"""Kinds of what was skipped that are no objects, in words."""
+"""Kinds of what was skipped that are not objects, in words."""
 IGNORED_PAIRS = {
     "parents": "parent and child",
     "collections": "same collection",
@@ -1139,7 +1139,7 @@ def not_regular(path: str) -> str:
 
 
 def no_partial(path: str, reason: str) -> str:
-    return f"{path}: there is no room for what is done meanwhile: {reason}"
+    return f"{path}: a partial report cannot be written meanwhile: {reason}"
 
 
 def partial_report_at(path: str) -> str:
@@ -1300,7 +1300,7 @@ def needs_newer(version: str, own: str) -> str:
 
 
 def no_scene(name: str, scenes: Sequence[str]) -> str:
-    return f"there is no scene '{name}' in the file, which has {names_of(scenes)}"
+    return f"there is no scene '{name}' in the file, which has {quoted(scenes, 10)}"
 
 
 def failed(relations: Sequence[str], fail_on: str) -> str:
@@ -1317,15 +1317,17 @@ def failed(relations: Sequence[str], fail_on: str) -> str:
 def clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> str:
     """Return why the exit code is 0; found: how many clashes there are, of which none counts; allowed: how much could
     not be checked, by these options."""
-    text = f"none of {clashes(found)} counts (--fail-on {fail_on})" if found else "no clashes"
-    left = f"; {allowed:,} not checked, allowed by {' and '.join(options)}" if allowed else ""
+    text = "no clashes"
+    if found:
+        text = f"{'1 clash does not count' if found == 1 else f'none of {clashes(found)} counts'} (--fail-on {fail_on})"
+    left = f"; {counted(allowed, 'item')} not checked, allowed by {' and '.join(options)}" if allowed else ""
     return f"Exit code 0: {text}{left}"
 
 
 def unchecked(count: int, options: Sequence[str]) -> str:
     """Return why the exit code is that of what could not be checked; options: those that allow it."""
     allow = f"{' and '.join(options)} {'allows' if len(options) == 1 else 'allow'} that"
-    return f"Exit code 3: no clash counts, but {count:,} could not be checked ({allow})"
+    return f"Exit code 3: no clash counts, but {counted(count, 'item')} could not be checked ({allow})"
 
 
 def files_failed(count: int, total: int) -> str:
@@ -1337,16 +1339,11 @@ def of_scene(name: str, text: str) -> str:
     return f"{name}: {text}"
 
 
-def names_of(names: Sequence[str], most: int = 10) -> str:
-    """Return names in quotes, the first ones of many."""
-    return ", ".join(f"'{name}'" for name in names[:most]) + and_more(len(names) - most)
-
-
 def emptied(names: Sequence[str]) -> str:
     """Return the end of a verdict: which objects their modifiers have left nothing of; empty for none."""
     if not names:
         return ""
-    return f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {names_of(names, 3)}"
+    return f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {quoted(names, 3)}"
 
 
 def not_all_checked(reasons: Sequence[str]) -> str:

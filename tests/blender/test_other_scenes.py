@@ -52,8 +52,8 @@ def scenes_of(document: Any) -> list[tuple[str, int]]:
 
 def test_other_scenes_are_not_checked_and_named(room_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert unchecked(room_file, "scene") == {
-        name: f"The scene '{name}' was not checked, which has 2 objects that no checked scene has: add --scene all, or "
-        "the scenes to check by name"
+        name: f"The scene '{name}' was not checked and has 2 objects that are in no checked scene: add --scene all, or "
+        "--scene with each name"
         for name in ("Day", "Night")
     }
     assert "The scene 'Day' was not checked" in capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_left_out_scenes_are_counted_by_themselves(room_file: Path, capsys: pyte
 
 def test_an_unknown_scene_lists_those_there_are(room_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(room_file, "--scene", "Clean", "--scene", "night", "--quiet") == 2
-    assert "there is no scene 'night' in the file, which has 'Clean', 'Day', 'Night'" in capsys.readouterr().err
+    assert "there is no scene 'night' in the file, which has 'Clean', 'Day' and 'Night'" in capsys.readouterr().err
 
 
 def test_all_scenes_are_checked_where_one_is_called_all(room_file: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_panel_leaves_other_scenes_out(room_file: Path) -> None:
     assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
     record = json.loads(bpy.context.scene.contact_lens_check.summary)
     assert [(entry["kind"], entry["unchecked"]) for entry in record["skipped"]] == [("scene", False)] * 2
-    assert "The scene 'Day' is left out, which has 2 objects that no checked scene has" in texts_of_panel()
+    assert "The scene 'Day' is left out and has 2 objects that are in no checked scene" in texts_of_panel()
 
 
 # --- parts, baselines, jobs -----------------------------------------------------------------------------------------

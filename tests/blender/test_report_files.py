@@ -344,7 +344,7 @@ def test_a_full_disk_names_no_file_that_is_not_there(tmp_path: Path, capsys: pyt
     with no_file_larger_than(100):
         assert run(file, *options) == 2
     said = capsys.readouterr().err
-    assert f"contact_lens: {paths['json']}: there is no room for what is done meanwhile: File too large" in said
+    assert f"contact_lens: {paths['json']}: a partial report cannot be written meanwhile: File too large" in said
     assert f"contact_lens: {paths['json']}: File too large\n" in said
     assert ".partial" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["scene.blend"]

@@ -91,7 +91,7 @@ def test_gaps_within_margins_are_counted_in_the_panel() -> None:
     for k, z in enumerate((0.0, 2.06)):
         rigid_body(cube(f"Cone {k}", (0.0, 0.0, z)), "CONE")
     check()
-    assert "1 within clearance (1 in margins)" in panel().texts
+    assert "1 within clearance (1 within margins)" in panel().texts
     assert header() == ["1 clash"]
 
 

@@ -268,15 +268,15 @@ def test_the_last_line_says_why_the_exit_code_is_what_it_is(tmp_path: Path, capf
         "; all are touching or within clearance, which --fail-on penetrating does not count"
     )
     last = told(capfd, "check", touching, "--fail-on", "penetrating")[-1]
-    assert last == "Exit code 0: none of 1 clash counts (--fail-on penetrating)"
+    assert last == "Exit code 0: 1 clash does not count (--fail-on penetrating)"
     assert told(capfd, "check", touching, "--no-touching")[-1] == "Exit code 0: no clashes"
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     broken = save_scene(tmp_path / "broken.blend")
     assert told(capfd, "check", broken, "--no-touching")[-1] == (
-        "Exit code 3: no clash counts, but 1 could not be checked (--allow-skipped allows that)"
+        "Exit code 3: no clash counts, but 1 item could not be checked (--allow-skipped allows that)"
     )
     last = told(capfd, "check", broken, "--no-touching", "--allow-skipped")[-1]
-    assert last == "Exit code 0: no clashes; 1 not checked, allowed by --allow-skipped"
+    assert last == "Exit code 0: no clashes; 1 item not checked, allowed by --allow-skipped"
     *_, total, last = told(capfd, "check", broken, touching, tmp_path / "none.blend")
     assert total.endswith("; 1 of the checks is not complete")
     assert last == "Exit code 2: 1 of 3 files could not be checked to the end"
