@@ -52,12 +52,12 @@ class RigidBodies:
 
     @cached_property
     def _never_meet(self) -> dict[int, frozenset[int]]:
-        """By object the others that constraints keep it from colliding with."""
+        """By object the others that constraints keep it from colliding with, also where they are not enabled."""
         world = self._scene.rigidbody_world
         found: dict[int, frozenset[int]] = {}
         for obj in () if world is None or world.constraints is None else world.constraints.all_objects:
             joint = obj.rigid_body_constraint
-            if joint is None or not (joint.enabled and joint.disable_collisions and joint.object1 and joint.object2):
+            if joint is None or not (joint.disable_collisions and joint.object1 and joint.object2):
                 continue
             for one, other in ((joint.object1, joint.object2), (joint.object2, joint.object1)):
                 found[one.session_uid] = found.get(one.session_uid, frozenset()) | {other.session_uid}

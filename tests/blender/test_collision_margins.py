@@ -173,6 +173,9 @@ def test_bodies_that_blender_does_not_collide_have_no_margins() -> None:
     rules = {"ignore_joined": False}
     assert are_pushed(list(made.values())) == [name in ("Collide", "Chosen") for name in names]
     assert reported_margins(**rules) == {"0": pytest.approx(0.08)}
+    joint.rigid_body_constraint.enabled = False
+    assert not are_pushed([made["Joined"]])[0]
+    assert set(reported_margins(**rules)) == {"0"}, "it need not be enabled for that"
     joint.rigid_body_constraint.disable_collisions = False
     assert set(reported_margins(**rules)) == {"0", "4"}
     bpy.context.scene.rigidbody_world.enabled = False
