@@ -72,7 +72,7 @@ def lines(
     listed = [findings[k] for k in places]  # each is made once
     rows = [
         (
-            row["relation"].replace("_", " "),
+            word.replace("_", " "),
             _name(row["a"]),
             _name(row["b"]),
             _distance(row, units),
@@ -80,7 +80,7 @@ def lines(
             _status(row, units),
             _change(row, units),
         )
-        for row in listed
+        for row, word in zip(listed, words(listed), strict=True)
     ]
     widths = [max((len(row[k]) for row in rows), default=0) for k in range(7)]
     found += [
