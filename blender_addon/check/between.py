@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs that are not checked between two frames: one of them moved so far that it may have passed through the other.
 
-A thing may have been anywhere in the box around its places at both frames, its swept box. What turns far or follows a
-curve can leave that: it is a sign of what was missed, not a proof that nothing was.
+A thing may have been anywhere in the box around its places at both frames, its swept box, but not far from its way
+there relative to the other. What turns far or follows a curve can leave the box: it is a sign of what was missed, not a
+proof that nothing was.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import numpy as np
 
 from ...core.broad_phase.candidate_pairs import candidate_pairs
 from ...core.result import Relation
+from ...core.shapes.hull import ConvexHull
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data import messages
+from ..data.collision_kinds import PRIMITIVES
 from ..data.records import FIRST_ANSWER, Pair, Settings, Skipped
 from ..read.scene_objects import CheckInput, SceneObject
 from .candidates import touching_bands
@@ -26,6 +29,7 @@ from .decisions import APPROVED, IGNORED, Decision
 from .frame_cache import FrameCache
 from .motion import Sample, Steps, extents_along
 from .pair import check_pair
+from .pair_contact import find
 
 TOGETHER = 1e-3
 """Relative to how far a thing moved: what moves no more relative to another moves with it."""
@@ -50,12 +54,14 @@ def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, 
     ignored = np.concatenate([np.zeros(0, np.intp), *given.ignored_rows(pairs).values()])
     pairs = np.delete(pairs, ignored, axis=0)
     pairs = pairs[~_are_decided(given, pairs, decide)]
-    pairs = pairs[~_are_known(steps, pairs)]
     # A pair of which either may have passed through the other is one of that which moved farther.
     codes, back = pairs @ [len(given.objects), 1], pairs @ [1, len(given.objects)]
     is_second = (distance[pairs] @ [-1, 1] > 0.0) | ((distance[pairs] @ [-1, 1] == 0.0) & (pairs @ [1, -1] > 0))
+    pairs = pairs[~(np.isin(codes, back) & is_second)]
+    pairs = pairs[~_keep_clear(steps, pairs)]
+    pairs = pairs[~_are_known(steps, pairs)]
     found: dict[int, set[str]] = {}
-    for k, other in pairs[~(np.isin(codes, back) & is_second)].tolist():
+    for k, other in pairs.tolist():
         found.setdefault(k, set()).add(given.objects[other].name)
     frames = steps.before.frame, steps.now.frame
     entries = []
@@ -116,22 +122,80 @@ def _relative_steps(steps: Steps, pairs: IntArray) -> FloatArray:
 
     Relative to the middle of the other, or as if it were attached to it, whatever is less.
     """
-    objects, objects_before = steps.now.given.objects, steps.before.given.objects
-    now = [[objects[k] for k in side] for side in pairs.T.tolist()]
-    before = [[objects_before[k] for k in side] for side in steps.start[pairs].T.tolist()]
-    end, start = _corners(now[0]), _corners(before[0])
-    shift = _corners(now[1]).mean(axis=1) - _corners(before[1]).mean(axis=1)
-    (linear, place), (linear_before, place_before) = _poses(now[1]), _poses(before[1])
-    is_flattened = np.linalg.det(linear) == 0.0
-    linear, linear_before = (np.where(is_flattened[:, None, None], np.eye(3), of) for of in (linear, linear_before))
-    turned = linear_before @ np.linalg.inv(linear)
-    attached = (end - place[:, None]) @ turned.transpose(0, 2, 1) + place_before[:, None]
+    (now, other), (before, other_before) = _sides(steps, pairs)
+    end, start = _corners(now), _corners(before)
+    shift = _corners(other).mean(axis=1) - _corners(other_before).mean(axis=1)
+    attached, _ = _attached(end, other, other_before)
     found = []
     for moved in (end - shift[:, None] - start, attached - start):
         fastest = np.einsum("nij,nij->ni", moved, moved).argmax(axis=1)
         found.append(moved[np.arange(len(pairs)), fastest])
     nearer = np.linalg.norm(found[1], axis=1) < np.linalg.norm(found[0], axis=1)
     return np.where(nearer[:, None], found[1], found[0])
+
+
+def _sides(steps: Steps, pairs: IntArray) -> list[list[list[SceneObject]]]:
+    """Return the things of pairs (n, 2), of both sides, at the second frame, and at the first one."""
+    samples = (steps.now, pairs), (steps.before, steps.start[pairs])
+    return [[[at.given.objects[k] for k in side] for side in places.T.tolist()] for at, places in samples]
+
+
+def _attached(
+    points: FloatArray, others: Sequence[SceneObject], before: Sequence[SceneObject]
+) -> tuple[FloatArray, FloatArray]:
+    """Return where points (n, k, 3) were before if they were attached to the others, and how they were turned
+    (n, 3, 3)."""
+    (linear, place), (linear_before, place_before) = _poses(others), _poses(before)
+    is_flattened = np.linalg.det(linear) == 0.0
+    linear, linear_before = (np.where(is_flattened[:, None, None], np.eye(3), of) for of in (linear, linear_before))
+    turned = linear_before @ np.linalg.inv(linear)
+    return (points - place[:, None]) @ turned.transpose(0, 2, 1) + place_before[:, None], turned
+
+
+def _keep_clear(steps: Steps, pairs: IntArray) -> BoolArray:
+    """Return of pairs (n, 2) whether the first kept clear of the other, which is rigid.
+
+    It did where a capsule around its way, relative to the other, is apart from that: what turns about an axis that
+    stays, by half a turn at most or about its own middle, does not leave the capsule.
+    """
+    clear = np.zeros(len(pairs), dtype=bool)
+    if not len(pairs):
+        return clear
+    (now, other), (before, other_before) = _sides(steps, pairs)
+    start = _corners(before)
+    end, turned = _attached(_corners(now), other, other_before)
+    first, last = start.mean(axis=1), end.mean(axis=1)
+    radii = [np.linalg.norm(at - middle[:, None], axis=2) for at, middle in ((start, first), (end, last))]
+    bulge = 0.5 * np.linalg.norm(last - first, axis=1) * np.tan(0.25 * _angles(before, now, turned))
+    radius = np.max(radii, axis=(0, 2)) + bulge
+    known = FrameCache(follows=False)
+    for k, (item, at_end) in enumerate(zip(other_before, other, strict=True)):
+        is_rigid = item.geometry.digest == at_end.geometry.digest and np.linalg.det(at_end.linear) != 0.0
+        if not is_rigid or item.parts or _may_leave_its_box(now[k]):
+            continue
+        with suppress(ValueError):  # the check of the frame says so
+            shape = known.shapes.of(item)
+            shape.prepare()
+            way, tolerance = ConvexHull(np.stack([first[k], last[k]])), steps.now.given.rules.contact_tolerance
+            found = find(way, shape.solid, (None, None), "auto", float(radius[k]), tolerance, None, FIRST_ANSWER, False)
+            clear[k] = found.relation == Relation.SEPARATED
+    return clear
+
+
+def _may_leave_its_box(item: SceneObject) -> bool:
+    """Return whether the shape of a thing may be elsewhere than the box of its mesh."""
+    return bool(item.parts) or (item.kind in PRIMITIVES and item.choice.source == "rigid_body")
+
+
+def _angles(before: Sequence[SceneObject], now: Sequence[SceneObject], turned: FloatArray) -> FloatArray:
+    """Return by how much things turned (n,), in radians, pi at most; turned (n, 3, 3): the axes of what they are
+    compared with."""
+    linear, linear_before = turned @ _poses(now)[0], _poses(before)[0]
+    with np.errstate(invalid="ignore"):
+        axes, axes_before = (of / np.linalg.norm(of, axis=1, keepdims=True) for of in (linear, linear_before))
+    cosines = 0.5 * (np.einsum("nij,nij->n", axes, axes_before) - 1.0)
+    angles: FloatArray = np.arccos(np.clip(np.nan_to_num(cosines, nan=-1.0), -1.0, 1.0))
+    return angles
 
 
 def _corners(objects: Sequence[SceneObject]) -> FloatArray:

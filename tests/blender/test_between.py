@@ -15,7 +15,7 @@ import pytest
 
 from .processes import in_process, modules_of
 from .reports import load_report, outputs, run, run_json
-from .scenes import adopt, animate, block, cube, save_scene, sheet
+from .scenes import adopt, animate, block, cube, save_scene, sheet, torus
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -97,6 +97,36 @@ def test_what_moves_together_or_meets_nothing_is_checked(tmp_path: Path) -> None
     _, data = run_json(scene, *FRAMES, "--ignore", "none")
     assert fast(data) == {}
     assert max(check["motion"]["extents"] or 9.0 for check in data["checks"]) > 2.0, "else this proves nothing"
+
+
+def test_what_keeps_clear_of_a_shape_is_checked_though_it_is_in_the_box_of_that(tmp_path: Path) -> None:
+    """A ball flies and turns in the middle of a ring, and cartons go round a post."""
+    torus("Ring", major_radius=20.0, minor_radius=1.0)
+    ball = cube("Ball", size=0.5)
+    animate(ball, "location", "LINEAR", f1=(-3.0, 0.0, 0.0), f6=(3.0, 0.0, 0.0))
+    animate(ball, "rotation_euler", "LINEAR", f1=(0.0, 0.0, 0.0), f6=(0.0, 3.0, 9.0))
+    bpy.ops.mesh.primitive_cylinder_add(radius=2.0, location=(50.0, 0.0, 0.0))
+    for k in range(8):
+        carton = cube(f"Carton {k}", size=0.3)
+        turns = {f"f{frame}": (0.0, 0.0, k * math.pi / 4 + 0.16 * frame) for frame in range(1, 7)}
+        at = {frame: (50.0 + 2.5 * math.cos(z), 2.5 * math.sin(z), 0.0) for frame, (*_, z) in turns.items()}
+        animate(carton, "location", "LINEAR", **at)
+        animate(carton, "rotation_euler", "LINEAR", **turns)
+    code, data = run_json(save_scene(tmp_path / "round.blend"), *FRAMES)
+    assert (code, fast(data)) == (0, {})
+    assert all(check["motion"]["extents"] > 1.0 for check in data["checks"][1:]), "else this proves nothing"
+
+
+def test_what_swings_through_a_wall_may_have_passed(tmp_path: Path) -> None:
+    """Of a quarter turn the wall is at the middle of the arc, which the straight way does not meet."""
+    ball = cube("Ball", (5.0, 0.0, 0.0), 0.3)
+    pivot = block("Pivot", (0.1, 0.1, 0.1), (0.0, 0.0, 5.0))
+    adopt(pivot, ball)
+    animate(pivot, "rotation_euler", "CONSTANT", f1=(0.0, 0.0, 0.0), f5=(0.0, 0.0, math.pi / 2))
+    middle = 5.0 * math.sqrt(0.5)
+    block("Wall", (0.4, 0.4, 1.0), (middle, middle, 0.0))
+    _, data = run_json(save_scene(tmp_path / "swing.blend"), *FRAMES)
+    assert names(data) == [["Ball", "Wall"]]
 
 
 def test_two_that_move_towards_each_other_may_pass(tmp_path: Path) -> None:
