@@ -460,8 +460,10 @@ def no_surface(name: str, kind: str) -> str:
     return f"'{name}' {kind}, which {'have' if kind.endswith('s') else 'has'} no surface"
 
 
-def only_edges(name: str) -> str:
-    return f"'{name}' has no faces, so it has no surface: choose Convex Hull as its collision shape if it is solid"
+def only_edges(name: str, may_choose: bool = True) -> str:
+    """may_choose: whether a collision shape of its own counts."""
+    advice = ": choose Convex Hull as its collision shape if it is solid" if may_choose else ""
+    return f"'{name}' has no faces, so it has no surface{advice}"
 
 
 def scaled_to_zero(name: str) -> str:

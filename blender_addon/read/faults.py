@@ -65,6 +65,8 @@ PASS_ON = frozenset(
 """The types of data-blocks whose users are affected with them. Not scenes, which use all their objects."""
 SIMULATIONS = frozenset({"CLOTH", "SOFT_BODY"})
 """Modifiers with a point cache."""
+IMPORTS = "GeometryNodeImport"
+"""How the types of nodes begin that read a file, whose path is their first input."""
 DISPLACING = frozenset({"DISPLACE", "WAVE"})
 """Surfaces of Dynamic Paint that move vertices."""
 
@@ -149,12 +151,25 @@ def _exists(path: str, library: bpy.types.Library | None) -> bool:
 
 
 def _file(block: Any) -> _Words | None:
-    """What to say of an image or a font whose file is missing: both may shape geometry."""
+    """What to say of an image, a font or a volume whose file is missing, which may shape geometry, or of nodes that
+    import one."""
+    if isinstance(block, bpy.types.NodeTree):
+        return _imported(block)
     is_image = isinstance(block, bpy.types.Image) and block.source == "FILE"
     is_font = isinstance(block, bpy.types.VectorFont) and block.filepath != "<builtin>"
-    if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
+    # Saving a file makes "//../" of no path.
+    is_volume = isinstance(block, bpy.types.Volume) and bpy.path.basename(block.filepath) and not block.is_sequence
+    is_missing = (is_image or is_font or is_volume) and block.packed_file is None
+    if not is_missing or _exists(block.filepath, block.library):
         return None
     return "file", messages.missing_file(block.filepath)
+
+
+def _imported(tree: bpy.types.NodeTree) -> _Words | None:
+    """What to say of a node group with nodes that import a missing file."""
+    paths: list[Any] = [node.inputs[0] for node in tree.nodes if node.bl_idname.startswith(IMPORTS) and not node.mute]
+    missing = (path.default_value for path in paths if not path.is_linked and path.default_value)
+    return next((("file", messages.missing_file(path)) for path in missing if not _exists(path, tree.library)), None)
 
 
 # --- newer versions of Blender --------------------------------------------------------------------------------------

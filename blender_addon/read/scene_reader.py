@@ -31,6 +31,9 @@ NO_SURFACE = {
     "GPENCIL": "a Grease Pencil drawing",
 }
 """Types of objects that may fill space and are no surfaces, in words."""
+HOLDS = {"CURVES": "curves", "POINTCLOUD": "points", "GREASEPENCIL": "layers"}
+"""What there is none of where modifiers turn such an object into something else, as hair into a mesh."""
+IS_DOMAIN = "is the domain of a fluid"
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), b"")
 """The geometry of a compound parent until its parts are known: its own mesh does not count."""
 PARTS_MISSING = Choice(AUTOMATIC, "automatic", messages.PARTS_MISSING)
@@ -101,7 +104,9 @@ def edited(scene: bpy.types.Scene, objects: Sequence[SceneObject], uids: Collect
 
 
 def _why_without_surface(obj: SceneObject, name: str) -> str:
-    return messages.only_edges(name) if obj.linear.any() else messages.scaled_to_zero(name)
+    if not obj.linear.any():
+        return messages.scaled_to_zero(name)
+    return messages.only_edges(name, may_choose=obj.choice.source != "option")
 
 
 def _is_fluid_domain(obj: Any) -> bool:
@@ -175,9 +180,12 @@ class SceneReader:
     def _without_surface(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         """Name what is no surface, and a collection instance without anything to check."""
         if obj.type in NO_SURFACE:
+            data = obj.evaluated_get(self._depsgraph).data
+            if makes_instances and len(getattr(data, HOLDS.get(obj.type, ""), (data,))) == 0:
+                return
             self._skip_kind(obj.name, messages.no_surface(obj.name, f"is {NO_SURFACE[obj.type]}"))
         elif _is_fluid_domain(obj):
-            self._skip_kind(obj.name, messages.no_surface(obj.name, "is the domain of a fluid"))
+            self._skip_kind(obj.name, messages.no_surface(obj.name, IS_DOMAIN))
         elif obj.instance_type == "COLLECTION" and not makes_instances and obj not in self._faults:
             self.skipped.append(Skipped(obj.name, messages.no_instances(obj.name), unchecked=False))
 
@@ -244,6 +252,8 @@ class SceneReader:
         """Read the instances that the wanted objects make. Returns which objects make instances."""
         makers: dict[int, str] = {}
         without: dict[tuple[str, str], None] = {}
+        empty: dict[bpy.types.Object, ReadError] = {}
+        fluids: dict[tuple[int, int], bool] = {}
         there: set[tuple[int, int, tuple[int, ...]]] = set()
         together: dict[tuple[int, str], dict[int, _Body]] = {}
         only = None if self._only is None else {(key[0], _without_own(key[2])) for key in self._only}
@@ -268,6 +278,16 @@ class SceneReader:
                     words = messages.no_surface(maker.name, f"makes {NO_SURFACE[shown.type]}")
                     without.setdefault((maker.name, words))
                 continue
+            pair = maker.session_uid, source.session_uid
+            if source != maker and pair not in fluids:  # once: there may be many instances
+                thing = f"{source.name} of {maker.name}"
+                fluids[pair] = _is_fluid_domain(source)
+                if fluids[pair]:
+                    without.setdefault((thing, messages.no_surface(thing, IS_DOMAIN)))
+                for kind in _particles_of(source):
+                    without.setdefault((f"{kind} of {thing}", messages.no_surface(thing, f"has {kind}")))
+            if fluids.get(pair):
+                continue
             number = ".".join(map(str, numbers))
             own = source.session_uid if source != maker else 0
             group = maker.session_uid, _without_own(number)
@@ -277,6 +297,12 @@ class SceneReader:
             try:
                 geometry = self._geometry(source, shown, maker)
                 linear, translation = read.world_matrix(name, instance)
+            except read.EmptyError as error:
+                if source == maker and shown.type == "CURVE":  # of nodes, which give it no profile
+                    without.setdefault((maker.name, messages.no_surface(maker.name, "makes curves")))
+                else:
+                    empty.setdefault(source, error)
+                continue
             except ReadError as error:
                 self._skip(name, error)
                 continue
@@ -307,6 +333,8 @@ class SceneReader:
                 together.setdefault(group, {})[source.session_uid] = found, source
         for name, why in without:
             self._skip_kind(name, why)
+        for source, why_empty in empty.items():  # a sentence about the object itself
+            self._skip(source.name, why_empty, is_emptied=read.is_emptied(source))
         parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
         if parents:
             self.objects = [parents.get(found.key, found) for found in self.objects]

@@ -15,6 +15,7 @@ from typing import Any
 import bpy
 import pytest
 
+from . import scenes
 from .layouts import Layout
 from .processes import in_process, installed, modules_of
 from .reports import run, run_json
@@ -543,7 +544,27 @@ def lettered(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("make", [displaced, lettered])
+def filled(folder: Path) -> Path:
+    smoke = bpy.data.volumes.new("Smoke")
+    smoke.filepath = str(folder / "smoke.vdb")
+    cube("B").modifiers.new("Surface", "VOLUME_TO_MESH").object = add_object("Smoke", smoke)
+    Path(smoke.filepath).touch()
+    return folder / "smoke.vdb"
+
+
+def imported(folder: Path) -> Path:
+    if not hasattr(bpy.types, "GeometryNodeImportSTL"):
+        pytest.skip("Blender has such nodes from 4.5 on")
+    link, own, out, load, join = scenes.geometry_nodes(cube("B"), "GeometryNodeImportSTL", "GeometryNodeJoinGeometry")
+    load.inputs["Path"].default_value = str(folder / "part.stl")
+    for node in (own, load):
+        link(node.outputs[0], join.inputs[0])
+    link(join.outputs[0], out.inputs[0])
+    (folder / "part.stl").write_text("solid\nendsolid\n")
+    return folder / "part.stl"
+
+
+@pytest.mark.parametrize("make", [displaced, lettered, filled, imported])
 def test_what_is_shaped_by_a_missing_file_is_unchecked(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     cube("A", (50.0, 0.0, 0.0))
     path = make(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 
 from .reports import run
 from .scenes import (
+    add_object,
     adopt,
     collection_of,
     cube,
@@ -91,6 +92,8 @@ def test_a_wire_collides_as_the_shape_that_was_chosen_for_it(tmp_path: Path) -> 
     bpy.data.objects["Points"].rigid_body.collision_shape = "MESH"  # which there is none of
     _, check = checked(save_scene(scene))
     assert list(without_surface(check)) == ["Points"]
+    _, check = checked(scene, "--shapes", "mesh")  # whatever was chosen
+    assert without_surface(check)["Path"] == "'Path' has no faces, so it has no surface"
 
 
 def test_instances_of_wires_are_named_once(tmp_path: Path) -> None:
@@ -140,6 +143,50 @@ def test_fluids_particles_and_drawings_have_no_surface(tmp_path: Path) -> None:
     smoke.domain_settings.domain_type, smoke.domain_settings.use_mesh = "LIQUID", True  # its own surface
     code, check = checked(save_scene(tmp_path / "scene.blend"))
     assert (code, list(without_surface(check))) == (1, ["Drawing", "particles of Smoke"])
+
+
+def test_fluids_and_particles_of_instances_have_no_surface(tmp_path: Path) -> None:
+    cube("A")
+    smoke, furry = cube("Smoke"), cube("Furry", (9.0, 0.0, 0.0))
+    fluid = smoke.modifiers.new("Fluid", "FLUID")
+    fluid.show_viewport, fluid.fluid_type = False, "DOMAIN"
+    furry.modifiers.new("Hair", "PARTICLE_SYSTEM")
+    furry.particle_systems[0].settings.type = "HAIR"
+    instance_of(collection_of("Effects", smoke, furry, is_only=True), "Set")
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, check["objects"], check["findings"]) == (0, 2, [])
+    assert without_surface(check) == {
+        "Smoke of Set": "'Smoke of Set' is the domain of a fluid, which has no surface",
+        "hair of Furry of Set": "'Furry of Set' has hair, which has no surface",
+    }
+
+
+def test_what_nodes_make_of_hair_and_meshes_is_named_for_what_it_is(tmp_path: Path) -> None:
+    hair = bpy.data.hair_curves.new("Cable")
+    hair.add_curves([2])
+    link, _, out, box = geometry_nodes(add_object("Cable", hair), "GeometryNodeMeshCube")
+    link(box.outputs[0], out.inputs[0])  # no hair is left
+    drawn = cube("Drawn", (9.0, 0.0, 0.0))
+    link, own, out, ring, join = geometry_nodes(drawn, "GeometryNodeCurvePrimitiveCircle", "GeometryNodeJoinGeometry")
+    for node in (own, ring):
+        link(node.outputs[0], join.inputs[0])
+    link(join.outputs[0], out.inputs[0])
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, check["objects"]) == (0, 2)
+    assert [entry["reason"] for entry in check["skipped"]] == ["'Drawn' makes curves, which have no surface"]
+
+
+def test_what_is_instanced_and_has_no_geometry_is_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cube("A"), geometry_nodes(gone := cube("Gone"))
+    members = collection_of("Set", gone, is_only=True)
+    instance_of(members, "One"), instance_of(members, "Two")
+    scene = save_scene(tmp_path / "scene.blend")
+    code, check = checked(scene)
+    assert (code, [(entry["name"], entry["kind"]) for entry in check["skipped"]]) == (0, [("Gone", "emptied")])
+    run(scene)
+    assert "left out, as modifiers leave nothing of it: 'Gone'" in capsys.readouterr().out
 
 
 def test_nothing_collides_with_what_is_scaled_to_zero(tmp_path: Path) -> None:
