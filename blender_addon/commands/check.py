@@ -32,10 +32,10 @@ from . import blend_file
 from .check_options import parser
 from .earlier import Earlier, with_looked_at
 from .interruption import Stop
-from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
 from .progress import Progress, is_of_jobs
-from .reporting import any_fails, criteria_of, exit_code, places_of, write_reports
+from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
 from .scene_frames import ALL_SCENES, SceneFrames, chosen_scenes
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
@@ -102,8 +102,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
             opened = bpy.data.filepath if source["error"] is None else None
         for line in (*total_lines(checks, decisions), *earlier.closing_lines(stop.noted)) if part is None else ():
             screen.say(line)
-        stopped, timed_out = stop.noted, stop.timed_out  # a signal after this changes nothing that was checked
-        document = report_json.sealed(scene_report.document(checks, stopped, inputs, part, earlier.record(stopped)))
+        stopped = Stopped.by(stop)  # a signal after this changes nothing that was checked
+        is_stopped = stopped is not None
+        record = earlier.record(is_stopped)
+        document = report_json.sealed(scene_report.document(checks, is_stopped, inputs, part, record))
         are_all_drawn = options.html is None or draw_worst(
             document,
             options.pictures,
@@ -113,27 +115,21 @@ def run(arguments: Sequence[str], prog: str) -> int:
             run_scripts=options.enable_autoexec,
             opened=opened,
         )
-        unwritten = not write_reports(places, document, criteria, partials, screen, output)
-        is_whole = not stopped and all(source["error"] is None for source in inputs)
-        if part is not None and is_whole and not unwritten:
+        is_written = write_reports(places, document, criteria, partials, screen, output)
+        is_whole = not is_stopped and all(source["error"] is None for source in inputs)
+        if part is not None and is_whole and is_written:
             screen.say(messages.PART_MADE)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
-        unwritten = True
+        is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    if not are_all_drawn and not stopped:
+    if not are_all_drawn and not is_stopped:
         complain_of(messages.STOPPED_UNDRAWN)
-    if timed_out:
-        complain_of(messages.timed_out(options.timeout))
-    elif stopped:
-        complain_of(messages.STOPPED_UNCHECKED)
-    elif failed := sum(source["error"] is not None for source in inputs):
-        screen.say(messages.files_failed(failed, len(inputs)))
+    code = exit_code_of_incomplete(document, stopped, criteria, screen, is_written)
+    if code is not None:
+        return code
+    if not is_written:
         return WRONG
-    if unwritten:
-        return WRONG
-    if timed_out:
-        return FINDINGS if part is None and any_fails(criteria, checks) else UNCHECKED
-    if stopped or (not are_all_drawn and not stop.timed_out):
+    if not are_all_drawn and not stop.timed_out:
         return STOPPED
     return exit_code(criteria, checks, screen) if part is None else CLEAN
 

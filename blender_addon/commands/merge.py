@@ -21,7 +21,7 @@ from .earlier import compare_with_baseline, lines_of_earlier
 from .interruption import Stop
 from .outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of
 from .progress import Progress
-from .reporting import criteria_of, end, exit_code, places_of, write_reports
+from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
 from .streams import Screen, blender_aside
 from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
         if stop.asked:
             complain_of(messages.STOPPED)
             return STOPPED
-        is_stopped = of_jobs is not None and of_jobs.stop.noted
+        stopped = None if of_jobs is None else Stopped.by(of_jobs.stop)
         are_all_drawn = options.html is None or draw_worst(
             document,
             options.pictures,
@@ -114,10 +114,11 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
-    if not are_all_drawn and not is_stopped:
+    if not are_all_drawn and stopped is None:
         complain_of(messages.STOPPED_UNDRAWN)
-    if of_jobs is not None and (is_stopped or any(source["error"] is not None for source in document["inputs"])):
-        return end(document, of_jobs.stop, criteria, screen, is_written)
+    code = exit_code_of_incomplete(document, stopped, criteria, screen, is_written)
+    if code is not None:
+        return code
     if not is_written:
         return WRONG
     if not are_all_drawn and stop.noted:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..check.clash_rows import present_relations
 from ..data import messages
@@ -87,21 +87,35 @@ def _write(
     return True
 
 
-def end(document: scene_report.Document, stop: Stop, criteria: Criteria, screen: Screen, is_written: bool) -> int:
-    """Return what a run that was stopped, or lacks files, ends with, and say why."""
+class Stopped(NamedTuple):
+    """How a run was stopped before all was checked."""
+
+    seconds: float | None
+    """The time limit that has stopped it; None where a signal has."""
+
+    @classmethod
+    def by(cls, stop: Stop) -> Stopped | None:
+        """Return how it was stopped until now; None where it was not."""
+        return cls(stop.seconds if stop.timed_out else None) if stop.noted else None
+
+
+def exit_code_of_incomplete(
+    document: scene_report.Document, stopped: Stopped | None, criteria: Criteria, screen: Screen, is_written: bool
+) -> int | None:
+    """Return what a run that was stopped, or lacks files, ends with, and say why; None of a complete one."""
     checks, inputs = document["checks"], document["inputs"]
     failed = sum(source["error"] is not None for source in inputs)
-    if stop.timed_out:
-        complain_of(messages.timed_out(stop.seconds))
-    elif stop.noted:
+    if stopped is None:
+        if failed:
+            screen.say(messages.files_failed(failed, len(inputs)))
+        return WRONG if failed else None
+    if stopped.seconds is None:
         complain_of(messages.STOPPED_UNCHECKED)
-    else:
-        screen.say(messages.files_failed(failed, len(inputs)))
-    if not (stop.noted and is_written):
+        return STOPPED if is_written else WRONG
+    complain_of(messages.timed_out(stopped.seconds))
+    if not is_written:
         return WRONG
-    if not stop.timed_out:
-        return STOPPED
-    return FINDINGS if any_fails(criteria, checks) else UNCHECKED
+    return FINDINGS if document["part"] is None and any_fails(criteria, checks) else UNCHECKED
 
 
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:

@@ -225,6 +225,22 @@ def test_a_bad_file_costs_no_other(
     assert set(said.splitlines()) == set(capsys.readouterr().err.splitlines())
 
 
+def test_a_time_limit_that_ends_pictures_hides_no_bad_file(
+    scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All checks were complete then, as in one process."""
+    stop = part("blender_addon.commands.interruption").Stop(60.0)
+    monkeypatch.setattr(part("blender_addon.commands.interruption"), "Stop", lambda: stop)
+
+    def draw(*_: Any, **__: Any) -> bool:
+        stop.timed_out = True
+        return False
+
+    monkeypatch.setattr(part("blender_addon.commands.merge"), "draw_worst", draw)
+    code, _ = reports_of(scene_file.parent, scene_file, scene_file.parent / "none.blend", "--jobs", 2)
+    assert (code, "not everything was checked" in capsys.readouterr().err) == (2, False)
+
+
 def test_a_run_that_is_stopped_leaves_what_was_done(
     scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
