@@ -1333,7 +1333,8 @@ def unchecked(count: int, options: Sequence[str]) -> str:
 
 
 def files_failed(count: int, total: int) -> str:
-    return f"Exit code 2: {count:,} of {counted(total, 'file')} could not be checked to the end"
+    which = "the file" if total == 1 else f"{count:,} of {counted(total, 'file')}"
+    return f"Exit code 2: {which} could not be checked to the end"
 
 
 def of_scene(name: str, text: str) -> str:
