@@ -162,13 +162,9 @@ def _tooltip(self: Any) -> str:
     row, status = finding.row(), next(name for word, name, *_ in STATUSES if word == finding.status)
     distance = Distance.of_row(row)
     number = distance.text(UnitFormat.of_scene(scene))
-    what = (
-        f"{distance.name.lower()} {number}"
-        if number
-        else messages.no_depth(row["relation"])
-        if not finding.has_depth
-        else ""
-    )
+    what = f"{distance.name.lower()} {number}" if number else ""
+    if not finding.has_depth:
+        what = messages.no_depth(row["relation"])
     note = messages.APART_NOW if finding.is_apart else ""
     note = messages.outdated(reason) if reason else messages.IGNORED if is_ignored(of_scene(scene), finding) else note
     a, b = (
