@@ -248,6 +248,8 @@ class _Check:
         is_clear = (relations == RELATIONS.index(Relation.SEPARATED)) | (touching & (not rules.touching))
         is_small = touching & ~is_clear & (ranks < LEAST_RANKS[rules.least_contact])
         self._cleared.append(clashes.pairs[is_clear])
+        if number := int((touching & is_clear).sum()):  # they are known to be no deeper: as good as apart
+            self._outcome.ignored["touching"] = self._outcome.ignored.get("touching", 0) + number
         self._ignore("least_contact", clashes.pairs[is_small])
         if (is_clear | is_small).any():
             clashes = clashes.take(np.flatnonzero(~(is_clear | is_small)))

@@ -754,6 +754,7 @@ IGNORED_PAIRS = {
     "joined": "joined by constraint",
     "listed": "listed pairs",
     "approved": "approved pairs",
+    "touching": "touching pairs",
     "least_contact": "smaller touches",
     "decisions": "decided in the file of decisions",
 }
@@ -764,6 +765,7 @@ PAIRS_LEFT_OUT = {
     "joined": "joined by constraint",
     "listed": "listed",
     "approved": "approved",
+    "touching": "touching",
 }
 """What their pairs are, in counts: '4 pairs of parent and child, 2 approved'."""
 DECISIONS_FILE = "the file of decisions"

@@ -77,3 +77,12 @@ def test_the_panel_counts_it(scene_file: Path) -> None:
         finding.status = "APPROVED"
     assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
     assert "Left out: 1 pair of parent and child, 3 approved, 1 object hidden (rendered)" in texts_of_panel()
+
+
+def test_touching_pairs_that_are_not_reported_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cubes = [cube(f"Cube {k}", (2.0 * k, 0.0, 0.0)) for k in range(4)]
+    adopt(cubes[0], cubes[1])
+    bpy.context.scene.contact_lens_check.touching = False  # as the file was saved
+    assert run(save_scene(tmp_path / "room.blend")) == 0
+    said = capsys.readouterr().out
+    assert "Scene: 4 objects, 0 clashes; left out: 1 pair of parent and child, 2 touching\n" in said
