@@ -46,6 +46,8 @@ class EarlierClash(NamedTuple):
 
     id: str
     sides: tuple[EarlierSide, EarlierSide]
+    blender: str | None = None
+    """The version of Blender in which it is a clash, where it is one by collision margins, which differ."""
 
 
 class LookedAt(NamedTuple):
@@ -139,6 +141,8 @@ class _Search:
             }
         if a.exist and b.exist:
             reasons |= {*a.unread, *b.unread, *self._reasons(a.keys, b.keys)}
+            if clash.blender is not None and clash.blender != bpy.app.version_string:
+                reasons.add(messages.margins_of_version(clash.blender))
         return present, sorted(reasons)
 
     def _by_name(self, side: EarlierSide) -> _Candidates:

@@ -1595,6 +1595,12 @@ def was_found_at(frame: float) -> str:
     return f"it was found at frame {frame}"
 
 
+def margins_of_version(version: str) -> str:
+    """Return that a clash by collision margins was found in another version of Blender, as the reason why a baseline's
+    clash is not compared."""
+    return f"it was within the collision margins of Blender {version}"
+
+
 def baseline_unreadable(path: str, reason: str) -> str:
     return f"{path}: {reason}: --baseline needs a JSON report of an earlier check"
 

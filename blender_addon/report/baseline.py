@@ -56,9 +56,11 @@ class _Clash:
     signed_distance: float | None
     resolution: float
     frame: float
+    blender: str | None
+    """See `EarlierClash`."""
 
     @classmethod
-    def of_row(cls, row: Row, unit: float) -> _Clash:
+    def of_row(cls, row: Row, unit: float, blender: str | None) -> _Clash:
         distance, resolution = row["signed_distance"], row["resolution"]
         if not (clash_ids.PATTERN.fullmatch(row["id"]) and row["relation"] in RELATIONS):
             raise ValueError(row)
@@ -70,6 +72,7 @@ class _Clash:
             None if distance is None else _number(distance) * unit,
             0.0 if resolution is None else _number(resolution) * unit,
             _number(row["frame"]),
+            None if row.get("margins") is None else blender,
         )
 
     @property
@@ -113,10 +116,11 @@ class _Check:
         return self.path or self.file
 
     @classmethod
-    def of_record(cls, check: Row) -> _Check:
+    def of_record(cls, check: Row, blender: str | None) -> _Check:
+        """blender: the version that made it."""
         unit = _number(check["units"]["blender_units_per_unit"])
         rows = [row for row in check["findings"] if row.get("status") != "resolved" and not row["apart"]]
-        clashes = [_Clash.of_row(row, unit) for row in rows]
+        clashes = [_Clash.of_row(row, unit, blender) for row in rows]
         return cls(
             _text(check["file"]),
             _text(check["path"]),
@@ -204,7 +208,7 @@ class Baseline:
         """Return the clashes of the check that the one of a file, scene and frame is compared with."""
         check = self._check(path, scene, frame)
         clashes = [] if check is None else check.clashes.values()
-        return [EarlierClash(clash.id, clash.things) for clash in clashes]
+        return [EarlierClash(clash.id, clash.things, clash.blender) for clash in clashes]
 
     def _check(self, path: str | None, scene: str, frame: float) -> _Check | None:
         if path not in self._place:
@@ -318,7 +322,7 @@ def _checks_of(document: Any) -> list[_Check]:
         raise BaselineError(messages.IS_PARTIAL)
     if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):
         raise BaselineError(messages.HAS_NO_IDS)
-    return [_Check.of_record(check) for check in document["checks"]]
+    return [_Check.of_record(check, _text(document["blender"])) for check in document["checks"]]
 
 
 def _number(value: Any) -> float:

@@ -13,7 +13,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from .reports import load_report, pair_report, run, table_of
+from .reports import load_report, pair_report, run, run_json, table_of
 from .scenes import cube, inspect, notes, part, save_scene, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -230,6 +230,27 @@ def test_parts_of_a_run_find_the_same_margins(tmp_path: Path) -> None:
     assert (tmp_path / "merged.json").read_bytes() == (tmp_path / "one.json").read_bytes()
     (check,) = load_report(tmp_path / "one.json")["checks"]
     assert all(row["margins"] for row in check["findings"])
+
+
+@pytest.mark.usefixtures("weightless")
+def test_what_was_within_the_margins_of_another_blender_is_not_gone(tmp_path: Path) -> None:
+    stacked([(Body("CONE"), Body("CONE"))] * 2, [0.06, -0.1])
+    file, old = save_scene(tmp_path / "room.blend"), tmp_path / "old.json"
+    assert run(file, "--json", old, "--quiet") == 1
+    for obj in bpy.data.objects:
+        obj.rigid_body.collision_margin = 0.02
+    bpy.data.objects["1 b"].location.z = 2.0
+    save_scene(file)
+
+    def compared() -> tuple[list[str], list[tuple[str, str]]]:
+        _, document = run_json(file, "--baseline", old)
+        (check,) = document["checks"]
+        names = [entry["a"]["name"] for entry in check["gone"]]
+        return names, [(entry["a"]["name"], entry["reason"]) for entry in check["not_compared"]]
+
+    assert compared() == (["1 a", "0 a"], [])
+    old.write_text(old.read_text("utf-8").replace(f'"{bpy.app.version_string}"', '"5.9.0"'), "utf-8")
+    assert compared() == (["1 a"], [("0 a", "it was within the collision margins of Blender 5.9.0")])
 
 
 @pytest.mark.usefixtures("weightless")
