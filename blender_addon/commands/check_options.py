@@ -223,8 +223,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--allow-skipped",
         action="store_true",
-        help="exit code 0 instead of 3 if an object or a pair could not be checked. Objects without geometry, or left "
-        "out by an option, never count",
+        help="exit code 0 instead of 3 if an object, a pair or a scene could not be checked. Objects without geometry, "
+        "or left out by an option, never count",
     )
     out.add_argument(
         "--allow-empty", action="store_true", help="exit code 0 instead of 3 if there was no object to check"
@@ -251,8 +251,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         "--list",
         type=_listed,
         metavar="N",
-        help=f"how many clashes of a check the terminal lists, the worst (default: {MOST_CLASHES}; of several frames "
-        f"together, but {LEAST_OF_A_FRAME} of each): a number, or all",
+        help="how many of the worst clashes of a check the terminal lists: a number, or all (default: "
+        f"{MOST_CLASHES}, or that number for all --frames together, but at least {LEAST_OF_A_FRAME} for each)",
     )
     out.add_argument(
         "--quiet",
