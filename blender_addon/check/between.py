@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs that are not checked between two frames: one of them moved so far that it may have passed through the other.
 
-A thing may have been anywhere in the box around its places at both frames, its swept box, but not far from its way
+A thing may have been anywhere in the box around its places at both frames, its swept box, but not far from its path
 there relative to the other. What turns far or follows a curve can leave the box: it is a sign of what was missed, not a
 proof that nothing was.
 """
@@ -155,7 +155,7 @@ def _attached(
 def _keep_clear(steps: Steps, pairs: IntArray) -> BoolArray:
     """Return of pairs (n, 2) whether the first kept clear of the other, which is rigid.
 
-    It did where a capsule around its way, relative to the other, is apart from that: what turns about an axis that
+    It did where a capsule around its path, relative to the other, is apart from that: what turns about an axis that
     stays, by half a turn at most or about its own middle, does not leave the capsule.
     """
     clear = np.zeros(len(pairs), dtype=bool)
@@ -176,8 +176,10 @@ def _keep_clear(steps: Steps, pairs: IntArray) -> BoolArray:
         with suppress(ValueError):  # the check of the frame says so
             shape = known.shapes.of(item)
             shape.prepare()
-            way, tolerance = ConvexHull(np.stack([first[k], last[k]])), steps.now.given.rules.contact_tolerance
-            found = find(way, shape.solid, (None, None), "auto", float(radius[k]), tolerance, None, FIRST_ANSWER, False)
+            line, tolerance = ConvexHull(np.stack([first[k], last[k]])), steps.now.given.rules.contact_tolerance
+            found = find(
+                line, shape.solid, (None, None), "auto", float(radius[k]), tolerance, None, FIRST_ANSWER, False
+            )
             clear[k] = found.relation == Relation.SEPARATED
     return clear
 
