@@ -988,7 +988,7 @@ def difference(entry: Mapping[str, Any]) -> str:
 
 
 def no_motion() -> str:
-    return f"{SAMPLES} No object moved from one checked frame to the next."
+    return f"{SAMPLES} No checked object moved from one frame to the next, unless it was hidden at one of them."
 
 
 def motion(fastest: Mapping[str, Any], frame: float, units: Lengths) -> str:

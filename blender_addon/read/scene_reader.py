@@ -117,8 +117,9 @@ def _is_fluid_domain(obj: Any) -> bool:
 
 def _particles_of(obj: bpy.types.Object) -> list[str]:
     """Return what the particle systems of an object make that are no instances, in words."""
-    made = (system.settings for system in obj.particle_systems if system.settings is not None)
-    shown = [each for each in made if each.render_type not in INSTANCING | {"NONE"}]
+    modifiers: list[Any] = [each for each in obj.modifiers if each.type == "PARTICLE_SYSTEM" and each.show_viewport]
+    made = (each.particle_system.settings for each in modifiers)
+    shown = [each for each in made if each is not None and each.render_type not in INSTANCING | {"NONE"}]
     return sorted({"hair" if each.type == "HAIR" else "particles" for each in shown})
 
 

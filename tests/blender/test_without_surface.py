@@ -138,7 +138,7 @@ def test_fluids_particles_and_drawings_have_no_surface(tmp_path: Path) -> None:
         "particles of Emitter": "'Emitter' has particles, which have no surface",
         "Drawing": "'Drawing' is a Grease Pencil drawing, which has no surface",
     }
-    bpy.data.objects["Emitter"].particle_systems[0].settings.render_type = "NONE"
+    bpy.data.objects["Emitter"].modifiers[0].show_viewport = False
     smoke = bpy.data.objects["Smoke"].modifiers[0]
     smoke.domain_settings.domain_type, smoke.domain_settings.use_mesh = "LIQUID", True  # its own surface
     code, check = checked(save_scene(tmp_path / "scene.blend"))
