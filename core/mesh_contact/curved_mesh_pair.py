@@ -78,7 +78,7 @@ class CurvedPair:
             )
         points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
         if gap > 0.0:
-            enclosed = pair.enclosed()
+            enclosed = pair.enclosed() if gap > self.band else None
             if enclosed is not None:
                 return MeshDraft(
                     relation=enclosed,

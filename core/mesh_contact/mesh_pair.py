@@ -119,7 +119,7 @@ class MeshPair:
                     normal = apart / largest / length_of(apart / largest)
         self.points = on_a, on_b
         self.intersects = self.nested or bool(len(crossings))
-        enclosed = None if self.intersects else self.enclosed()
+        enclosed = None if self.intersects or self.surface <= self.band else self.enclosed()
         if not self.intersects:
             self.note_side(self.points)
         near = subrange(self.progress, 0.3, 1.0)
@@ -204,8 +204,8 @@ class MeshPair:
     # Bare surfaces
 
     def enclosed(self) -> Relation | None:
-        """Return which of two that do not meet is inside the other, a mesh that is closed but for small holes, and note
-        it; None where neither is. They intersect then, and have no depth."""
+        """Return which of two that neither meet nor touch is inside the other, a mesh that is closed but for small
+        holes, and note it; None where neither is. They intersect then, and have no depth."""
         sides = (self.a, self.b, "A", "B", Relation.A_INSIDE_B), (self.b, self.a, "B", "A", Relation.B_INSIDE_A)
         for inner, outer, name, around, relation in sides:
             found = enclosure_around(inner, outer)

@@ -13,13 +13,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..narrow_phase.relation import contact_band
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks, ranges
 from ..shapes.hilbert_curve import curve_codes
+from ..tolerance import DEFAULT_CONTACT_TOLERANCE
 from ..types import BoolArray, IntArray
 from .body import Body
 from .enclosure import enclosure_around
 from .mesh import Mesh
+from .mesh_distance import mesh_distance
 from .triangle_pairs import meetings
 
 _LEAF = 4
@@ -53,8 +56,11 @@ def meshes_intersect(meshes: Sequence[Mesh], pairs: IntArray, progress: Progress
         (low, high), (other_low, other_high) = meshes[i].bounds, meshes[j].bounds
         if (low <= other_high).all() and (other_low <= high).all():
             a, b = (bodies[k] if k in bodies else bodies.setdefault(k, Body.of(meshes[k])) for k in (i, j))
-            nested = a.contains(b.part_points).any() or b.contains(a.part_points).any()
-            result[row] = nested or enclosure_around(a, b) is not None or enclosure_around(b, a) is not None
+            if a.contains(b.part_points).any() or b.contains(a.part_points).any():
+                result[row] = True
+            elif enclosure_around(a, b) is not None or enclosure_around(b, a) is not None:
+                band = contact_band(a.mesh, b.mesh, DEFAULT_CONTACT_TOLERANCE)
+                result[row] = mesh_distance(a.mesh, b.mesh).distance > band  # else they only touch
     report_progress(progress, 1.0)
     return result
 

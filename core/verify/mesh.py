@@ -275,8 +275,10 @@ class _Pair:
 
     @cached_property
     def _enclosed(self) -> tuple[Relation, bool] | None:
-        """Which is inside the other, a mesh that is closed but for small holes, without meeting it, and whether all
+        """Which is inside the other, a mesh that is closed but for small holes, without touching it, and whether all
         corners were looked at; None where neither is, or not all were and another relation was reported."""
+        if self.proof.surface_distance <= self.band:
+            return None
         if len(self.proof.crossings) or any(parts_inside(self.a, self.b)) or any(parts_inside(self.b, self.a)):
             return None
         for inner, outer, relation in (

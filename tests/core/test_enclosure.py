@@ -20,6 +20,7 @@ from contact_lens.core import (
     contact,
     contacts,
     pairs_intersect,
+    points_to_mesh,
     verify,
 )
 
@@ -128,6 +129,20 @@ def test_a_body_outside_or_across_the_surface_is_as_without_the_rule() -> None:
     for x in (0.9, 1.0):
         found = contact(shell(), CUBE.translated([x, 0.0, 0.0]))
         assert (found.relation, found.has_depth, remarks(found)) == (Relation.PENETRATING, True, [])
+
+
+@pytest.mark.parametrize("gap", [-1e-7, 0.0, 1e-9, 1e-7])
+def test_what_is_beside_the_wall_touches_it_whatever_the_rounding(gap: float) -> None:
+    middle = np.array([0.1, 0.05, 0.02])
+    distance = float(points_to_mesh(middle[None], shell()).distance[0]) - gap
+    out = points_to_mesh(middle[None], shell()).point[0] - middle
+    tip = middle + distance * out / np.linalg.norm(out)
+    spike = ConvexHull([tip, *(middle + 0.05 * np.eye(3))])
+    for body in (spike, Mesh(spike.vertices, [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]), Sphere(middle, distance)):
+        found = contact(shell(), body)
+        assert (found.relation, found.has_depth) == (Relation.TOUCHING, True)
+        assert_verified(found, shell(), body)
+        assert pairs_intersect([shell(), body], [[0, 1]]).tolist() == [found.intersects]
 
 
 def test_verify_rejects_what_is_inside_said_to_be_apart_and_the_reverse() -> None:
