@@ -34,12 +34,18 @@ def first_gap(
     progress: Progress | None = None,
 ) -> float:
     """Return the length of the first translation along a unit vector `n` (3,) after which two meshes are disjoint, or
-    would be if one were smaller by `band` and `is_free` says so; `most` if no shorter one is found.
+    would be if one were smaller by `band`, and `is_free` says so; `most` if no shorter one is found.
 
     Raise Cancelled when `progress` returns False.
     """
     room = 8.0 * MESH_APART * EPS * (max(a.mesh.magnitude, b.mesh.magnitude) + most)
-    found = _gap_of(a, b, n, most, room, lambda x: are_disjoint(a, b.translated(x * n)), subrange(progress, 0.0, 0.5))
+    both_solid = a.solid and b.solid
+
+    def is_apart(length: float) -> bool:
+        # What is inside a mesh with small holes is not free, though it is disjoint.
+        return are_disjoint(a, b.translated(length * n)) and (both_solid or is_free(length))
+
+    found = _gap_of(a, b, n, most, room, is_apart, subrange(progress, 0.0, 0.5))
     if not (a.solid or b.solid):
         return found
     everywhere = band * np.eye(3)

@@ -19,6 +19,7 @@ from contact_lens.core import (
     Status,
     contact,
     contacts,
+    depth_along,
     pairs_intersect,
     points_to_mesh,
     verify,
@@ -143,6 +144,14 @@ def test_what_is_beside_the_wall_touches_it_whatever_the_rounding(gap: float) ->
         assert (found.relation, found.has_depth) == (Relation.TOUCHING, True)
         assert_verified(found, shell(), body)
         assert pairs_intersect([shell(), body], [[0, 1]]).tolist() == [found.intersects]
+
+
+@pytest.mark.parametrize("body", [CUBE, Box([0, 0, 0], [0.3, 0.3, 0.3]), Sphere([0, 0, 0], 0.15)])
+def test_along_a_direction_it_is_out_when_it_is_outside(body: object) -> None:
+    for a, b in ((shell(), body), (body, shell())):
+        found = depth_along(a, b, [0, 0, 1])  # type: ignore[arg-type]
+        assert found == pytest.approx(1.15, abs=1e-3)
+        assert contact(a, b.translated([0, 0, found])).relation in (Relation.TOUCHING, Relation.SEPARATED)  # type: ignore
 
 
 def test_verify_rejects_what_is_inside_said_to_be_apart_and_the_reverse() -> None:
