@@ -124,9 +124,9 @@ def bounds_after_motion(
     convex = tables.is_convex.take(scene.known._index)
     upper[~(convex.take(i) & convex.take(j))] = np.inf
     # Farther from its hole a shape is inside a mesh, though no surfaces have met.
-    has_holes = ~convex
-    has_holes[has_holes] = [enclosures.has_small_holes(scene.first[k]) for k in np.flatnonzero(~convex).tolist()]
-    lower[has_holes.take(i) | has_holes.take(j)] = -np.inf
+    encloses = ~convex
+    encloses[encloses] = [enclosures.is_enclosure(scene.first[k]) for k in np.flatnonzero(~convex).tolist()]
+    lower[encloses.take(i) | encloses.take(j)] = -np.inf
     return lower, upper, rows
 
 

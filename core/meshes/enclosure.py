@@ -49,12 +49,10 @@ def enclosure_of(mesh: Mesh) -> Enclosure | None:
     return found
 
 
-def has_small_holes(shape: Shape) -> bool:
-    """Return whether a shape is a mesh with parts that are closed but for small holes."""
-    if not isinstance(shape, Mesh) or shape.is_closed:
-        return False
-    found = enclosure_of(shape)
-    return found is not None and len(found.holes) > 0
+def is_enclosure(shape: Shape) -> bool:
+    """Return whether a shape is a mesh in which another one can be inside without crossing its surface first: next to a
+    hole, or to a triangle that is turned over, nothing is."""
+    return isinstance(shape, Mesh) and not shape.is_closed and enclosure_of(shape) is not None
 
 
 def enclosure_around(inner: Body, outer: Body) -> Enclosure | None:

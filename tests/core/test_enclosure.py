@@ -176,3 +176,16 @@ def test_deeper_inside_it_is_found_though_it_moved_less_than_it_was_apart() -> N
     warm, cold = (contacts(shapes, [[0, 1]], poses=poses, distances=False, start=of) for of in (start, None))
     assert warm.relation.tolist() == cold.relation.tolist() == [Relation.B_INSIDE_A]
     assert pairs_intersect(shapes, [[0, 1]], poses=poses, start=start).tolist() == [True]
+
+
+def test_farther_from_a_triangle_that_is_turned_over_it_is_found_too() -> None:
+    turned = BALL[1].copy()
+    turned[200] = turned[200, ::-1]
+    shapes = [Mesh(BALL[0], turned), Mesh(*block((0.01, 0.01, 0.01)))]
+    poses = np.tile(np.eye(4), (2, 1, 1))
+    start, found = None, []
+    for part in (0.87, 0.78):
+        poses[1, :3, 3] = part * BALL[0][BALL[1][200]].mean(axis=0)
+        start = contacts(shapes, [[0, 1]], poses=poses, distances=False, start=start)
+        found += start.relation.tolist()
+    assert found == [Relation.SEPARATED, Relation.B_INSIDE_A]
