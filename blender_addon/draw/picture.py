@@ -284,7 +284,8 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
     if area is None:
         raise RuntimeError(messages.NO_SCREEN)
     kind = area.type
-    area.type = "VIEW_3D"
+    if kind != "VIEW_3D":
+        area.type = "VIEW_3D"  # which makes the window's scene that of the context, even where it was so before
     space = cast(bpy.types.SpaceView3D, area.spaces.active)
     region = next(region for region in area.regions if region.type == "WINDOW")
     wanted = [
@@ -313,7 +314,8 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
     finally:
         for owner, name, value in reversed(before):
             setattr(owner, name, value)
-        area.type = kind
+        if kind != "VIEW_3D":
+            area.type = kind
 
 
 def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int, height: int) -> None:
@@ -400,12 +402,13 @@ def _render(
     """
     start_gpu()
     width, height = size
+    scene, layer = context.scene, context.view_layer  # before there is a 3D view, which may change the former alone
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
         with _a_3d_view(context, not for_page, colors) as (space, region):
             offscreen.draw_view3d(
-                context.scene,
-                context.view_layer,
+                scene,
+                layer,
                 space,
                 region,
                 Matrix(view.tolist()),

@@ -261,3 +261,11 @@ def test_jobs_check_all_scenes(room_file: Path, tmp_path: Path) -> None:
     assert run(room_file, "--scene", "all", "--json", one, "--quiet") == 1
     assert run(room_file, "--scene", "all", "--jobs", "2", "--json", two, "--quiet") == 1
     assert load_report(one) == load_report(two)
+
+
+def test_pictures_of_a_scene_that_is_not_the_active_one(room_file: Path, tmp_path: Path) -> None:
+    """Blender crashes where it draws a view layer as that of another scene."""
+    page = tmp_path / "out.html"
+    assert run(room_file, "--scene", "Night", "--quiet", "--html", page) == 1
+    text = page.read_text(encoding="utf-8")
+    assert ("data:image/png;base64," in text) != ("No pictures: " in text)
