@@ -23,6 +23,7 @@ from ..report.scene_units import unit_format
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
+NO_DEPTH = "no depth: "
 MOST_LINES = 10
 """So many of each kind, except clashes, are printed at most; reports have all."""
 MOST_CLASHES = 50
@@ -72,7 +73,7 @@ def lines(
     listed = [findings[k] for k in places]  # each is made once
     rows = [
         (
-            word.replace("_", " "),
+            messages.relation_word(word),
             _name(row["a"]),
             _name(row["b"]),
             _distance(row, units),
@@ -82,7 +83,8 @@ def lines(
         )
         for row, word in zip(listed, words(listed), strict=True)
     ]
-    widths = [max((len(row[k]) for row in rows), default=0) for k in range(7)]
+    # Why there is no depth is long: it widens no column.
+    widths = [max((len(row[k]) for row in rows if not row[k].startswith(NO_DEPTH)), default=0) for k in range(7)]
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
@@ -163,7 +165,7 @@ def _change(row: dict[str, Any], units: UnitFormat) -> str:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     distance = Distance.of_row(row)
     if distance.signed_distance is None:
-        return f"no depth: {messages.no_depth(row['relation'])}"
+        return f"{NO_DEPTH}{messages.no_depth(row['relation'])}"
     number = distance.text(units)
     # Not every terminal can show the sign.
     return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""

@@ -590,8 +590,9 @@ def within_margins(gap: float, margins: float, units: Lengths) -> str:
     )
 
 
-def some_within_margins(text: str, count: int) -> str:
-    return f"{text} ({count:,} within margins)"
+def some_within_margins(text: str, count: int, total: int) -> str:
+    """Return how many gaps are within the clearance, or within collision margins; text: the former."""
+    return f"{count:,} within margins" if count == total else f"{text} ({count:,} within margins)"
 
 
 def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:
@@ -828,10 +829,6 @@ def objects_left_out(number: int) -> str:
     return f"{counted(number, 'object')} left out"
 
 
-def pairs_left_out(number: int) -> str:
-    return f"{counted(number, 'pair')} left out"
-
-
 def clashes_out_of_date(number: int, total: int) -> str:
     return f"{number:,} of {clashes(total)} {'is' if number == 1 else 'are'} out of date: check the scene again"
 
@@ -869,10 +866,6 @@ def things_not_checked(number: int) -> str:
     return f"{number:,} not checked"
 
 
-def left_out(number: int) -> str:
-    return counted(number, "note")
-
-
 def more_left_out(number: int) -> str:
     return f"{number:,} more: save a report to see all"
 
@@ -907,6 +900,26 @@ def what_is_left_out(checks: Sequence[Mapping[str, Any]], decisions: Mapping[str
     return f"left out: {', '.join(found)}" if found else ""
 
 
+def not_checked_in_short(check: Mapping[str, Any], notes: int, room: int) -> str:
+    """Return in at most `room` characters how much was not checked, and left out: '1 not checked, 2 pairs left out'.
+
+    notes: how many sentences there are about what was not left out.
+    """
+    kinds = Counter(entry.get("kind") for entry in check["skipped"] if not entry["unchecked"])
+    counts = {
+        "pair": sum(check["ignored_pairs"].values()),
+        "object": sum(_objects_left_out(check).values()),
+        **{name: kinds[kind] for kind, name in PLACES_LEFT_OUT.items()},
+    }
+    unchecked = sum(entry["unchecked"] for entry in check["skipped"])
+    found = [things_not_checked(unchecked)] if unchecked else []
+    if number := sum(counts.values()):
+        words = ", ".join(counted(count, noun) for noun, count in counts.items() if count)
+        is_short = len(", ".join([*found, words])) + len(" left out") <= room
+        found.append(f"{words if is_short else f'{number:,}'} left out")
+    return ", ".join(found) or counted(notes, "note")
+
+
 def _counts(noun: str, counts: Mapping[str, int]) -> list[str]:
     """Return numbers with what they are of, the first one with its noun: '3 objects hidden', '1 excluded'."""
     found = [(number, word) for word, number in counts.items() if number]
@@ -918,18 +931,22 @@ def _objects_left_out(check: Mapping[str, Any]) -> dict[str, int]:
     counts = check.get("left_out") or {"hidden": 0, "rendered": 0, "excluded": 0}  # files saved earlier do not say
     hidden = "not rendered" if check["settings"].get("visibility") == "render" else "hidden"
     if counts["rendered"]:
-        hidden += " (rendered)" if counts["hidden"] == 1 else f" ({counts['rendered']:,} of them rendered)"
-    kinds = Counter(
-        entry.get("kind") == "no_surface"
-        for entry in check["skipped"]
-        if not entry["unchecked"] and entry.get("kind") not in PLACES_LEFT_OUT
-    )
+        part = "all " if counts["rendered"] == counts["hidden"] else f"{counts['rendered']:,} of them "
+        hidden += f" ({part if counts['hidden'] > 1 else ''}rendered)"
+    kinds = Counter(entry.get("kind") for entry in check["skipped"] if not entry["unchecked"])
+    words = {"no_surface": "without a surface", "emptied": "emptied by modifiers"}
     return {
         hidden: counts["hidden"],
         "excluded": counts["excluded"],
-        "without a surface": kinds[True],
-        "for other reasons": kinds[False],
+        **{word: kinds.pop(kind, 0) for kind, word in words.items()},
+        "for other reasons": sum(number for kind, number in kinds.items() if kind not in PLACES_LEFT_OUT),
     }
+
+
+def relation_word(relation: str) -> str:
+    """Return a relation as it stands beside names or their letters: 'B inside A', 'within clearance'."""
+    words = relation.replace("_", " ")
+    return f"{words[:-1].capitalize()}{words[-1].upper()}" if "inside" in words else words
 
 
 def relation_counts(relations: Iterable[str]) -> str:

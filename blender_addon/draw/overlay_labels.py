@@ -67,7 +67,7 @@ def vector_label(inspection: Inspection) -> str:
     distance = Distance.of_contact(inspection.contact)
     number = distance.text(inspection.units)
     if not number:
-        return str(inspection.contact.relation).replace("_", " ")
+        return messages.relation_word(inspection.contact.relation)
     # Depth and gap differ by colour and arrowhead too, but neither is seen of a short one.
     return number if distance.name == "Depth" else f"gap {number}"
 

@@ -172,8 +172,11 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
         check = scene_results.of_scene(context.scene)
         if check.summary:
             found = changes.totals(context.scene).words
-            self.layout.active = False
-            self.layout.label(text=messages.clashes(sum(found[word] for word in COUNTED)))
+            record = _record(check.summary)
+            is_complete = not record["partial"] and not any(entry["unchecked"] for entry in record["skipped"])
+            self.layout.active = not is_complete
+            text = messages.clashes(sum(found[word] for word in COUNTED))
+            self.layout.label(text=text, icon="NONE" if is_complete else "ERROR")
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
@@ -239,7 +242,9 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     found = {group.lower(): count for group, count in groups.items() if count}
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
     if of_margins:
-        texts["within_clearance"] = messages.some_within_margins(texts["within_clearance"], of_margins)
+        texts["within_clearance"] = messages.some_within_margins(
+            texts["within_clearance"], of_margins, found["within_clearance"]
+        )
     if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
         texts = {word: f"{count:,}" for word, count in found.items()}
     row = panel.row(align=True)
@@ -297,10 +302,8 @@ def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record
     if not unchecked and not others:
         return
     header, body = panel.panel("CONTACT_LENS_PT_left_out", default_closed=True)
-    pairs = sum(record["ignored_pairs"].values())
-    counts = [messages.things_not_checked(len(unchecked))] if unchecked else []
-    counts += [messages.pairs_left_out(pairs)] if pairs else []
-    text = ", ".join(counts or [messages.left_out(len(others))])
+    room = layout.characters(context) - 2 * layout.ICON_WIDTH
+    text = messages.not_checked_in_short(record, len(others), room)
     header.label(text=text, icon="ERROR" if unchecked else "INFO")
     if body is None:
         return
@@ -366,7 +369,9 @@ def _draw_clash(
         first.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
     first.prop(clash, "status", text="")
     if row["notes"]:
-        layout.line(column, context, row["notes"][0], ". ".join(row["notes"]), "INFO")
+        lacks_depth = row["signed_distance"] is None and not clash.is_apart
+        text = messages.capitalized(messages.no_depth(row["relation"])) if lacks_depth else row["notes"][0]
+        layout.line(column, context, text, ". ".join(row["notes"]), "INFO")
     else:
         column.label(text="")
 

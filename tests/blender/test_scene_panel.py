@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import bpy
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import cube, part, rigid_body, update
+from .scenes import adopt, block, cube, part, rigid_body, update
 from .test_scene_check import check, row_of_cubes, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -28,12 +29,20 @@ def panel() -> Drawn:
     return layout.drawn
 
 
-def header() -> list[str]:
+def drawn_header() -> Drawn:
     layout = Layout()
     part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw_header_preset(
         SimpleNamespace(layout=layout), bpy.context
     )
-    return layout.drawn.texts
+    return layout.drawn
+
+
+def header() -> list[str]:
+    return drawn_header().texts
+
+
+def warnings_of_header() -> list[str]:
+    return [icon for icon in drawn_header().icons if icon == "ERROR"]
 
 
 def checks() -> list[dict[str, Any]]:
@@ -91,8 +100,37 @@ def test_gaps_within_margins_are_counted_in_the_panel() -> None:
     for k, z in enumerate((0.0, 2.06)):
         rigid_body(cube(f"Cone {k}", (0.0, 0.0, z)), "CONE")
     check()
-    assert "1 within clearance (1 within margins)" in panel().texts
+    assert "1 within margins" in panel().texts
     assert header() == ["1 clash"]
+    cube("Crate", (0.0, 5.0, 0.0))
+    cube("Wall", (0.0, 7.01, 0.0))
+    check(clearance=0.02)
+    assert "2 within clearance (1 within margins)" in panel().texts
+
+
+def test_the_panel_says_in_short_what_was_left_out_and_not_checked() -> None:
+    a, b, c, *_ = row_of_cubes()
+    adopt(a, b)
+    c.hide_viewport = True
+    bpy.data.scenes.new("Shot").collection.objects.link(bpy.data.objects.new("Prop", a.data))
+    check()
+    assert "3 left out" in panel().texts, "where the sidebar is narrow"
+    words = part("blender_addon.data.messages").not_checked_in_short
+    record = json.loads(settings().summary)
+    assert words(record, 0, 60) == "1 pair, 1 object, 1 scene left out"
+    record["skipped"].append({"unchecked": True})
+    assert words(record, 0, 60) == "1 not checked, 1 pair, 1 object, 1 scene left out"
+    assert words(record, 0, 32) == "1 not checked, 3 left out"
+
+
+def test_the_header_warns_of_what_was_not_checked() -> None:
+    row_of_cubes()
+    check()
+    assert warnings_of_header() == []
+    block("Far", (0.3, 0.3, 3.0), (500_000.0, 0.0, 0.0))
+    block("Near Far", (0.3, 0.3, 3.0), (500_000.2, 0.0, 0.0))
+    check()
+    assert warnings_of_header() == ["ERROR"]
 
 
 def test_what_is_done_or_out_of_date_is_greyed() -> None:

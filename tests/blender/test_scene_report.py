@@ -323,7 +323,7 @@ def test_a_body_in_a_ball_with_a_missing_triangle_is_inside_without_a_depth(
         "Open surfaces have no inside, so there is no depth",
     ]
     run(scene)
-    assert "no depth: the outer surface is open" in capsys.readouterr().out
+    assert "  B inside A  Ball  Inner  no depth: the outer surface is open" in capsys.readouterr().out
     found = inspect(bpy.data.objects["Inner"], bpy.data.objects["Ball"])
     assert (found.contact.relation, found.verification.ok) == ("a_inside_b", True)
     assert one_line() == "Inner inside Ball, no depth: the outer surface is open"
