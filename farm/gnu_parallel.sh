@@ -7,6 +7,7 @@
 # does the parts that failed or are not there. When the file or an option has changed, remove the folder of the parts
 # first: merge refuses them.
 set -euo pipefail
+trap 'echo "contact_lens: not all parts could be made, and there is no verdict" >&2; exit 2' ERR
 
 program=(blender -b --command contact_lens)
 run=(scene.blend --frames=1-30)
@@ -15,6 +16,10 @@ shards=1
 parts=parallel_parts
 merge=(--html clashes.html --json clashes.json --junit clashes.xml --pictures 20 --fail-on any)
 
+if [[ $(parallel --version 2>/dev/null) != "GNU parallel"* ]]; then # moreutils has another program of that name
+    echo "contact_lens: GNU parallel has to be installed: the package parallel, and not moreutils" >&2
+    exit 2
+fi
 mkdir -p "$parts"
 if [ -e "$parts/jobs.log" ]; then # parts that were deleted are no longer done
     while read -r number line; do
@@ -25,4 +30,5 @@ fi
 parallel --quote --joblog "$parts/jobs.log" --resume-failed --retries 2 \
     "${program[@]}" check "${run[@]}" {1} --shard "{2}/$shards" --json "$parts/part_{#}.json" \
     ::: "${covers[@]}" ::: $(seq "$shards")
+trap - ERR # from here on the exit code is the verdict: 1 and 3 were none until now
 "${program[@]}" merge "$parts" "${merge[@]}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 
 from ..programs import lacks, tool
 from .farms import as_submitted, compiled, moving_cube, written
-from .processes import environment_of, modules_of
+from .processes import environment_of, in_process, modules_of
 from .scenes import cube, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -93,6 +94,30 @@ def test_gnu_parallel_makes_the_report_of_one_run(scene_file: Path, machine: Mac
     assert code == 1, said
     assert (jobs / "clashes.json").exists()
     assert kept.stat().st_mtime_ns == before, "what is there is not done again"
+
+
+@pytest.mark.parametrize(
+    ("parallel", "said"),
+    [
+        ("echo 'parallel [OPTIONS] command -- arguments'; exit 1", "GNU parallel has to be installed"),
+        ('if [ "$1" = --version ]; then echo "GNU parallel 20221122"; else exit 1; fi', "there is no verdict"),
+    ],
+    ids=["moreutils", "a part failed"],
+)
+def test_what_fails_before_the_verdict_is_not_read_as_one(
+    scene_file: Path, tmp_path: Path, parallel: str, said: str
+) -> None:
+    """GNU parallel ends with the number of parts that failed, another program of that name with 1."""
+    bash = tool("bash", "apt-get install bash")
+    written(tmp_path / "jobs", scene_file, "--frames", "1-6")
+    program = tmp_path / "bin" / "parallel"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{parallel}\n")
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    code, _, err = in_process([bash, str(tmp_path / "jobs" / "gnu_parallel.sh")], tmp_path, PATH=path)
+    assert code == 2
+    assert said in err
 
 
 @pytest.fixture
