@@ -22,6 +22,7 @@ import bpy
 
 from ..data import messages
 from ..data.frame_lists import frames_text
+from ..report.files import Partials
 from ..report.merging import Gaps, MergeError
 from . import check, merge
 from .check_options import parser
@@ -70,7 +71,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
         raise UsageError(messages.JOBS_OF_A_PART)
     criteria_of(options)  # what would be refused in the end is refused before anything is started
-    places_of(options)
+    with Partials(places_of(options).values()):  # also where nothing can be written
+        pass
     files, _, of_parts = divided(made, arguments, NOT_OF_PARTS)
     _, of_merge, _ = divided(made, arguments, OF_MERGE)
     with tempfile.TemporaryDirectory(prefix="contact_lens-", ignore_cleanup_errors=True) as folder:

@@ -107,6 +107,16 @@ def test_wrong_usage_is_reported_before_anything_is_started(
     assert said in capsys.readouterr().err
 
 
+def test_a_report_that_cannot_be_written_is_reported_before_anything_is_started(
+    scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "out.json"
+    Path(f"{report}.partial").mkdir()  # as root, for whom all folders can be written
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert run(scene_file, "--jobs", "2", "--json", report) == 2
+    assert f"{report}.partial" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("end", "said"),
     [
