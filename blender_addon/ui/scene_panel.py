@@ -76,7 +76,8 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         first = column.split(factor=fraction, align=True)
         left = first.row(align=True)
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
-        sides = [item.row()[letter] for letter in "ab"]
+        row = item.row()
+        sides = [row["a"], row["b"]]
         if names[0] != scene_results.label(item, "a"):
             sides.reverse()
         beside = room - len(number) - SCROLL_BAR - len(count)
