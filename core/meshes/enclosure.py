@@ -57,8 +57,10 @@ def is_enclosure(shape: Shape) -> bool:
 
 def enclosure_around(inner: Body, outer: Body) -> Enclosure | None:
     """Return what of an open mesh has every corner of a body inside, which does not meet it; None where that is not."""
+    if outer.solid:
+        return None
     (low, high), (outer_low, outer_high) = inner.mesh.bounds, outer.mesh.bounds
-    if outer.solid or (low < outer_low).any() or (high > outer_high).any():
+    if (low < outer_low).any() or (high > outer_high).any():
         return None
     found = enclosure_of(outer.mesh)
     if found is None:
