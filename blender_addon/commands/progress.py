@@ -70,11 +70,11 @@ class Progress:
         self._show_check()
 
     def begin_picture(self, number: int, count: int) -> None:
-        """Begin to draw a picture: in a log the first is shown, and one a minute."""
+        """Begin to draw a picture: in a log one a minute is shown."""
         if self._renews:
             self._renew(messages.drawing_picture(number, count))
-        elif self._shown and (number == 1 or self._clock() >= self._last + PAUSE):
-            self._last = self._clock()
+        elif self._shown and (now := self._clock()) >= self._last + PAUSE:
+            self._last = now
             complain(f"contact_lens: {messages.drawing_picture(number, count)}")
 
     def add_clashes(self, number: int) -> None:

@@ -331,6 +331,20 @@ def test_a_terminal_has_one_line_that_renews_itself(monkeypatch: pytest.MonkeyPa
     ]
 
 
+def test_pictures_are_counted_while_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for stream in (io.StringIO(), Terminal()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress = progress_of(clock := Clock())
+        for number in range(1, 8):
+            progress.begin_picture(number, 7)
+            clock.now += 25.0
+        progress.end_frame()
+        said.append([line.strip() for line in stream.getvalue().replace("\r", "\n").splitlines() if line.strip()])
+    assert said[0] == [f"contact_lens: Drawing picture {number} of 7" for number in (4, 7)], "a line a minute"
+    assert said[1] == [f"Drawing picture {number} of 7" for number in range(1, 8)]
+
+
 def test_a_quiet_run_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     for terminal in (Terminal(), io.StringIO()):
         clock = Clock()
