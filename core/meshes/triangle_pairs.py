@@ -17,6 +17,7 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks
 from ..types import IntArray
+from .common_corners import beyond_corners, without_neighbours
 from .coordinates import scale_exponent, scale_points
 from .coplanar_triangles import coplanar_meetings
 from .crossings import Crossings, Found
@@ -56,7 +57,8 @@ def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Cr
 def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     """Return which triangles of one mesh meet, and where, as `crossing_triangles` does: triangle i of A, j > i of B.
 
-    Triangles that name a common vertex are left out: neighbours always meet. See `Mesh.welded` for doubled vertices.
+    Neighbours always meet: triangles that name two common vertices are left out, and those that name one unless they
+    have more than it in common. See `Mesh.welded` for doubled vertices.
 
     Raise ValueError when it is not a Mesh; Cancelled when `progress` returns False.
 
@@ -67,23 +69,8 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
-    return _meetings(mesh, mesh, pairs.take(_without_common_vertex(mesh, pairs), axis=1), subrange(progress, 0.5, 1.0))
-
-
-def _without_common_vertex(mesh: Mesh, pairs: IntArray) -> IntArray:
-    """Return the numbers of the pairs (2, p) of triangles that name no common vertex."""
-    corners = np.ascontiguousarray(mesh.triangles.T.astype(np.int32 if len(mesh.points) < 1 << 31 else np.intp))
-    kept = [np.zeros(0, dtype=np.intp)]
-    for part in chunks(pairs.shape[1], _SIEVED):
-        i, j = pairs[:, part]
-        others = [row.take(j) for row in corners]
-        beside = np.zeros(len(i), dtype=np.bool_)
-        for row in corners:
-            own = row.take(i)
-            for other in others:
-                beside |= own == other
-        kept.append(np.flatnonzero(~beside) + part.start)
-    return np.concatenate(kept)
+    candidates = pairs.take(without_neighbours(mesh, pairs), axis=1)
+    return beyond_corners(mesh, _meetings(mesh, mesh, candidates, subrange(progress, 0.5, 1.0)))
 
 
 def meetings(a: Mesh, b: Mesh, pairs: IntArray) -> IntArray:

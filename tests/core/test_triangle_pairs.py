@@ -303,6 +303,55 @@ def test_self_crossings() -> None:
 
 
 @pytest.mark.slow
+def have_more_in_common(corner: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two triangles, from one corner to two others each, have more than the corner in common: a direction from
+    it. In fractions."""
+    start = exact(corner)
+    columns = [[*minus(exact(p), start), Fraction(1)] for p in a]
+    columns += [[*minus(start, exact(p)), Fraction(0)] for p in b]
+    goal = [Fraction(0)] * 3 + [Fraction(1)]
+    return any(solved(chosen, goal) for size in range(1, 5) for chosen in combinations(columns, size))
+
+
+def test_triangles_with_a_common_corner_cross_as_fractions_say() -> None:
+    found = 0
+    for index in range(600):
+        rng = np.random.default_rng([8605, index])
+        points = rng.integers(-2, 3, (5, 3)).astype(float)
+        points[:, 2] *= index % 3 > 0  # one third in a plane
+        points += rng.normal(size=(5, 3)) * (0.3 if index % 2 and index % 3 else 0.0)
+        if index % 5 == 0:
+            points = np.asarray(points @ rotation(rng).T + 1e3, dtype=np.float32).astype(float)
+        own, other = rng.permutation([0, 1, 2]), rng.permutation([0, 3, 4])
+        mesh = Mesh(points, [own, other])
+        if len(mesh.degenerate_faces):
+            continue
+        wanted = have_more_in_common(points[0], points[1:3], points[3:])
+        assert len(self_crossings(mesh)) == wanted, (index, points.tolist(), own, other)
+        found += wanted
+    assert found > 100
+
+
+def test_refined_surfaces_of_single_precision_do_not_cross_themselves() -> None:
+    for points, triangles in (torus(24, 16), sphere(12), block((1, 2, 3)), sheet(12)):
+        surface = Mesh(*subdivided(np.array(points), np.array(triangles)))
+        single = np.asarray(surface.points * 7.3 + 1e3, dtype=np.float32).astype(float)
+        crossings = self_crossings(Mesh(single, surface.triangles))
+        assert not len(crossings.of_kind(Meeting.CROSSING))
+        assert not len(crossings.of_kind(Meeting.COPLANAR))
+
+
+def subdivided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A surface with each triangle cut into four."""
+    edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    used, place = np.unique(edges, axis=0, return_inverse=True)
+    middle = place.reshape(-1, 3) + len(points)
+    p, q, r = triangles.T
+    pq, qr, rp = middle.T
+    parts = [(p, pq, rp), (pq, q, qr), (rp, qr, r), (pq, qr, rp)]
+    return np.concatenate([points, points[used].mean(axis=1)]), np.concatenate([np.stack(t, axis=1) for t in parts])
+
+
 def test_meshes_pressed_to_a_line_or_a_point_are_not_looked_at_one_by_one(monkeypatch) -> None:
     """One by one in fractions these pairs would take minutes."""
     points, triangles = torus(60, 30)
