@@ -80,8 +80,8 @@ class Contacts(ReadOnlyArrays):
     point_on_b: FloatArray
     """(p, dim) witness points on B: `point_on_b - point_on_a = signed_distance * normal`."""
     center: FloatArray
-    """(p, dim) contact centres: of the regions, else the middle of the witness points. NaN where status is BOUNDS_ONLY,
-    and without regions where a pair is not apart."""
+    """(p, dim) contact centres: see `Contact.center`. NaN where status is BOUNDS_ONLY, and without regions where a pair
+    is not separated."""
     lower_bound: FloatArray
     """(p,) certified: the true signed distance is not below."""
     upper_bound: FloatArray
@@ -89,8 +89,8 @@ class Contacts(ReadOnlyArrays):
     distances: bool
     """As given: False where pairs may have bounds only."""
     region: Regions | None
-    """One per row; None where the gap is wider than the band of TOUCHING, and for compounds and meshes, whose `regions`
-    `contact(row)` has. None when regions were not asked for."""
+    """One per row; None where a pair is separated, and for compounds and meshes, whose `regions` `contact(row)` has.
+    None when regions were not asked for."""
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float | FloatArray
@@ -245,7 +245,7 @@ def contacts(
         left = result.solve(left, progress)
     _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
-        met = np.flatnonzero(result.relation < convex_pairs.RELATION_CODES[Relation.WITHIN_CLEARANCE])
+        met = np.flatnonzero(result.relation < convex_pairs.RELATION_CODES[Relation.SEPARATED])
         for column in result.center.T:
             column[met] = np.nan
     report_progress(progress, 1.0)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
@@ -248,19 +248,21 @@ class Contact(ReadOnlyArrays):
     separated pair has an empty slab of width `signed_distance` across it. Zero where `has_depth` is False, and where
     meshes are so near that rounding leaves the direction undefined."""
     point_on_a: FloatArray
-    """(dim,) witness point on A. Where faces or parallel edges meet, many pairs of points are equally good: then the
-    one at the middle of the contact region, if it realises the signed distance to rounding. For penetrating compounds,
-    where B touches A after it is moved; for meshes whose pieces are not exact, a common point."""
+    """(dim,) witness point on A. Where faces or parallel edges meet or face each other, many pairs of points are
+    equally good: then the one at the middle of the contact region, if it realises the signed distance to rounding, as
+    it does not where a face is tilted by a digit of single precision. For penetrating compounds, where B touches A
+    after it is moved; for meshes whose pieces are not exact, a common point."""
     point_on_b: FloatArray
     """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`; for meshes only when they are
     separated or their pieces are exact."""
     region: Region | None
-    """Intersection of the support features of two convex shapes; None when the gap is wider than the band of the
-    contact tolerance, and for compounds and meshes, which have `regions`."""
+    """Intersection of the support features of two convex shapes, half-way across a gap; None when they are separated,
+    and for compounds and meshes, which have `regions`."""
     regions: tuple[MergedRegion, ...] = ()
     """Contact regions of compounds and meshes (when penetrating, of B moved by `mtv`, shown half-way back), merged from
-    patches of coplanar and adjacent pairs of pieces; the largest first. For meshes only where their pieces fit. Empty
-    when separated, and for convex shapes."""
+    patches of coplanar and adjacent pairs of pieces; the largest first. Across a gap within the clearance they are of
+    the pairs that are as near as the nearest, within the band of the contact tolerance. For meshes only where their
+    pieces fit. Empty when separated, and for convex shapes."""
     curves: tuple[ContactCurve, ...] = ()
     """Curves in which the surfaces of meshes meet; empty for other shapes. A curved shape is represented by its
     facets."""
@@ -303,6 +305,9 @@ class Contact(ReadOnlyArrays):
     certificate: Proof
     """The proof that `verify` checks: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
     `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`."""
+    _facing: Region | None = field(default=None, repr=False)
+    """Of two convex shapes that are separated, what the region would be within the clearance, for `center`; None where
+    no other witness points are nearly as good."""
 
     @property
     def intersects(self) -> bool:
@@ -342,18 +347,26 @@ class Contact(ReadOnlyArrays):
     @cached_property
     def center(self) -> FloatArray:
         """(dim,) contact centre: the centroid of the region, of all regions by area, or of all curves by length; the
-        middle of the witness points if there is no region and no curve. Always valid; independent of the order of
-        the shapes, and stable where witness points are not unique."""
-        if self.region is not None:
-            return self.region.centroid
+        middle of the witness points if there is no region and no curve. Across a gap it is in the middle of the
+        features that face each other. Always valid; independent of the order of the shapes, and stable where witness
+        points are not unique."""
+        if self._region_or_facing is not None:
+            return self._region_or_facing.centroid
         if self.regions:
             parts = [(r.centroid, r.area, r.length) for r in self.regions]
             return weighted_center(*zip(*parts, strict=True))
         return curves_center(self.curves) if self.curves else read_only(middle(self.point_on_a, self.point_on_b))
 
     @property
+    def _region_or_facing(self) -> Region | None:
+        """The region of two convex shapes; of separated ones what it would be within the clearance, None where no other
+        witness points are nearly as good."""
+        return self._facing if self.region is None else self.region
+
+    @property
     def area(self) -> float:
-        """Total area of the region or the regions, world units squared."""
+        """Total area of the region or the regions, world units squared; across a gap, how much of the shapes faces each
+        other."""
         return float(sum(region.area for region in self.regions)) if self.region is None else self.region.area
 
     @property
@@ -371,6 +384,7 @@ class Contact(ReadOnlyArrays):
             point_on_a=_scaled(self.point_on_a, exponent),
             point_on_b=_scaled(self.point_on_b, exponent),
             region=None if self.region is None else self.region.scaled(exponent),
+            _facing=None if self._facing is None else self._facing.scaled(exponent),
             regions=tuple(region.scaled(exponent) for region in self.regions),
             lower_bound=_scaled(self.lower_bound, exponent),
             upper_bound=_scaled(self.upper_bound, exponent),
@@ -394,7 +408,7 @@ class Contact(ReadOnlyArrays):
         ('separated', 1.0, [1.0, 0.0, 0.0])
         """
         derived = ("intersects", "has_depth", "depth", "mtv", "reason", "center", "area", "length")
-        names = [field.name for field in fields(self) if field.name != "certificate"]
+        names = [field.name for field in fields(self) if field.name not in ("certificate", "_facing")]
         result = {"version": DICT_VERSION, **{name: plain(getattr(self, name)) for name in (*names, *derived)}}
         if not self.has_depth:
             result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))

@@ -25,6 +25,7 @@ from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGI
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
 from .boxes import OrientedBoxes
+from .hull_features import ON_ONE_LINE
 from .pair_regions import RegionMeasures
 from .vectors import add_rows, chunks, cross, dot, einsum, length
 
@@ -184,7 +185,7 @@ def _regions_of(
 
     found, count = np.zeros(total, dtype=bool), np.zeros(total, dtype=np.intp)
     area, lengths, x, y = np.zeros((4, total))
-    outlines = _outlines(lower, upper, tolerance)
+    outlines = _outlines(lower, upper, tolerance, band)
     for columns, outline in outlines:
         found[columns], count[columns] = outline.found, outline.count
         area[columns], lengths[columns], x[columns], y[columns] = outline.area, outline.length, outline.x, outline.y
@@ -239,7 +240,7 @@ class _Outlines:
 
 
 def _outlines(
-    lower: SupportFeatures, upper: SupportFeatures, tolerance: FloatArray
+    lower: SupportFeatures, upper: SupportFeatures, tolerance: FloatArray, band: FloatArray
 ) -> list[tuple[IntArray, _Outlines]]:
     """Return the regions of features, and of which pairs they are, by kinds of features."""
     result = []
@@ -255,7 +256,9 @@ def _outlines(
         if of_p == 2:
             result += [(columns.take(chosen), outline) for chosen, outline in _face_overlap(p, q, limit)]
         elif of_p == 1:
-            result.append((columns, (_edge_in_face if of_q == 2 else _edge_crossing)(p, q, limit)))
+            result.append(
+                (columns, _edge_in_face(p, q, limit) if of_q == 2 else _edge_crossing(p, q, limit, band.take(columns)))
+            )
         else:
             result.append((columns, _vertex_in_feature(p, q, of_q, limit)))
     return result
@@ -279,8 +282,8 @@ def _vertex_in_feature(p: SupportFeatures, q: SupportFeatures, arms: int, tolera
     return _Outlines.of_segments(found, p.center, p.center)
 
 
-def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray) -> _Outlines:
-    """Return where edges cross that are not parallel."""
+def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray, band: FloatArray) -> _Outlines:
+    """Return where edges cross that are not along each other."""
     (dx, dy), (ex, ey) = p.arms[0], q.arms[0]
     wx, wy = q.center - p.center
     d, e = np.hypot(dx, dy), np.hypot(ex, ey)
@@ -288,7 +291,8 @@ def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray
     # How far the centre and the ends of each are from the line through the other.
     center_p, ends_p = np.abs(wx * ey - wy * ex) / e, np.abs(turn) / e
     center_q, ends_q = np.abs(wx * dy - wy * dx) / d, np.abs(turn) / d
-    found = (np.minimum(ends_p, ends_q) > _CLOSE * tolerance) & (center_p <= ends_p + tolerance)
+    found = np.minimum(ends_p, ends_q) > np.maximum(_CLOSE * tolerance, ON_ONE_LINE * band)
+    found &= center_p <= ends_p + tolerance
     found &= center_q <= ends_q + tolerance
     place = (wx * ey - wy * ex) / np.where(turn == 0.0, 1.0, turn)
     # Kept within the extent of both: at a small angle rounding moves the crossing far.

@@ -19,6 +19,7 @@ from ..narrow_phase.relation import relation_of
 from ..progress import Progress, report_progress, subrange, tracked
 from ..region.region import region_between
 from ..result import Relation, Status
+from ..shapes.feature import FeatureKind
 from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_MISS, BOX_PARALLEL, BOX_PREFER_FACE, EPS, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray, positive_zero
@@ -242,7 +243,9 @@ class PairContacts:
             self.regions.store(row, region)
             self.center[row] = region.centroid
             uneven = np.abs(region.depths + self.signed_distance[row]).max()
-            if len(region.vertices) > 1 and uneven <= BATCH_MISS * limit:
+            # That of two edges may be beside both, where they are moved onto one line.
+            has_face = any(feature.kind is FeatureKind.FACE for pair in region.features for feature in pair)
+            if len(region.vertices) > 1 and has_face and uneven <= BATCH_MISS * limit:
                 half = 0.5 * self.signed_distance[row] * self.normal[row]
                 self.point_on_a[row], self.point_on_b[row] = region.centroid - half, region.centroid + half
 
@@ -338,16 +341,17 @@ class PairContacts:
             relation_now = relation_of(*pair, float(distance[k]), float(band[k]), self.clearance)
             self.relation[rows[k]] = RELATION_CODES[relation_now]
         if self.with_regions:
-            i, j = i[good][deep], j[good][deep]
-            sizes, rows, normal = self.bodies.sizes, rows[deep], self.normal[rows[deep]]
+            near = np.flatnonzero(distance <= np.maximum(band, self.clearance))
+            i, j, rows, band = i[good][near], j[good][near], rows[near], band[near]
+            a, b, sizes = self.i.take(rows), self.j.take(rows), self.bodies.sizes
             extents = sizes.extents.take(a), sizes.extents.take(b)
-            widths = feature_widths(slack, extents, magnitude[good][deep])
-            points = touch_in_points(table, i, j, normal.T, widths)
+            widths = feature_widths(band, extents, magnitude[good][near])
+            points = touch_in_points(table, i, j, self.normal[rows].T, widths)
             at = rows[points]
             found_at = self.normal[at], self.point_on_a[at], self.point_on_b[at]
-            source = PointRegions(self.bodies, a[points], b[points], slack[points], *found_at)
+            source = PointRegions(self.bodies, a[points], b[points], band[points], *found_at)
             self.regions.store_rows(at, source, np.arange(len(at)))
-            self._add_regions(rows[~points], slack[~points], tolerance[deep][~points], progress)
+            self._add_regions(rows[~points], band[~points], tolerance[near][~points], progress)
 
 
 def intersecting_pairs(

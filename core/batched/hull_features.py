@@ -19,13 +19,18 @@ from ..types import BoolArray, FloatArray, IntArray, read_only
 from .hull_pairs import HullPairs, vertices_of
 from .hull_table import HullTable
 from .pair_regions import RegionMeasures
-from .vectors import chunks, cross, dot
+from .vectors import chunks, cross, dot, length
 
 if TYPE_CHECKING:
     from .bodies import Bodies
 
 _WIDER = 2.0
 """Times the width of a support feature: where no other vertex is nearer, it is a vertex or an edge for sure."""
+ON_ONE_LINE = 2.0
+"""Times the width of support features: edges whose ends all are within the width of a line have half the shorter one
+no farther across the other."""
+_TINY = 1e-290
+"""Not relative: less than the length of any edge but 0, with a finite inverse."""
 _CROSSING = 1e-3
 """Sine between two edges above which they cross in a point."""
 
@@ -46,6 +51,9 @@ def touch_in_points(
         ]
         (count_a, edge_a, _), (count_b, edge_b, _) = features
         edges = (count_a == 2) & (count_b == 2) & ~are_parallel(edge_a, edge_b, _CROSSING)
+        # The ends of shorter ones may be on one line to the width of the features.
+        beside = length(cross(edge_a, edge_b)) / np.maximum(np.maximum(length(edge_a), length(edge_b)), _TINY)
+        edges &= beside > 2.0 * ON_ONE_LINE * np.maximum(widths[0][part], widths[1][part])
         result[part] = (count_a == 1) | (count_b == 1) | edges
     return result
 

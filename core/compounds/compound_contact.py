@@ -147,12 +147,12 @@ class _Pair:
         pairs = list(map(tuple, candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()))
         return _Touching(pairs, [self._contact(i, j, b) for i, j in tracked(pairs, progress)])
 
-    def _contact(self, i: int, j: int, b: Compound) -> Contact:
+    def _contact(self, i: int, j: int, b: Compound, clearance: float = 0.0) -> Contact:
         """Return the contact of two pieces, with the contact tolerance of the compounds."""
         one, two = self.a.pieces[i], b.pieces[j]
         small = min(one.extent, two.extent) or max(one.extent, two.extent)
         relative = self.contact_tolerance * (self.small / small) if small > 0.0 else self.contact_tolerance
-        return convex_contact(one, two, clearance=self.clearance, contact_tolerance=relative)
+        return convex_contact(one, two, clearance=clearance, contact_tolerance=relative)
 
     def _apart(self) -> Contact:
         """Find the nearest pair of pieces, testing pairs in ascending order of the gaps of their boxes."""
@@ -175,15 +175,26 @@ class _Pair:
                 lower = min(lower, proved)
                 if distance < best:
                     best, chosen = distance, (i, j)
-        deciding = self._contact(*chosen, b)
+        deciding = self._contact(*chosen, b, self.clearance)
+        is_within = deciding.signed_distance <= self.clearance
         return self._answer(
             deciding,
             chosen,
             deciding.signed_distance,
             min(lower, deciding.lower_bound),
             deciding.upper_bound,
-            relation=Relation.WITHIN_CLEARANCE if deciding.signed_distance <= self.clearance else Relation.SEPARATED,
+            relation=Relation.WITHIN_CLEARANCE if is_within else Relation.SEPARATED,
+            patches=self._patches(self._nearest(deciding.signed_distance), None) if is_within else None,
         )
+
+    def _nearest(self, distance: float) -> _Touching:
+        """Return the contacts of the pairs of pieces that are as near as `distance`, to the band: those that would
+        touch if the gap were closed."""
+        a, b, reach = self.a, self.b, distance + self.band
+        boxes = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach * (1.0 + 8.0 * EPS)).pairs
+        found = [((i, j), self._contact(i, j, b, reach)) for i, j in boxes.tolist()]
+        near = [(pair, c) for pair, c in found if c.signed_distance <= reach]
+        return _Touching([pair for pair, _ in near], [c for _, c in near])
 
     def _gap(self, i: int, j: int) -> tuple[float, float]:
         """Return the distance of two separated pieces, and a lower bound of it."""

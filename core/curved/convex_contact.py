@@ -99,15 +99,15 @@ def _curved_contact(
     width = max(band, rounding)
     feature_a, feature_b = flat_feature(a, normal, width), flat_feature(b, -normal, width)
     on_a, on_b = find_witness_points(core_a, core_b, found.points, normal, slab, None)
-    region = None
-    if signed_distance <= band or (feature_a.extended and feature_b.extended):  # else the witness points are unique
+    is_separated, region = signed_distance > max(band, clearance), None
+    if not is_separated or (feature_a.extended and feature_b.extended):  # else the witness points are unique
         region = curved_region(feature_a, feature_b, normal, core_a.radius, core_b.radius, band, a, b, (on_a, on_b))
     middle = None if region is None else region.centroid
     if middle is not None and not all(contains_foot(feature, normal, middle) for feature in (feature_a, feature_b)):
         middle = None
     on_a, on_b = find_witness_points(core_a, core_b, (on_a, on_b), normal, slab, middle)
     point_on_a, point_on_b = on_a + core_a.radius * normal, on_b - core_b.radius * normal
-    if region is None and signed_distance <= band:
+    if region is None and not is_separated:
         contact_on_a, contact_on_b = FlatFeature(point_on_a[None]), FlatFeature(point_on_b[None])
         region = curved_region(contact_on_a, contact_on_b, normal, 0.0, 0.0, band, a, b, (point_on_a, point_on_b))
         assert region is not None
@@ -118,7 +118,8 @@ def _curved_contact(
         normal=read_only(normal),
         point_on_a=read_only(point_on_a),
         point_on_b=read_only(point_on_b),
-        region=region if signed_distance <= band else None,
+        region=None if is_separated else region,
+        _facing=region if is_separated else None,
         lower_bound=lower,
         upper_bound=upper,
         ties=read_only(ties),

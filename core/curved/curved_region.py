@@ -41,7 +41,7 @@ def curved_region(
     tolerance = REGION_ROUNDING * EPS * max(a.magnitude, b.magnitude)
     if feature_a.disk_radius == 0.0 and feature_b.disk_radius == 0.0:
         on_a, on_b = witnesses[0] + radius_a * normal, witnesses[1] - radius_b * normal
-        hull_a, hull_b = (ConvexHull(points) for points in on_one_line(points_a, points_b, normal, band))
+        hull_a, hull_b = (ConvexHull(points) for points in (points_a, points_b))
         found = region_between(hull_a, hull_b, normal, band, on_a.tolist(), on_b.tolist())
         pairs = [
             (_feature_of(on_feature_a, hull_a, feature_a), _feature_of(on_feature_b, hull_b, feature_b))
@@ -81,30 +81,6 @@ def curved_region(
         ((whole_feature(feature_a), whole_feature(feature_b)),) * len(corners),
         arcs,
     )
-
-
-def on_one_line(
-    points_a: FloatArray, points_b: FloatArray, normal: FloatArray, band: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return two segments (2, 3) moved sideways, across the normal, onto the line between them where all their ends are
-    within `band` of it: rounding of the input makes segments that lie along each other cross, anywhere along them.
-
-    Other points, and segments in the plane, are returned unchanged. `band`: world units.
-    """
-    if len(normal) != 3 or len(points_a) != 2 or len(points_b) != 2:
-        return points_a, points_b
-    step_a, step_b = points_a[1] - points_a[0], points_b[1] - points_b[0]
-    along = step_a + (step_b if float(step_a @ step_b) >= 0.0 else -step_b)
-    along = along - float(along @ normal) * normal
-    length = float(np.linalg.norm(along))
-    if length == 0.0:
-        return points_a, points_b
-    side = np.cross(normal, along / length)
-    between = 0.25 * (points_a.sum(axis=0) + points_b.sum(axis=0))
-    off_a, off_b = (points_a - between) @ side, (points_b - between) @ side
-    if max(np.abs(off_a).max(), np.abs(off_b).max()) > band:
-        return points_a, points_b
-    return points_a - np.outer(off_a, side), points_b - np.outer(off_b, side)
 
 
 def whole_feature(support: FlatFeature) -> Feature:

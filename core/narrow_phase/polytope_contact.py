@@ -74,8 +74,8 @@ def _at_ordinary_size(
     feature_a, feature_b = support_feature(a, normal, width), support_feature(b, -normal, width)
 
     point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
-    region = None
-    if answer.signed_distance <= band or can_slide(a, b, feature_a, feature_b):
+    is_separated, region = answer.signed_distance > max(band, clearance), None
+    if not is_separated or can_slide(a, b, feature_a, feature_b):
         region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist())
         if len(region.vertices) > 1:  # mutant: contact-witness-not-in-the-middle
             answer = _center_witness(a, b, feature_a, feature_b, answer, region, rounding)
@@ -100,7 +100,8 @@ def _at_ordinary_size(
         normal=read_only(normal),
         point_on_a=read_only(point_on_a),  # mutant: contact-witness-points-swapped
         point_on_b=read_only(point_on_b),
-        region=region if signed_distance <= band else None,
+        region=None if is_separated else region,
+        _facing=region if is_separated else None,
         lower_bound=lower_bound,
         upper_bound=upper_bound,
         ties=read_only(ties),

@@ -297,6 +297,36 @@ def _add_chain(
         waiting.append((p, far, before))
 
 
+def on_one_line(
+    first: list[OutlinePoint], second: list[OutlinePoint], width: float
+) -> tuple[list[OutlinePoint], list[OutlinePoint]]:
+    """Return two segments moved sideways onto the line between them where all their ends are within `width` of it, in
+    world units; other outlines unchanged.
+
+    Segments that lie along each other cross by rounding of the input, anywhere along them.
+    """
+    if len(first) != 2 or len(second) != 2:
+        return first, second
+    (px, py, *_), (qx, qy, *_) = first
+    (rx, ry, *_), (sx, sy, *_) = second
+    ux, uy, vx, vy = qx - px, qy - py, sx - rx, sy - ry
+    sign = 1.0 if ux * vx + uy * vy >= 0.0 else -1.0
+    x, y = ux + sign * vx, uy + sign * vy
+    length = hypot(x, y)
+    if length == 0.0:
+        return first, second
+    x, y = -y / length, x / length
+    between = 0.25 * ((px + qx + (rx + sx)) * x + (py + qy + (ry + sy)) * y)
+    offs = [[p[0] * x + p[1] * y - between for p in ends] for ends in (first, second)]
+    if max(abs(off) for ends in offs for off in ends) > width:
+        return first, second
+    moved = [
+        [(px - off * x, py - off * y, height, index) for (px, py, height, index), off in zip(ends, own, strict=True)]
+        for ends, own in zip((first, second), offs, strict=True)
+    ]
+    return moved[0], moved[1]
+
+
 def without_straight_corners(loop: list[_Place], tolerance: float) -> list[_Place]:
     """Return a counter-clockwise loop of points (x, y, ...) without those on the straight line between their
     neighbours.

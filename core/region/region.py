@@ -17,7 +17,7 @@ from ..shapes.polytope import Polytope, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..types import FloatArray, ReadOnlyArrays, read_only
 from .clip import Corner, intersection, tidy
-from .outline import INSIDE, Outline, OutlinePoint
+from .outline import INSIDE, Outline, OutlinePoint, on_one_line
 
 
 class RegionKind(StrEnum):
@@ -45,7 +45,8 @@ class Region(ReadOnlyArrays):
     """Intersection of the two support features in the contact plane. Source: S2.2 to S2.6.
 
     The contact plane is across the contact normal, half-way between the two support planes, so that it does not depend
-    on the order of the shapes. The arrays are read-only.
+    on the order of the shapes. Across a gap the region is what of the two features faces each other, as it would be if
+    one were moved along the normal until they touch. The arrays are read-only.
     """
 
     kind: RegionKind
@@ -59,7 +60,8 @@ class Region(ReadOnlyArrays):
     centroid: FloatArray
     """(dim,) area centroid of the polygon, middle of the segment, or the point."""
     depths: FloatArray
-    """(k,) depth of the two features in each other along the normal at each vertex: > 0 penetrating.
+    """(k,) depth of the two features in each other along the normal at each vertex: > 0 penetrating, < 0 minus the gap
+    between them.
 
     No depth is more than minus the signed distance; where both features lie flat in their support planes, every
     depth is equal to it."""
@@ -207,6 +209,7 @@ def region_between(
     tolerance = REGION_ROUNDING * rounding
     lower = Outline(points_b if turned else points_a, True, slack, tolerance)
     upper = Outline(points_a if turned else points_b, False, slack, tolerance)
+    lower.loop, upper.loop = on_one_line(lower.loop, upper.loop, width)
     corners = intersection(lower.loop, upper.loop, tolerance)
     measures = _measures(corners, tolerance)
     if measures is None:

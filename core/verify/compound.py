@@ -364,24 +364,36 @@ class _Pair:
 
     def _regions(self) -> list[Check]:
         contact, a, b = self.contact, self.a, self.b
-        wanted = contact.signed_distance <= self.band
+        wanted = contact.signed_distance <= max(self.band, contact.clearance)
         checks = [
             Check(
-                "regions where the compounds meet", bool(contact.regions) == wanted, f"{len(contact.regions)} regions"
+                "regions unless the compounds are separated",
+                bool(contact.regions) == wanted,
+                f"{len(contact.regions)} regions",
             )
         ]
         if not contact.regions:
             return checks
         deepest = self.proof.overlap if self.proof.overlap > self.tolerance else contact.depth
         shift = 0.5 * contact.mtv if self.moved and deepest > self.band else np.zeros(a.dim)
-        off = 0.0
+        is_apart = contact.signed_distance > self.band
+        off, longest, gap = 0.0, 1.0, 0.0
         for patch in (patch for region in contact.regions for patch in region.patches):
-            for vertex in patch.region.vertices:
+            longest = max(longest, float(np.linalg.norm(patch.normal)))
+            gap = max(gap, -float(patch.region.depths.min()))
+            for vertex, depth in zip(patch.region.vertices, patch.region.depths, strict=True):
+                if is_apart:
+                    shift = 0.5 * float(depth) * patch.normal
                 off = max(
                     off, _off(vertex + shift, a.pieces[patch.piece_a]), _off(vertex - shift, b.pieces[patch.piece_b])
                 )
         limit = 2.0 * self.band + self.promised
         checks.append(Check("the regions are on both compounds", off <= limit, f"off by {off:.3g}, limit {limit:.3g}"))
+        if is_apart:
+            most = contact.signed_distance + 2.0 * limit
+            fits = gap <= most and longest <= 1.0 + VERIFY_UNIT * EPS
+            detail = f"gaps up to {gap:.3g}, limit {most:.3g}; normals up to {longest:.17g} long"
+            checks.append(Check("the regions are where the compounds are nearest", fits, detail))
         worst, what = 0.0, "fits"
         for region in contact.regions:
             for name, miss, size in _differences(region):

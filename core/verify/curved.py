@@ -22,7 +22,7 @@ from .bounds import proven_bounds
 from .check import Check, Verification
 from .curved_region import check_curved_region
 from .form import check_form
-from .region import measure
+from .region import check_presence, measure
 from .ties import check_normals, check_realised, check_ties
 
 _ARC_STEPS = 2000
@@ -97,9 +97,8 @@ def _check_relation(contact: Contact, a: ConvexShape, b: ConvexShape) -> Check:
 
 def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     band = contact_band(a, b, contact.contact_tolerance)
-    region = contact.region
-    wanted = contact.signed_distance <= band
-    checks = [Check("a region where the shapes meet", (region is not None) == wanted, f"{region and region.kind}")]
+    region = contact._region_or_facing
+    checks = [check_presence(contact, band)]
     if region is None:
         return checks
     # Half of the gap or depth away along the normal, each corner is on the one shape and on the other.

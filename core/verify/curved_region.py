@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..curved.curved_inside import support_points
-from ..curved.curved_region import on_one_line, whole_feature
+from ..curved.curved_region import whole_feature
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..result import Contact
@@ -41,12 +41,12 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     width = max(band, 2.0 * rounding_of(a, b))
     features = tuple(flat_feature(shape, direction, width) for shape, direction in ((a, normal), (b, -normal)))
     checks = [_check_features(contact, a, b, features, width)]
-    region = contact.region
+    region = contact._region_or_facing
     if region is None:
         return checks
     rounding = EPS * max(a.magnitude, b.magnitude)
     frame = plane_across(normal)
-    points = on_one_line(features[0].points + a.radius * normal, features[1].points - b.radius * normal, normal, band)
+    points = features[0].points + a.radius * normal, features[1].points - b.radius * normal
     middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
     beside = float(np.abs((region.vertices[0] - middle) @ frame.T).max())
     # Where the features miss each other, the region is the middle of the witness points.
@@ -121,9 +121,11 @@ def _check_names(
 
     A normal within the promise is right to the root of it only, and the support point of a smooth surface is beside the
     best one by as much times the radius of curvature. An edge that is level then leans by as much, and its corner is
-    named. The witness points are not beside, and are on both shapes and realise the signed distance: checked elsewhere.
+    named. Two edges along each other are moved onto the line between them. The witness points are not beside, and are
+    on both shapes and realise the signed distance: checked elsewhere.
     """
-    allowed = tolerance if len(region.vertices) > 1 else width
+    along = region.kind is RegionKind.SEGMENT and all(len(corners) == 2 for corners in points)
+    allowed = width if along or len(region.vertices) == 1 else tolerance
     for side, (feature, corners) in enumerate(zip(features, points, strict=True)):
         whole = whole_feature(feature)
         for vertex, pair in zip(region.vertices, region.features, strict=True):

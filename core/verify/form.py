@@ -38,7 +38,7 @@ def check_form(contact: Contact, a: ConvexShape, b: ConvexShape) -> list[Check]:
     return [
         first("the contact is well-formed", _contact_faults(contact, a, b)),
         first("the certificate is well-formed", _proof_faults(contact.certificate, a, b)),
-        first("the region is well-formed", region_faults(contact.region, a, b)),
+        first("the region is well-formed", chain(*(region_faults(r, a, b) for r in (contact.region, contact._facing)))),
     ]
 
 
@@ -78,7 +78,7 @@ def contact_tests(dim: int) -> dict[str, Test]:
 def absent_fields(method: str) -> dict[str, Test]:
     """Return the tests of the fields that contacts of compounds and meshes do not have, and of their `method`."""
     return {
-        "region feature_a feature_b cross_check": lambda value: value is None,
+        "region _facing feature_a feature_b cross_check": lambda value: value is None,
         "tie_kind": lambda kind: kind is TieKind.FINITE,
         "method": lambda name: isinstance(name, str) and name == method,
         "status": lambda status: isinstance(status, Status) and status in _STATUSES[method],

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
+from ..region.outline import on_one_line
 from ..region.region import Region, RegionKind
 from ..result import Contact
 from ..shapes.feature import FeatureKind
@@ -65,9 +66,8 @@ def check_region(
     the unit of the world, which is 2**exponent times that of the shapes: it can be too large or too small for float64.
     """
     band = contact_band(a, b, contact.contact_tolerance)
-    region = contact.region
-    present = (region is not None) == (contact.signed_distance <= band)
-    checks = [Check("there is a region unless the shapes are apart", present, f"region {region is not None}")]
+    region = contact._region_or_facing
+    checks = [check_presence(contact, band)]
     if region is None:
         return checks
     rounding = EPS * max(a.magnitude, b.magnitude)
@@ -79,6 +79,13 @@ def check_region(
         check_outlines(contact, region, a, b, band, rounding, grain, frame),
         _check_names(contact, region, a, b, band, tolerance, rounding + grain, frame),
     ]
+
+
+def check_presence(contact: Contact, band: float) -> Check:
+    """Return whether there is a region unless the shapes are separated."""
+    wanted = contact.signed_distance <= max(band, contact.clearance)
+    holds = (contact.region is not None) == wanted and not (wanted and contact._facing is not None)
+    return Check("there is a region unless the shapes are separated", holds, f"region {contact.region is not None}")
 
 
 def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
@@ -235,10 +242,11 @@ def check_outlines(
     first = ""
     seen: list[tuple[IntArray, IntArray]] = []
     for changes in product((0.0, -1.0, 1.0), repeat=2):
-        outlines = []
+        outlines: list[_Outline] = []
         for shape, unit, change in ((a, contact.normal, changes[0]), (b, -contact.normal, changes[1])):
             width = max(band, REGION_SUPPORT * rounding + tilt * shape.extent) + change * _VERIFY_SAME_HEIGHT * rounding
             outlines.append(_outline(shape, _below(shape, unit) <= max(width, 0.0), origin, frame))
+        outlines = _on_one_line(outlines, max(band, tolerance))
         chosen = (outlines[0].vertices, outlines[1].vertices)
         if any(all(map(np.array_equal, chosen, other)) for other in seen):
             continue
@@ -266,6 +274,15 @@ def _outline(shape: Polytope, chosen: BoolArray, origin: FloatArray, frame: Floa
     points = (shape.vertices[vertices] - origin) @ frame.T
     corners = flat_hull(points)
     return _Outline(vertices, corners, *_sides(corners))
+
+
+def _on_one_line(outlines: list[_Outline], width: float) -> list[_Outline]:
+    """Return two segments within `width` of the line between them moved onto it, other outlines unchanged."""
+    ends = [[(x, y, 0.0, 0) for x, y in outline.corners.tolist()] for outline in outlines]
+    moved = [np.array([point[:2] for point in points]) for points in on_one_line(ends[0], ends[1], width)]
+    return [
+        _Outline(outline.vertices, corners, *_sides(corners)) for outline, corners in zip(outlines, moved, strict=True)
+    ]
 
 
 def _sides(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -390,7 +407,9 @@ def _check_names(
     origin = region.vertices[0]
     points = (region.vertices - origin) @ frame.T
     # The features of one point may miss each other, and an edge or a vertex then stands for all within the width of it.
-    allowed = tolerance if len(points) > 1 else width + promised
+    # Two edges along each other are moved onto the line between them.
+    of_edges = all(feature.kind is not FeatureKind.FACE for pair in region.features for feature in pair)
+    allowed = width + promised if of_edges or len(points) == 1 else tolerance
     for side, (name, shape, unit) in enumerate((("A", a, contact.normal), ("B", b, -contact.normal))):
         below = _below(shape, unit)
         plane = (shape.vertices - origin) @ frame.T

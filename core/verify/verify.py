@@ -88,7 +88,7 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
     width = contact.upper_bound - contact.lower_bound
-    area = 0.0 if contact.region is None else contact.region.area
+    area = 0.0 if contact._region_or_facing is None else contact._region_or_facing.area
     exponent = extreme_exponent(a, b)
     if exponent:
         contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)

@@ -164,10 +164,10 @@ def _relation_failures(contact: Contact, true_sd: float, tol: float, band: float
 
 
 def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[str]:
-    """A region when touching or deeper, never empty, in the contact plane, on both shapes within the tolerance."""
+    """A region unless separated, never empty, in the contact plane, on both shapes within the tolerance."""
     region, normal, at = contact.region, contact.normal, f"at {contact.signed_distance!r}, band {band!r}"
     if region is None:
-        return [f"region: none {at}"] if contact.signed_distance <= band else []
+        return [f"region: none {at}"] if contact.signed_distance <= max(band, contact.clearance) else []
     vertices, count = region.vertices, len(region.vertices)
     if vertices.shape != (count, pa.shape[1]) or not count or not np.isfinite(vertices).all():
         return [f"region: vertices {vertices!r}"]
@@ -182,7 +182,7 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
     worst = {name: max(exact_distance_to_point(p, v) for v in vertices) for name, p in (("A", pa), ("B", pb))}
     measures = f"{region.kind} of area {region.area!r} and length {region.length!r}"
     rules = {
-        f"present {at}": contact.signed_distance <= band,
+        f"present {at}": contact.signed_distance <= max(band, contact.clearance),
         f"{region.kind} of {count} vertices": region.kind == ("point", "segment", "polygon")[min(count, 3) - 1],
         measures: (region.area > 0) == (region.kind == "polygon") and (region.length > 0) == (region.kind != "point"),
         "depths or features do not match the vertices": len(region.depths) == len(region.features) == count,

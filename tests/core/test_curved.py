@@ -412,7 +412,7 @@ def test_lies_are_found_by_the_check_of_that_name(names):
         (bounds, {"upper_bound": c.signed_distance - 1e-3}),
         ("the bounds meet", {"lower_bound": c.lower_bound - 1.0}),
         ("the relation fits", {"relation": Relation.SEPARATED}),
-        ("a region where the shapes meet", {"region": None}),
+        ("a region unless the shapes are separated", {"region": None}),
         ("the region is on both shapes", {"region": replace(region, vertices=region.vertices + 0.5)}),
         ("area, length and centroid", {"region": replace(region, area=region.area + 1.0)}),
     ]

@@ -137,7 +137,7 @@ def lies(c):
         region = c.regions[0]
         patch = region.patches[0]
         beside = replace(patch, region=replace(patch.region, vertices=patch.region.vertices + 3.0))
-        yield "regions where the compounds meet", {"regions": ()}
+        yield "regions unless the compounds are separated", {"regions": ()}
         yield "on both compounds", {"regions": (replace(region, patches=(beside,)), *c.regions[1:])}
         yield "areas, lengths and centroids", {"regions": (replace(region, area=region.area + 0.1), *c.regions[1:])}
         yield REGIONS, {"regions": [region]}
