@@ -278,9 +278,10 @@ def pairs_intersect(
 ) -> BoolArray:
     """Return (p,) whether the shapes of each pair intersect, touching included, and nothing else.
 
-    The same as `contacts(shapes, pairs, poses=poses).intersects`, much faster. `pairs` is (p, 2), indices of shapes,
-    which must all have one dimension. `start` is a result of `contacts` of the same shapes, not long ago: pairs that
-    moved less since then than they were apart or deep are not tested.
+    The same as `contacts(shapes, pairs, poses=poses).intersects` outside of the promise's margin, 1e-10 L + 64 eps M of
+    touching, with L the smaller shape's extent and M the largest coordinate; much faster. `pairs` is (p, 2), indices of
+    shapes, which must all have one dimension. `start` is a result of `contacts` of the same shapes, not long ago: pairs
+    that moved less since then than they were apart or deep are not tested.
 
     Raise ValueError, naming the argument, when one is not a shape or has another dimension, a pair has no such shape,
     or a shape cannot be transformed by its pose; Cancelled when `progress` returns False. Source: S0.4, S1.8, S4.4.

@@ -17,6 +17,7 @@ from .region.contact_curve import ContactCurve, curves_center
 from .region.merged_region import MergedRegion
 from .region.region import Region, RegionKind
 from .shapes.feature import Feature
+from .shapes.shape import numbers
 from .types import FloatArray, IntArray, ReadOnlyArrays, read_only
 
 Method = Literal["auto", "sat", "gjk", "both"]
@@ -107,13 +108,17 @@ class TieKind(StrEnum):
 class Proof(ReadOnlyArrays):
     """Proof of the bounds of a contact, checked by `verify`. Each kind of shape has its own subclass."""
 
+    def __repr__(self) -> str:
+        """Return in one line what it consists of."""
+        return f"{type(self).__name__}({', '.join(vars(self))})"
+
     def scaled(self, exponent: int) -> Proof:
         """Return the proof for the shapes scaled by 2**exponent; the proof itself where it does not depend on the
         scale."""
         return self
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate(Proof):
     """Proof of the bounds of the signed distance of two polytopes.
 
@@ -137,7 +142,7 @@ class Certificate(Proof):
     """Outward triangles of the polytope (in the plane: sides, counter-clockwise) as indices into `pairs`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SupportCertificate(Proof):
     """Proof of the bounds of a signed distance when a shape is curved.
 
@@ -162,7 +167,7 @@ class SupportCertificate(Proof):
     see `direction_cover`; its negative is then an upper bound as well. None where it is not needed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BallCertificate(Proof):
     """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point.
 
@@ -182,7 +187,7 @@ ConvexCertificate = Certificate | SupportCertificate | BallCertificate
 """Every proof of a contact of two convex shapes."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompoundCertificate(Proof):
     """Proof of the bounds of the signed distance of two compounds: the deciding pairs of pieces.
 
@@ -217,7 +222,7 @@ class CompoundCertificate(Proof):
 # The contact
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Contact(ReadOnlyArrays):
     """Where, how deep and in which direction two shapes A and B collide, with the proof.
 
@@ -308,6 +313,11 @@ class Contact(ReadOnlyArrays):
     _facing: Region | None = field(default=None, repr=False)
     """Of two convex shapes that are separated, what the region would be within the clearance, for `center`; None where
     no other witness points are nearly as good."""
+
+    def __repr__(self) -> str:
+        """Return the relation, the signed distance and the normal in one line."""
+        distance = f"signed_distance={self.signed_distance:.6g}" if self.has_depth else "no depth"
+        return f"Contact({self.relation}, {distance}, normal={numbers(self.normal)}, {self.status})"
 
     @property
     def intersects(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the overlay shows of bounding volumes, as glyphs: no Blender, no GPU."""
+"""What the overlay shows of bounding volumes, as glyphs: no Blender, no GPU. Source: S3.6."""
 
 from __future__ import annotations
 

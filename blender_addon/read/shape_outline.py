@@ -58,7 +58,7 @@ def surface_points(shape: ConvexShape) -> FloatArray:
         return np.concatenate(found)
     found = [shape.supports(_spread()), *wires(shape)]
     if isinstance(shape, Cylinder | Cone):
-        ring = _ring(shape.start, *across(shape.axis), shape.rim)[::3]
+        ring = _ring(shape.start, *across(shape.axis), shape.radius)[::3]
         ends = [shape.start] if isinstance(shape, Cone) else [shape.start, shape.end]
         for end in ends:  # flat ends
             found += [end + fraction * (ring - shape.start) for fraction in (0.0, 1.0 / 3.0, 2.0 / 3.0)]
@@ -72,14 +72,14 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
     """Return lines (k, 3) that show a curved shape: rings, and lines along its side."""
     if isinstance(shape, Cylinder | Cone):
         u, v = across(shape.axis)
-        bottom = _ring(shape.start, u, v, shape.rim)
+        bottom = _ring(shape.start, u, v, shape.radius)
         if isinstance(shape, Cone):
             return [bottom, *_lines(bottom, np.tile(shape.end, (STEPS + 1, 1)))]
-        top = _ring(shape.end, u, v, shape.rim)
+        top = _ring(shape.end, u, v, shape.radius)
         return [bottom, top, *_lines(bottom, top)]
     if isinstance(shape, Ellipsoid):
-        axes = shape.axes * shape.semi[:, None]
-        return [_ring(shape.middle, axes[i], axes[j], 1.0) for i, j in ((0, 1), (1, 2), (2, 0))]
+        axes = shape.axes * shape.semi_axes[:, None]
+        return [_ring(shape.center, axes[i], axes[j], 1.0) for i, j in ((0, 1), (1, 2), (2, 0))]
     if isinstance(shape, Rounded) and shape.skeleton is not None and shape.dim == 3:
         corners = shape.skeleton.vertices
         if shape.skeleton.rank == 0:

@@ -215,7 +215,7 @@ def _measures(shape: Solid) -> Report:
     if isinstance(shape, Mesh):
         return {"triangles": len(shape.triangles), "closed": shape.is_closed, "points": None, "radius": 0.0}
     if isinstance(shape, Cylinder | Cone):
-        return {"points": [shape.start, shape.end], "radius": shape.rim}
+        return {"points": [shape.start, shape.end], "radius": shape.radius}
     if isinstance(shape, Rounded) and isinstance(shape.core, Polytope):
         return {"points": shape.core.vertices, "radius": shape.radius}
     return {

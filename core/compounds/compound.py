@@ -18,7 +18,7 @@ from ..late import LateModule
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
-from ..shapes.shape import Shape
+from ..shapes.shape import Shape, counted
 from ..tolerance import COMPOUND_PLANE, EPS, promised
 from ..types import FloatArray, read_only
 from .covered import union_moments
@@ -29,7 +29,7 @@ else:
     broad_phase = LateModule("..broad_phase.candidate_pairs", __package__)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Compound(Shape):
     """The union of convex pieces, in world coordinates. Pieces may overlap, touch, be apart, or be flat."""
 
@@ -60,6 +60,10 @@ class Compound(Shape):
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
         return self.pieces[0].dim
+
+    @property
+    def _parts(self) -> list[str]:
+        return [counted(len(self.pieces), "piece", "pieces"), self._box_words]
 
     @cached_property
     def lows(self) -> FloatArray:

@@ -31,7 +31,7 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
     else:
         points = a.core_supports(directions) - b.core_supports(-directions)
     core = ConvexHull(points)
-    radius = a.radius + b.radius
+    radius = a.rounding_radius + b.rounding_radius
     if radius == 0.0:
         return core
     normals = np.concatenate((directions, core.normals))

@@ -40,9 +40,9 @@ class Core:
     @classmethod
     def of(cls, shape: ConvexShape) -> Core:
         if shape.skeleton is not None:
-            return cls(shape, shape.radius, shape.skeleton, np.zeros((0, shape.dim)))
+            return cls(shape, shape.rounding_radius, shape.skeleton, np.zeros((0, shape.dim)))
         directions = shape.start_directions()
-        return cls(shape, shape.radius, inner_polytope(shape, directions), directions)
+        return cls(shape, shape.rounding_radius, inner_polytope(shape, directions), directions)
 
     def supports(self, directions: FloatArray) -> FloatArray:
         """Return support points (k, dim) of the core."""

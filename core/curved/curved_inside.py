@@ -56,13 +56,13 @@ def protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
         # By the corners, or by the support points across the facets.
         if isinstance(core, Polytope):
-            by_facets = inner.radius + float(outer.highest_facets(core.vertices).max())
+            by_facets = inner.rounding_radius + float(outer.highest_facets(core.vertices).max())
         else:
             tops = support_points(inner, outer.normals) - outer.center
             by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
         if by_facets > enough or by_facets <= 0.0:
             return by_facets
-    rounding = inner.radius - outer.radius
+    rounding = inner.rounding_radius - outer.rounding_radius
     return rounding + _core_protrusion(core, _core(outer), enough - rounding)
 
 
@@ -82,7 +82,7 @@ def _core_protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> f
         known = _ellipsoid_protrusion(inner, outer, enough)
         if known is not None:
             return known
-        return _image_protrusion(inner.middle, inner.semi[:, None] * inner.axes, outer, enough)
+        return _image_protrusion(inner.center, inner.semi_axes[:, None] * inner.axes, outer, enough)
     assert isinstance(inner, Cylinder | Cone)
     ring = inner.rim_axes
     farthest = _image_protrusion(inner.start, ring, outer, enough)
@@ -107,10 +107,10 @@ def _ellipsoid_protrusion(inner: Ellipsoid, outer: ConvexShape, enough: float) -
     else:
         if not isinstance(outer, Ellipsoid):
             return None
-        middle, axes, semi = outer.middle, outer.axes, outer.semi
+        middle, axes, semi = outer.center, outer.axes, outer.semi_axes
     # In that frame the points of `inner` are offset + turn @ u, |u| <= 1.
-    turn = (axes @ inner.axes.T) * inner.semi / semi[:, None]
-    offset = axes @ (inner.middle - middle) / semi
+    turn = (axes @ inner.axes.T) * inner.semi_axes / semi[:, None]
+    offset = axes @ (inner.center - middle) / semi
     _, stretch, directions = np.linalg.svd(turn)
     poles = (stretch[0] - stretch) * (stretch[0] + stretch)
     parts = directions @ (turn.T @ offset)
@@ -170,7 +170,7 @@ def _divide(cells: FloatArray) -> FloatArray:
 
 def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     """Return the support points (k, dim) of any convex shape for unit `directions` (k, dim)."""
-    return shape.core_supports(directions) + shape.radius * directions
+    return shape.core_supports(directions) + shape.rounding_radius * directions
 
 
 def spread(dim: int, count: int) -> FloatArray:

@@ -95,7 +95,7 @@ def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
     for shape in (a, b):
         core = core_of(shape)
         if isinstance(core, Ellipsoid):
-            return core.axes[int(core.semi.argmax())]
+            return core.axes[int(core.semi_axes.argmax())]
     return np.array([0.0, 0.0, 1.0])
 
 

@@ -125,8 +125,8 @@ def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
 
 
 def _local(ellipsoid: Ellipsoid, point: FloatArray) -> tuple[list[float], list[float]]:
-    place: list[float] = (ellipsoid.axes @ (point - ellipsoid.middle)).tolist()
-    return place, ellipsoid.semi.tolist()
+    place: list[float] = (ellipsoid.axes @ (point - ellipsoid.center)).tolist()
+    return place, ellipsoid.semi_axes.tolist()
 
 
 def _root_inside(place: list[float], semi: list[float]) -> tuple[float, int]:

@@ -76,9 +76,9 @@ def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
         points = core.skeleton.vertices
         return (points, np.zeros((len(points), 3, 3))) if len(points) <= _MOST else None
     if isinstance(core, Ellipsoid):
-        return core.middle[None], (core.semi[:, None] * core.axes)[None]
+        return core.center[None], (core.semi_axes[:, None] * core.axes)[None]
     if isinstance(core, Cylinder | Cone):
-        disk = core.rim * np.stack([*across(core.axis), np.zeros(3)])
+        disk = core.radius * np.stack([*across(core.axis), np.zeros(3)])
         second = disk if isinstance(core, Cylinder) else np.zeros((3, 3))
         return np.stack([core.start, core.end]), np.stack([disk, second])
     return None

@@ -11,7 +11,7 @@ from ..shapes.hull import ConvexHull
 from .polygon_convexity import as_polygon, outline_of
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Polygon(ConvexHull):
     """A convex polygon given by its outline; of any rank, for points on one line are a segment or a point.
 

@@ -23,7 +23,7 @@ LEAST_GAP = ulp(0.0)
 """The signed distance of meshes separated by less than rounding: its sign says that they do not intersect."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeshCertificate(Proof):
     """Proof of a contact of two shapes, at least one of them a mesh. World frame, the unit of the coordinates.
 

@@ -80,7 +80,7 @@ def nearest_to_mesh(
         part = subrange(progress, k / len(pieces), (k + 1) / len(pieces))
         report_progress(part, 0.0)
         if piece.skeleton is not None:
-            found = _of_polytopes([piece.skeleton], mesh, piece.radius)
+            found = _of_polytopes([piece.skeleton], mesh, piece.rounding_radius)
         else:
             found = _of_curved(piece, mesh, tolerance, toward, part)
         lower = min(best.lower_bound, found.lower_bound)
@@ -194,7 +194,7 @@ def _of_curved(
     known[known == 0.0] = -inf  # boxes that overlap bound nothing
     if toward is not None:
         np.maximum(known, _ahead(shape, corners, toward), out=known)
-    rounding = CURVED_ROUNDING * EPS * (shape.radius + max(shape.magnitude, mesh.mesh.magnitude))
+    rounding = CURVED_ROUNDING * EPS * (shape.rounding_radius + max(shape.magnitude, mesh.mesh.magnitude))
     enough = CURVED_BRACKET * min(shape.extent, mesh.mesh.extent) + rounding
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     lower = inf

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..shapes.hull import ConvexHull
+from ..shapes.shape import counted
 from ..types import ReadOnlyArrays
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decomposition(ReadOnlyArrays):
     """Convex pieces that stand for a mesh. Source: S1.2."""
 
@@ -30,3 +31,8 @@ class Decomposition(ReadOnlyArrays):
     fills_hollows: bool = False
     """A loose part of an open mesh, or one of which the piece is the hull, is not convex: the pieces fill room that is
     not the mesh's."""
+
+    def __repr__(self) -> str:
+        """Return in one line how many pieces there are, and whether they are the mesh."""
+        how = "exact" if self.exact else f"up to {self.distance:.6g} from the mesh"
+        return f"Decomposition({counted(len(self.pieces), 'piece', 'pieces')}, {how})"

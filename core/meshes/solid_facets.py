@@ -91,7 +91,7 @@ def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
     its farthest corner moves by.
     """
     hull = ConvexHull(shape.supports(spread(3, _AROUND)))
-    rounding = CURVED_ROUNDING * EPS * (shape.radius + shape.magnitude)
+    rounding = CURVED_ROUNDING * EPS * (shape.rounding_radius + shape.magnitude)
     if hull.rank < 3:  # so small that all is rounding
         return hull, shape.extent + rounding
     middle = hull._centred.mean(axis=0)

@@ -20,7 +20,7 @@ from ..hierarchy.nodes import Layout, enclosing_boxes, scaled_boxes, tree_center
 from ..runs import chunks
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
-from ..shapes.shape import Shape
+from ..shapes.shape import Shape, counted
 from ..tolerance import EPS, ORIENTATION_FILTER
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
@@ -34,7 +34,7 @@ _FLAT = 1e-9
 _S = TypeVar("_S", bound="Surface")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Surface(Shape):
     """A surface of triangles in space, world frame; see `Mesh`."""
 
@@ -61,6 +61,11 @@ class Surface(Shape):
     def dim(self) -> int:
         """Dimension of the points: 3."""
         return 3
+
+    @property
+    def _parts(self) -> list[str]:
+        points, triangles = len(self.points), len(self.triangles)
+        return [counted(points, "point", "points"), counted(triangles, "triangle", "triangles"), self._box_words]
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

@@ -45,8 +45,9 @@ class CandidateAxes(ReadOnlyArrays):
     """The axes that SAT measures for two shapes and the interval of each shape on them. World frame and units."""
 
     axes: FloatArray
-    """(k, dim) unit vectors: normals of facets of A, then of B, without parallel ones, then across pairs of edges; for
-    flat and thin shapes those within the plane too."""
+    """(k, dim) unit vectors: normals of facets of A, then of B, without parallel ones, then across pairs of edges, of
+    pairs with parallel edges one; for flat and thin shapes those within the plane too. Of two boxes they are at most
+    15."""
     edges: IntArray
     """(k, 2) the edge of A and the edge of B that an axis is across; -1 for other axes."""
     intervals_a: FloatArray
@@ -78,7 +79,8 @@ class SatResult(ReadOnlyArrays):
     feature_b: Feature
     """The face or edge of B that gives the axis, else the edge or vertex of B farthest against it."""
     axes_tested: int
-    """Number of axes tested: normals of facets, without parallel ones, and edge pairs whose arcs cross."""
+    """Number of axes tested, at most 15 for two boxes: normals of facets, without parallel ones, and the axes across
+    edge pairs whose arcs cross, of pairs with parallel edges one."""
     ties: FloatArray
     """(m, dim) equally good normals within the promised tolerance, the chosen one first; only that when separated."""
     candidates: CandidateAxes | None = None
@@ -152,6 +154,8 @@ class _Search:
         self.rounding = _SAT_ROUNDING * EPS * self.size
         self.best = -inf
         self.tested = 0
+        self.crossing: set[int] = set()
+        """Pairs of axes of edges whose arcs cross, as numbers."""
         self.kept: list[_Axes] = []  # in order of preference
 
     @property
@@ -273,7 +277,7 @@ class _Search:
         ceiling = limit + self.rounding * (sine + 1.0)
         worthy = ceiling >= self._bar() * sine
         worthy &= sine > SAT_PARALLEL
-        self.tested += len(i)
+        self.crossing.update(self._pairs_of_axes(i, j).tolist())
         kept = worthy.nonzero()[0]
         if not len(kept):
             return
@@ -295,6 +299,10 @@ class _Search:
                 careful = _careful_cross(of_a.directions[p[near]], of_b.directions[q[near]])
                 axes[near] = careful / np.sqrt(np.einsum("ij,ij->i", careful, careful))[:, None]
             self._measure(axes, (p, q))
+
+    def _pairs_of_axes(self, i: IntArray, j: IntArray) -> IntArray:
+        """Return the axes of edges of A and of B as one number each: those across parallel pairs are parallel."""
+        return self.a._edge_axes.take(i) * len(self.b.edges) + self.b._edge_axes.take(j)
 
     def _bar(self) -> float:
         """Return the gap below which an axis is of no interest."""
@@ -375,15 +383,24 @@ class _Search:
             feature_b = _feature(self.b.edges[chosen.pairs[1][place]].tolist())
         ties = read_only(self._ties(normal, gap))
         candidates = self._candidates() if self.candidates else None
-        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, self.tested, ties, candidates)
+        tested = self.tested + len(self.crossing)
+        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, tested, ties, candidates)
 
     def _candidates(self) -> CandidateAxes:
         axes = np.concatenate([group.axes for group in self.kept])
-        edges = [
+        parts = [
             np.full((len(group.axes), 2), -1) if group.pairs is None else np.array(group.pairs).T for group in self.kept
         ]
+        edges = np.concatenate(parts)
+        gaps = np.concatenate([group.gaps.reshape(2, -1).max(axis=0) for group in self.kept])
+        # Of the axes across parallel pairs of edges, which rounding makes different, the one with the widest gap.
+        across = np.flatnonzero(edges[:, 0] >= 0)
+        across = across[np.argsort(-gaps[across], kind="stable")]
+        first = np.unique(self._pairs_of_axes(*edges[across].T), return_index=True)[1]
+        chosen = np.concatenate([np.flatnonzero(edges[:, 0] < 0), np.sort(across[first])])
+        axes, edges = axes[chosen], edges[chosen]
         covered = [np.stack(intervals(axes, shape.vertices), axis=1) for shape in (self.a, self.b)]
-        return CandidateAxes(*map(read_only, (axes, np.concatenate(edges), *covered)))
+        return CandidateAxes(*map(read_only, (axes, edges, *covered)))
 
     def _facing(self, shape: Polytope, normal: FloatArray) -> Feature:
         """Return the facet with this normal, else the edge or vertex that is farthest along it."""

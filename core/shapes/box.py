@@ -16,6 +16,7 @@ from ..tolerance import BOX_ORTHOGONAL, EPS, SLIVER
 from ..types import FloatArray, IntArray, read_only, set_parts
 from .hull import ConvexHull
 from .polytope import Polytope
+from .shape import numbers
 
 BOX_SOLID = 64.0
 """Times EPS M: a box thinner than this takes its planes from the hull of its corners, which detects flat points."""
@@ -43,7 +44,7 @@ _PLAIN = _topology(_LOOPS)
 _MIRRORED = _topology(tuple(loop[::-1] for loop in _LOOPS))
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Box(Polytope):
     """A box in space. Source: S0.1.
 
@@ -155,6 +156,15 @@ class Box(Polytope):
         object.__setattr__(made, "half", read_only(self.half * factor))
         return made
 
+    @property
+    def _parts(self) -> list[str]:
+        return [f"center={numbers(self.center)}", f"size={numbers(self.size)}", *turned(self.axes)]
+
+    @property
+    def size(self) -> FloatArray:
+        """(3,) full length of the edges along each axis, >= 0, world units."""
+        return read_only(2.0 * self.half)
+
     @cached_property
     def _frame(self) -> tuple[float, ...]:
         """Centre (3), axes (9, row after row) and half sizes (3) as plain floats, for the scalar box test."""
@@ -168,6 +178,11 @@ def validate_boxes(a: object, b: object) -> None:
             raise ValueError(f"{name} must be a Box, not {type(box).__name__}: use sat or contact for other shapes")
         if not box.orthogonal:
             raise ValueError(f"{name} must not be sheared: use sat or contact")
+
+
+def turned(axes: FloatArray) -> list[str]:
+    """Return the axes of a shape as text, if they are not those of the coordinates."""
+    return [] if np.array_equal(axes, np.eye(3)) else [f"axes={numbers(axes)}"]
 
 
 def rotate(vectors: ArrayLike, rotation: ArrayLike) -> FloatArray:

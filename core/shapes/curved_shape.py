@@ -57,8 +57,11 @@ class CurvedShape(Shape, ABC):
     """A convex shape with a curved surface, in the plane or in space, in world coordinates; immutable."""
 
     without_vertices = "is curved: use contact(a, b)"
-    radius: float
-    """Distance from the core to the surface, the same all around; world units."""
+
+    @property
+    @abstractmethod
+    def rounding_radius(self) -> float:
+        """Distance from the core to the surface, the same all around, 0.0 where the core is the shape; world units."""
 
     @property
     @abstractmethod
@@ -121,22 +124,22 @@ class CurvedShape(Shape, ABC):
 
     @property
     def _powers(self) -> FloatArray:
-        return self.radius ** np.arange(self.dim + 1.0)
+        return self.rounding_radius ** np.arange(self.dim + 1.0)
 
     def _signed_distances(self, points: FloatArray) -> FloatArray:
-        return self.core_distances(points) - self.radius
+        return self.core_distances(points) - self.rounding_radius
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         units = directions / np.abs(directions).max(axis=1)[:, None]
         units = units / np.linalg.norm(units, axis=1)[:, None]
-        return self.core_supports(units) + self.radius * units
+        return self.core_supports(units) + self.rounding_radius * units
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame; right to rounding."""
         axes = np.eye(self.dim)
-        high = np.diagonal(self.core_supports(axes)) + self.radius
-        low = np.diagonal(self.core_supports(-axes)) - self.radius
+        high = np.diagonal(self.core_supports(axes)) + self.rounding_radius
+        low = np.diagonal(self.core_supports(-axes)) - self.rounding_radius
         return read_only(low.copy()), read_only(high.copy())
 
 

@@ -7,7 +7,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from ..arguments import as_floats, as_length, validate_magnitude
 from ..types import FloatArray, set_parts
 from .curved_shape import CurvedShape, FlatFeature, Revolution, across, ring_around
 from .polytope import Polytope
-from .shape import SIMILAR
+from .shape import SIMILAR, numbers
 
 _R = TypeVar("_R", bound="_Round")
 
@@ -24,21 +24,24 @@ _RIM = 8
 """Number of points of a rim at the start."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class _Round(CurvedShape):
     """A solid of revolution between two ends on an axis."""
 
     start: FloatArray
-    """(3,) world frame."""
+    """(3,) centre of the end that the axis begins at, of a cone that of its base; world frame."""
     end: FloatArray
-    """(3,) world frame."""
+    """(3,) centre of the other end, of a cone its apex; world frame."""
     axis: FloatArray
     """(3,) unit vector from start to end."""
-    rim: float
-    """Radius of the rim, > 0."""
-    radius = 0.0
+    radius: float
+    """Radius of the rim at the start, > 0: of the cylinder, or of the base of the cone; world units."""
+    rounding_radius = 0.0
+    _names: ClassVar[tuple[str, str]] = ("start", "end")
+    """What the arguments for both ends are called."""
 
-    def __init__(self, start: ArrayLike, end: ArrayLike, radius: float, names: tuple[str, str]) -> None:
+    def __init__(self, start: ArrayLike, end: ArrayLike, radius: float) -> None:
+        names = self._names
         first = np.array(as_floats(names[0], start, 3))
         second = np.array(as_floats(names[1], end, 3))
         rim = as_length("radius", radius)
@@ -53,7 +56,12 @@ class _Round(CurvedShape):
             validate_magnitude(name, point)
         validate_magnitude("radius", np.abs(np.stack([first, second])) + rim)
         axis = direction / math.sqrt(float(direction @ direction))
-        set_parts(self, {"start": first, "end": second, "axis": axis, "rim": rim})
+        set_parts(self, {"start": first, "end": second, "axis": axis, "radius": rim})
+
+    @property
+    def _parts(self) -> list[str]:
+        ends = zip(self._names, (self.start, self.end), strict=True)
+        return [*(f"{name}={numbers(end)}" for name, end in ends), f"radius={self.radius:.6g}"]
 
     @property
     def dim(self) -> int:
@@ -66,7 +74,8 @@ class _Round(CurvedShape):
     @property
     def revolution(self) -> Revolution | None:
         height = float((self.end - self.start) @ self.axis)
-        return Revolution(tuple(self.start.tolist()), tuple(self.axis.tolist()), ((0.0, self.rim), (height, self.top)))
+        profile = (0.0, self.radius), (height, self.top)
+        return Revolution(tuple(self.start.tolist()), tuple(self.axis.tolist()), profile)
 
     @property
     @abstractmethod
@@ -77,9 +86,9 @@ class _Round(CurvedShape):
         # The side's normals towards the direction and towards the point, seen from the axis.
         found = []
         height = float((self.end - self.start) @ self.axis)
-        slope = (self.rim - self.top) / height
+        slope = (self.radius - self.top) / height
         for vector in (direction, point - self.start):
-            sideways = self.outward(vector[None])[0] / self.rim
+            sideways = self.outward(vector[None])[0] / self.radius
             if sideways.any():
                 found += [sideways + slope * self.axis, slope * self.axis - sideways]
         directions = np.array(found).reshape(-1, 3)
@@ -108,19 +117,19 @@ class _Round(CurvedShape):
             )
         ends = np.stack([self.start, self.end]) @ linear.T + offset
         scale = float(stretches.mean())
-        validate_magnitude("matrix", np.abs(ends) + self.rim * scale)
-        return self._with(ends[0], ends[1], self.rim * scale)
+        validate_magnitude("matrix", np.abs(ends) + self.radius * scale)
+        return self._with(ends[0], ends[1], self.radius * scale)
 
     def _translated(self: _R, step: FloatArray) -> _R:
-        return self._with(self.start + step, self.end + step, self.rim)
+        return self._with(self.start + step, self.end + step, self.radius)
 
     def _scaled(self: _R, factor: float) -> _R:
-        return self._with(self.start * factor, self.end * factor, self.rim * factor)
+        return self._with(self.start * factor, self.end * factor, self.radius * factor)
 
     def _with(self: _R, start: FloatArray, end: FloatArray, rim: float) -> _R:
         """Return a shape of the same class between other ends."""
         made = object.__new__(type(self))
-        _Round.__init__(made, start, end, rim, ("start", "end"))
+        _Round.__init__(made, start, end, rim)
         return made
 
     def _moments(self, terms: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
@@ -132,13 +141,13 @@ class _Round(CurvedShape):
     @property
     def rim_axes(self) -> FloatArray:
         """(2, 3) two perpendicular vectors from the axis to the rim, right-handed with the axis."""
-        return self.rim * np.array(across(self.axis))
+        return self.radius * np.array(across(self.axis))
 
     def _is_side_larger(self, side: FloatArray, direction: FloatArray) -> bool:
         """Return whether the side, a vector (3,) from end to end, appears longer than an end is wide when seen along a
         unit direction: it decides between the two where the solid is so thin that both are level within the width."""
         along = float(side @ direction)
-        wide = 2.0 * self.rim * float(direction @ self.axis)
+        wide = 2.0 * self.radius * float(direction @ self.axis)
         return float(side @ side) - along * along > wide * wide
 
     def start_directions(self) -> FloatArray:
@@ -150,7 +159,7 @@ class _Round(CurvedShape):
         frame = np.array(across(self.axis))
         sideways = directions @ frame.T
         lengths = np.hypot(sideways[:, 0], sideways[:, 1])[:, None]
-        return (self.rim * sideways / np.where(lengths > 0.0, lengths, 1.0)) @ frame
+        return (self.radius * sideways / np.where(lengths > 0.0, lengths, 1.0)) @ frame
 
 
 class Cylinder(_Round):
@@ -162,11 +171,11 @@ class Cylinder(_Round):
         Raises ValueError, naming the argument, when one is of another shape or not finite, the radius is not above 0,
         or both ends are one point.
         """
-        super().__init__(start, end, radius, ("start", "end"))
+        super().__init__(start, end, radius)
 
     @property
     def top(self) -> float:
-        return self.rim
+        return self.radius
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
         ends = np.where((directions @ self.axis > 0.0)[:, None], self.end, self.start)
@@ -184,19 +193,19 @@ class Cylinder(_Round):
         if 2.0 * float(direction @ sideways) <= width and not (
             side_is_level and self._is_side_larger(top - bottom, direction)
         ):
-            return FlatFeature(top[None], self.rim, self.axis)
+            return FlatFeature(top[None], self.radius, self.axis)
         if side_is_level:
             return FlatFeature(np.stack([top + sideways, bottom + sideways]))
         return FlatFeature((top + sideways)[None])
 
     def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
-        beyond, beside = np.maximum(-along, along - height), out - self.rim
+        beyond, beside = np.maximum(-along, along - height), out - self.radius
         inside = np.minimum(np.maximum(beyond, beside), 0.0)
         return inside + np.hypot(np.maximum(beyond, 0.0), np.maximum(beside, 0.0))
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
-        r, h = self.rim, math.dist(self.start, self.end)
+        r, h = self.radius, math.dist(self.start, self.end)
         area, bent = 2.0 * r * (r + h), h + math.pi * r
         return self._moments([(math.pi * x, 0.5) for x in (r * r * h, area, bent, 4.0 / 3.0)])
 
@@ -204,13 +213,25 @@ class Cylinder(_Round):
 class Cone(_Round):
     """A cone with a flat base."""
 
+    _names = ("base", "apex")
+
     def __init__(self, base: ArrayLike, apex: ArrayLike, radius: float) -> None:
         """Build it from the centre of its base (3,), its apex (3,) and the base's radius > 0, world frame and units.
 
         Raises ValueError, naming the argument, when one is of another shape or not finite, the radius is not above 0,
         or apex and base are one point.
         """
-        super().__init__(base, apex, radius, ("base", "apex"))
+        super().__init__(base, apex, radius)
+
+    @property
+    def base(self) -> FloatArray:
+        """(3,) centre of the base, world frame."""
+        return self.start
+
+    @property
+    def apex(self) -> FloatArray:
+        """(3,) world frame."""
+        return self.end
 
     @property
     def top(self) -> float:
@@ -232,23 +253,23 @@ class Cone(_Round):
         side_is_level = abs(rise) <= width
         end_is_level = rise < 0.0 and 2.0 * float(direction @ sideways) <= width
         if end_is_level and not (side_is_level and self._is_side_larger(side, direction)):
-            return FlatFeature(self.start[None], self.rim, self.axis)
+            return FlatFeature(self.start[None], self.radius, self.axis)
         if side_is_level:
             return FlatFeature(np.stack([rim, self.end]))
         return FlatFeature((self.end if rise > 0.0 else rim)[None])
 
     def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
-        slant = np.hypot(self.rim, height)
-        above = ((out - self.rim) * height + along * self.rim) / slant
+        slant = np.hypot(self.radius, height)
+        above = ((out - self.radius) * height + along * self.radius) / slant
         deepest = np.maximum(above, -along)
-        fraction = np.clip(((self.rim - out) * self.rim + along * height) / (slant * slant), 0.0, 1.0)
-        to_side = np.hypot(out - self.rim * (1.0 - fraction), along - fraction * height)
-        to_base = np.hypot(np.maximum(out - self.rim, 0.0), along)
+        fraction = np.clip(((self.radius - out) * self.radius + along * height) / (slant * slant), 0.0, 1.0)
+        to_side = np.hypot(out - self.radius * (1.0 - fraction), along - fraction * height)
+        to_base = np.hypot(np.maximum(out - self.radius, 0.0), along)
         return np.where(deepest <= 0.0, deepest, np.minimum(to_side, to_base))
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
-        r, h = self.rim, math.dist(self.start, self.end)
+        r, h = self.radius, math.dist(self.start, self.end)
         slant = math.hypot(r, h)
         area, side = r * (r + slant), math.atan2(r, h)
         rim_bend = r * (0.5 * math.pi + side)

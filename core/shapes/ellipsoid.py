@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 from ..arguments import as_floats, at_ordinary_length, validate_magnitude
 from ..tolerance import EPS
 from ..types import FloatArray, set_parts
-from .box import rotate
+from .box import rotate, turned
 from .curved_shape import CurvedShape, FlatFeature, Revolution
 from .hull import ConvexHull
 from .polytope import Polytope
-from .shape import similarity
+from .shape import numbers, similarity
 
 _STEPS = 60
 """Newton steps to a root: each doubles its digits, and the start is close to it or, at worst, several powers of ten
@@ -46,18 +46,16 @@ def _around(dim: int) -> FloatArray:
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Ellipsoid(CurvedShape):
     """An ellipsoid in space; sections are made in the plane, where `dim` is 2."""
 
-    middle: FloatArray
+    center: FloatArray
     """(dim,) its centre, world frame."""
     axes: FloatArray
     """(dim, dim) row k is the unit direction of semi-axis k."""
-    semi: FloatArray
+    semi_axes: FloatArray
     """(dim,) lengths of the semi-axes, > 0."""
-    radius: float
-    """Radius of a ball; 0.0 for any other ellipsoid."""
 
     def __init__(self, center: ArrayLike, semi_axes: ArrayLike, rotation: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
         """Build it from its centre (3,), the lengths of its semi-axes (3,) > 0 and a rotation (4,), a quaternion.
@@ -73,50 +71,58 @@ class Ellipsoid(CurvedShape):
         self._set(middle, semi, axes)
 
     def _set(self, middle: FloatArray, semi: FloatArray, axes: FloatArray) -> None:
-        first, *rest = semi.tolist()
-        radius = first if all(length == first for length in rest) else 0.0
-        set_parts(self, {"middle": middle, "axes": axes, "semi": semi, "radius": radius})
+        set_parts(self, {"center": middle, "axes": axes, "semi_axes": semi})
+
+    @property
+    def _parts(self) -> list[str]:
+        return [f"center={numbers(self.center)}", f"semi_axes={numbers(self.semi_axes)}", *turned(self.axes)]
 
     @property
     def dim(self) -> int:
-        return len(self.middle)
+        return len(self.center)
+
+    @cached_property
+    def rounding_radius(self) -> float:
+        """Radius of a ball, whose core is its centre; 0.0 for any other ellipsoid."""
+        first, *rest = self.semi_axes.tolist()
+        return first if all(length == first for length in rest) else 0.0
 
     @cached_property
     def skeleton(self) -> Polytope | None:
-        return ConvexHull(self.middle[None]) if self.radius > 0.0 else None
+        return ConvexHull(self.center[None]) if self.rounding_radius > 0.0 else None
 
     @property
     def revolution(self) -> Revolution | None:
-        place = tuple(self.middle.tolist())
-        if self.radius > 0.0:
+        place = tuple(self.center.tolist())
+        if self.rounding_radius > 0.0:
             return Revolution(place, None, ((0.0, 0.0),))
         if self.dim == 2:
             return None
-        x, y, z = self.semi.tolist()
+        x, y, z = self.semi_axes.tolist()
         for odd, along, u, v in ((0, x, y, z), (1, y, x, z), (2, z, x, y)):
             if u == v:
                 return Revolution(place, tuple(self.axes[odd].tolist()), None, (along, u))
         return None
 
     def start_directions(self) -> FloatArray:
-        if self.radius > 0.0:
+        if self.rounding_radius > 0.0:
             return np.zeros((0, self.dim))
         # Evenly spaced points of the unit sphere become points of the surface with these normals.
-        directions = (_around(self.dim) / (self.semi / self.semi.min())) @ self.axes
+        directions = (_around(self.dim) / (self.semi_axes / self.semi_axes.min())) @ self.axes
         return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
-        if self.radius > 0.0:
-            return np.broadcast_to(self.middle, directions.shape)
+        if self.rounding_radius > 0.0:
+            return np.broadcast_to(self.center, directions.shape)
         local = (directions @ self.axes.T) * self._proportions
         if self._is_needle:
             local = at_ordinary_length(local)
         local /= np.linalg.norm(local, axis=1)[:, None]
-        return self.middle + (local * self.semi) @ self.axes
+        return self.center + (local * self.semi_axes) @ self.axes
 
     @cached_property
     def _proportions(self) -> FloatArray:
-        return self.semi / self.semi.max()
+        return self.semi_axes / self.semi_axes.max()
 
     @cached_property
     def _is_needle(self) -> bool:
@@ -129,8 +135,8 @@ class Ellipsoid(CurvedShape):
     def core_distances(self, points: FloatArray) -> FloatArray:
         if self.skeleton is not None:
             return self.skeleton.core_distances(points)
-        unit = float(self.semi.max())
-        place, semi = (points - self.middle) @ self.axes.T / unit, self.semi / unit
+        unit = float(self.semi_axes.max())
+        place, semi = (points - self.center) @ self.axes.T / unit, self.semi_axes / unit
         least = float(semi.min())
         # The surface is nearest at x with normal n: n_k = p_k / (s_k^2 + w), and sum (s_k n_k)^2 = 1.
         beyond = (semi - least) * (semi + least)
@@ -147,16 +153,16 @@ class Ellipsoid(CurvedShape):
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
-        squares = np.maximum(self.semi * self.semi, _LEAST_SQUARE)
+        squares = np.maximum(self.semi_axes * self.semi_axes, _LEAST_SQUARE)
         ball = math.pi if self.dim == 2 else 4.0 * math.pi / 3.0
-        if self.radius > 0.0:
+        if self.rounding_radius > 0.0:
             weights = [0.0] * self.dim + [ball]
         elif self.dim == 2:
-            weights = [ball * self.semi.prod(), 8.0 * _mean_stretch(0.0, *squares), ball]
+            weights = [ball * self.semi_axes.prod(), 8.0 * _mean_stretch(0.0, *squares), ball]
         else:
-            faces = np.roll(self.semi, 1) * np.roll(self.semi, -1)
+            faces = np.roll(self.semi_axes, 1) * np.roll(self.semi_axes, -1)
             weights = [
-                ball * self.semi.prod(),
+                ball * self.semi_axes.prod(),
                 3.0 * ball * _mean_stretch(*np.maximum(faces * faces, _LEAST_SQUARE)),
                 3.0 * ball * _mean_stretch(*squares),
                 ball,
@@ -166,21 +172,21 @@ class Ellipsoid(CurvedShape):
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> Ellipsoid:
         found = similarity(linear)
         if found is not None:
-            semi, axes = found[0] * self.semi, self.axes @ found[1].T
+            semi, axes = found[0] * self.semi_axes, self.axes @ found[1].T
         else:
-            across, semi, _ = np.linalg.svd(linear @ (self.axes.T * self.semi))
+            across, semi, _ = np.linalg.svd(linear @ (self.axes.T * self.semi_axes))
             axes = across.T
         if not semi.min() > _FLAT * EPS * semi.max():
             raise ValueError("matrix: it makes the ellipsoid flat; take ConvexHull of its points in the plane")
-        middle = linear @ self.middle + offset
+        middle = linear @ self.center + offset
         validate_magnitude("matrix", np.abs(middle) + semi.max())
         return Ellipsoid.from_axes(middle, semi, axes)
 
     def _translated(self, step: FloatArray) -> Ellipsoid:
-        return Ellipsoid.from_axes(self.middle + step, self.semi, self.axes)
+        return Ellipsoid.from_axes(self.center + step, self.semi_axes, self.axes)
 
     def _scaled(self, factor: float) -> Ellipsoid:
-        return Ellipsoid.from_axes(self.middle * factor, self.semi * factor, self.axes)
+        return Ellipsoid.from_axes(self.center * factor, self.semi_axes * factor, self.axes)
 
     @classmethod
     def from_axes(cls, center: FloatArray, semi_axes: FloatArray, axes: FloatArray) -> Ellipsoid:

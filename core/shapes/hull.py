@@ -27,7 +27,7 @@ _MOST_PRODUCTS = 8_000_000
 """Facets times vertices up to which checking a transformed hull is faster than building a new one."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class ConvexHull(Polytope):
     """The convex hull of points in the plane or in space, of any rank: point, segment, polygon, solid.
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_direction
 from ..runs import chunks, next_in_loops, ranges
-from ..tolerance import EPS, SAME_AXIS
+from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION
 from ..types import FloatArray, IntArray, read_only
 from ..vectors import unit_rows
-from .shape import Shape, as_shape
+from .shape import Shape, as_shape, counted
 
 _FACET_BELOW = 16.0
 """Times EPS and the sum of a polytope's magnitude and a point's distance from its centre: how far below the plane of a
@@ -66,7 +66,7 @@ class Sides(NamedTuple):
     """(s,) the corner it ends with."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polytope(Shape):
     """A convex polytope of any rank in the plane or in space, in world coordinates.
 
@@ -102,7 +102,7 @@ class Polytope(Shape):
     """(f,) `normals @ (x - center) <= offsets` for every point x of the shape."""
 
     # What a `CurvedShape` has: a polytope is its own core.
-    radius = 0.0
+    rounding_radius = 0.0
     revolution = None
 
     @property
@@ -122,6 +122,11 @@ class Polytope(Shape):
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
         return int(self.vertices.shape[1])
+
+    @property
+    def _parts(self) -> list[str]:
+        corners, sides = len(self.vertices), len(self.facets)
+        return [counted(corners, "vertex", "vertices"), counted(sides, "facet", "facets"), self._box_words]
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -247,17 +252,15 @@ class Polytope(Shape):
         """(k, dim) facet normals without parallel ones (n and -n count as parallel), and the shape's interval on each:
         lowest and highest (k,) `axis @ (x - center)`.
         """
-        axes = self.normals
-        if len(axes) > 1:
-            # Sorted by their product with a generic vector, equal axes are neighbours.
-            generic = np.array([0.6180339887498949, 0.7548776662466927, 0.2207440846057596])[: self.dim]
-            keys = axes @ generic
-            axes = axes * np.where(keys < 0.0, -1.0, 1.0)[:, None]
-            order = np.argsort(np.abs(keys), kind="stable")
-            new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
-            axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
+        axes, numbers = parallel_axes(self.normals, SAME_AXIS * EPS)
+        axes = axes[np.sort(np.unique(numbers, return_index=True)[1])]
         low, high = intervals(axes, self._centred)
         return read_only(axes), read_only(low), read_only(high)
+
+    @cached_property
+    def _edge_axes(self) -> IntArray:
+        """(m,) numbers of the edges' axes: edges that are parallel within SAME_DIRECTION have the same."""
+        return read_only(parallel_axes(self.edge_directions, SAME_DIRECTION)[1])
 
     @cached_property
     def _rows(self) -> list[tuple[float, float, float]]:
@@ -394,6 +397,19 @@ def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, direc
     past = (from_end * directions).sum(axis=-1) >= 0.0
     foot[past] = from_end[past]
     return np.linalg.norm(foot, axis=-1)
+
+
+def parallel_axes(vectors: FloatArray, tolerance: float) -> tuple[FloatArray, IntArray]:
+    """Return unit vectors (n, dim) turned to one side of a plane, and numbers (n,): of vectors that are then equal
+    within `tolerance` in each component the same."""
+    # Sorted by their product with a generic vector, equal axes are neighbours.
+    generic = np.array([0.6180339887498949, 0.7548776662466927, 0.2207440846057596])[: vectors.shape[1]]
+    keys = vectors @ generic
+    axes = vectors * np.where(keys < 0.0, -1.0, 1.0)[:, None]
+    order = np.argsort(np.abs(keys), kind="stable")
+    numbers = np.zeros(len(axes), dtype=np.intp)
+    numbers[order[1:]] = np.cumsum(np.abs(np.diff(axes[order], axis=0)).max(axis=1) > tolerance)
+    return axes, numbers
 
 
 def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:

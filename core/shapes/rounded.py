@@ -20,33 +20,42 @@ from .ellipsoid import Ellipsoid
 from .feature import support_feature
 from .hull import ConvexHull
 from .polytope import Polytope
-from .shape import similarity
+from .shape import numbers, similarity
 
 _R = TypeVar("_R", bound="Rounded")
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Rounded(CurvedShape):
     """All points within a radius of a shape, which may itself be curved."""
 
     core: Polytope | CurvedShape
     """The shape that is rounded. A `Rounded` core is replaced by its own core, and the radii add."""
     radius: float
+    """Distance from the core to the surface, >= 0, world units: of a sphere, circle or capsule its radius."""
 
     def __init__(self, core: Polytope | CurvedShape, radius: float) -> None:
         """Round a shape by a radius in world units, >= 0. Raises ValueError, naming the argument, for anything else."""
         reach = as_length("radius", radius)
         if not isinstance(core, ConvexShape):
             raise ValueError(f"core must be a shape, not {type(core).__name__}")
-        reach += core.radius
+        reach += core.rounding_radius
         core = core_of(core)
         low, high = core.bounds
         validate_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
         set_parts(self, {"core": core, "radius": reach})
 
     @property
+    def _parts(self) -> list[str]:
+        return [f"core={self.core!r}", f"radius={self.radius:.6g}"]
+
+    @property
     def dim(self) -> int:
         return self.core.dim
+
+    @property
+    def rounding_radius(self) -> float:
+        return self.radius
 
     @property
     def skeleton(self) -> Polytope | None:
@@ -121,6 +130,10 @@ class Sphere(Rounded):
         """Build it from its centre (3,) and radius >= 0, world units. Raises ValueError, naming the argument."""
         super().__init__(_corners(("center", center), dims=(3,)), radius)
 
+    @property
+    def _parts(self) -> list[str]:
+        return [f"center={numbers(self.center)}", f"radius={self.radius:.6g}"]
+
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> CurvedShape:
         if self.radius == 0.0 or similarity(linear) is not None:
             return super()._transformed(linear, offset)
@@ -134,6 +147,10 @@ class Circle(Rounded):
         """Build it from its centre (2,) and radius >= 0, world units. Raises ValueError, naming the argument."""
         super().__init__(_corners(("center", center), dims=(2,)), radius)
 
+    @property
+    def _parts(self) -> list[str]:
+        return [f"center={numbers(self.center)}", f"radius={self.radius:.6g}"]
+
 
 class Capsule(Rounded):
     """All points within a radius of a segment, in space or in the plane; its length is that of the segment plus two
@@ -145,6 +162,25 @@ class Capsule(Rounded):
         Raises ValueError, naming the argument.
         """
         super().__init__(_corners(("start", start), ("end", end), dims=(2, 3)), radius)
+
+    @property
+    def _parts(self) -> list[str]:
+        return [f"start={numbers(self.start)}", f"end={numbers(self.end)}", f"radius={self.radius:.6g}"]
+
+    @property
+    def start(self) -> FloatArray:
+        """(dim,) one end of the segment, world frame."""
+        return self._ends[0]
+
+    @property
+    def end(self) -> FloatArray:
+        """(dim,) the other end."""
+        return self._ends[-1]
+
+    @property
+    def _ends(self) -> FloatArray:
+        assert isinstance(self.core, Polytope)
+        return self.core.vertices
 
 
 def _corners(*named: tuple[str, ArrayLike], dims: tuple[int, ...]) -> ConvexHull:

@@ -119,6 +119,20 @@ class Shape(ReadOnlyArrays):
                 validate_magnitude("factor", corner * number)
         return self._scaled(number)
 
+    def __repr__(self) -> str:
+        """Return the class and what the shape is made of, in one line."""
+        return f"{type(self).__name__}({', '.join(self._parts)})"
+
+    @property
+    def _parts(self) -> list[str]:
+        """What the shape is made of, as text: the arguments of its class where they are few, else how many parts it has
+        and its bounding box."""
+        raise NotImplementedError
+
+    @property
+    def _box_words(self) -> str:
+        return " to ".join(map(numbers, self.bounds))
+
     @cached_property
     def _bounds_tuples(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """`bounds` as plain floats."""
@@ -168,6 +182,18 @@ class Shape(ReadOnlyArrays):
 
     def _scaled(self: _S, factor: float) -> _S:
         raise NotImplementedError
+
+
+def numbers(array: FloatArray) -> str:
+    """Return an array as text in one line, to six digits: '(0, 0.5, 1)'."""
+    if array.ndim:
+        return f"({', '.join(map(numbers, array))})"
+    return f"{float(array):z.6g}"
+
+
+def counted(count: int, singular: str, plural: str) -> str:
+    """Return a number of things as text: '1 vertex', '8 vertices'."""
+    return f"{count} {singular if count == 1 else plural}"
 
 
 def as_shape(name: str, value: object) -> Shape:

@@ -69,7 +69,7 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
         assert isinstance(a, Polytope)
         assert isinstance(b, Polytope)
         return proven_upper(proof, a, b) or "the polytope is torn or inside out"
-    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    radii = sum(shape.rounding_radius for shape in (a, b) if isinstance(shape, CurvedShape))
     if isinstance(proof, BallCertificate):
         pair = ball_pair(a, b)
         if pair is None:

@@ -46,7 +46,7 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
         return checks
     rounding = EPS * max(a.magnitude, b.magnitude)
     frame = plane_across(normal)
-    points = features[0].points + a.radius * normal, features[1].points - b.radius * normal
+    points = features[0].points + a.rounding_radius * normal, features[1].points - b.rounding_radius * normal
     middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
     beside = float(np.abs((region.vertices[0] - middle) @ frame.T).max())
     # Where the features miss each other, the region is the middle of the witness points.

@@ -114,7 +114,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     name = "not checked: that no other normal is as good"
     if cores[0] is None or cores[1] is None:
         return [Check(name, True, "smooth shapes have no list of normals")]
-    radii = a.radius + b.radius
+    radii = a.rounding_radius + b.rounding_radius
     if contact.signed_distance + radii > -tolerance:
         # Cores apart have one way only; of cores that only touch it is reported which way the balls leave.
         return [Check(name, True, "the cores are not inside each other")]

@@ -77,7 +77,7 @@ def distance_to_surface(semi: np.ndarray, place: np.ndarray) -> float:
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_a_point_and_an_ellipsoid_have_bounds_that_meet_around_the_distance(semi, place):
     turned = Ellipsoid((0.3, -0.2, 0.1), semi, (0.9, 0.1, -0.3, 0.2))
-    point = turned.middle + (np.array(place) * semi) @ turned.axes
+    point = turned.center + (np.array(place) * semi) @ turned.axes
     expected = distance_to_surface(np.array(semi), np.array(place) * semi)
     if np.linalg.norm(place) < 1.0:
         expected = -expected
@@ -174,8 +174,8 @@ def heights_of(shape):
     if isinstance(shape, Rounded):
         return lambda n: (n @ shape.core.vertices.T).max(axis=1) + shape.radius
     if isinstance(shape, Ellipsoid):
-        return lambda n: n @ shape.middle + np.linalg.norm((n @ shape.axes.T) * shape.semi, axis=1)
-    rim = lambda n: shape.rim * np.linalg.norm(np.cross(n, shape.axis), axis=1)  # noqa: E731
+        return lambda n: n @ shape.center + np.linalg.norm((n @ shape.axes.T) * shape.semi_axes, axis=1)
+    rim = lambda n: shape.radius * np.linalg.norm(np.cross(n, shape.axis), axis=1)  # noqa: E731
     if isinstance(shape, Cone):
         return lambda n: np.maximum(n @ shape.start + rim(n), n @ shape.end)
     return lambda n: np.maximum(n @ shape.start, n @ shape.end) + rim(n)
@@ -269,7 +269,7 @@ def test_axes_that_lean_by_rounding_widen_the_bounds_by_little_more_than_they_le
     middle = np.array([0.1, 0.2, -0.1])
     a, b = BODIES[outer](middle, 1.0), BODIES[inner](middle, 0.2)
     ends = middle - 0.2 * UP - 0.2 * lean * ACROSS, middle + 0.2 * UP + 0.2 * lean * ACROSS
-    b = Capsule(*ends, b.radius) if isinstance(b, Capsule) else type(b)(*ends, b.rim)
+    b = Capsule(*ends, b.radius) if isinstance(b, Capsule) else type(b)(*ends, b.radius)
     for one, other in ((a, b), (b, a)):
         c = contact(one, other)
         told = promised(c.signed_distance, b.extent, a.magnitude)

@@ -152,8 +152,8 @@ def body(rng: np.random.Generator, kind: str, at: np.ndarray, size: float, axis:
     if kind == "ellipsoid":
         turn = rng.normal(size=4)
         solid = Ellipsoid(near, (size, wide, size * 10.0 ** rng.uniform(-1.0, 0.0)), turn)
-        middle = solid.middle - base
-        return solid, lambda n: n @ middle + np.linalg.norm((n @ solid.axes.T) * solid.semi, axis=1)
+        middle = solid.center - base
+        return solid, lambda n: n @ middle + np.linalg.norm((n @ solid.axes.T) * solid.semi_axes, axis=1)
     solid = (Cylinder if kind == "cylinder" else Cone)(near - half, near + half, wide)
     start, end = solid.start - base, solid.end - base
     axis = (end - start) / np.linalg.norm(end - start)

@@ -110,6 +110,24 @@ def test_parallel_axes_are_tested_once():
     assert sat(ConvexHull(SQUARE), ConvexHull(SQUARE * 2)).axes_tested == 2
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_two_turned_boxes_have_fifteen_axes(offset):
+    """The nine across edges once each, though two pairs of parallel edges cross for each, on opposite sides."""
+    rng = np.random.default_rng(15)
+    for _ in range(20):
+        a = Box(offset + rng.normal(size=3), rng.uniform(0.5, 2.0, 3), rng.normal(size=4))
+        b = Box(a.center + rng.normal(size=3) * 0.4, rng.uniform(0.5, 2.0, 3), rng.normal(size=4))
+        result, hulls = sat(a, b, candidates=True), sat(ConvexHull(a.vertices), ConvexHull(b.vertices), candidates=True)
+        for found in (result, hulls):
+            axes = found.candidates.axes
+            assert (len(axes), found.axes_tested, sat(a, b).axes_tested) == (15, 15, 15)
+            alike = np.abs(axes @ axes.T) - np.eye(15)
+            assert alike.max() < 1.0 - 1e-9, "no two are parallel"
+            assert found.candidates.signed_distances.max() == pytest.approx(
+                found.signed_distance, abs=1e-15 + 1e-12 * offset
+            )
+
+
 def test_an_early_exit_tests_fewer_axes():
     a, b = ConvexHull(sphere(6, 8)), ConvexHull(sphere(6, 8) + [3, 0.1, 0.2])
     early, full = sat(a, b, early_exit=True), sat(a, b)

@@ -19,6 +19,8 @@ from contact_lens.core import (
     Polygon,
     Rounded,
     Sphere,
+    contact,
+    mesh_pieces,
 )
 from contact_lens.core.shapes.box import rotate
 
@@ -64,6 +66,75 @@ FLAT = {
 L_PIECES = Compound([Box((0, 0, 0), (4, 2, 2)), Box((1, 1, 0), (2, 4, 2)), Box((0, 0, 0), (1, 1, 1))])
 TETRAHEDRON = Mesh([(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 EVERY = SOLIDS | FLAT | {"compound": L_PIECES, "mesh": TETRAHEDRON}
+
+
+ATTRIBUTES = [
+    (Sphere((1, 2, 3), 0.5), {"center": (1, 2, 3), "radius": 0.5}),
+    (Circle((1, 2), 0.5), {"center": (1, 2), "radius": 0.5}),
+    (Capsule((3, 0, 0), (0, 2, 0), 0.5), {"start": (3, 0, 0), "end": (0, 2, 0), "radius": 0.5}),
+    (Capsule((3, 0), (3, 0), 0.5), {"start": (3, 0), "end": (3, 0), "radius": 0.5}),
+    (Cylinder((3, 0, 0), (0, 2, 0), 0.5), {"start": (3, 0, 0), "end": (0, 2, 0), "radius": 0.5}),
+    (Cone((3, 0, 0), (0, 2, 0), 0.5), {"base": (3, 0, 0), "apex": (0, 2, 0), "radius": 0.5}),
+    (Ellipsoid((1, 2, 3), (3, 1, 2), TURN), {"center": (1, 2, 3), "semi_axes": (3, 1, 2), "axes": FRAME.T}),
+    (Ellipsoid((1, 2, 3), (2, 2, 2)), {"center": (1, 2, 3), "semi_axes": (2, 2, 2)}),
+    (Box((1, 2, 3), (4, 0.5, 1), TURN), {"center": (1, 2, 3), "size": (4, 0.5, 1), "axes": FRAME.T}),
+    (Box((1, 2, 3), (4, 0, 1)), {"center": (1, 2, 3), "size": (4, 0, 1)}),
+    (Rounded(Cylinder((3, 0, 0), (0, 2, 0), 0.5), 0.25), {"radius": 0.25}),
+    (Rounded(Sphere((3, 0, 0), 0.5), 0.25), {"radius": 0.75}),
+]
+
+
+@pytest.mark.parametrize(("shape", "attributes"), ATTRIBUTES, ids=lambda value: type(value).__name__)
+def test_attributes_are_what_their_names_say_also_of_images(shape, attributes):
+    """Those of a shape moved along (5, 7, ...) and scaled by 2 are moved and scaled too."""
+    shift = np.array([5.0, 7.0, 11.0])[: shape.dim]
+    moved = shape.translated(shift).scaled(2.0)
+    turned = shape.transformed(as_matrix(np.diag(-np.ones(shape.dim)), 2.0 * shift))
+    for name, value in attributes.items():
+        is_place = name in ("center", "start", "end", "base", "apex")
+        assert getattr(shape, name) == pytest.approx(np.array(value), abs=1e-14), name
+        wanted = 2.0 * (np.array(value) + shift) if is_place else np.array(value) * (1.0 if name == "axes" else 2.0)
+        assert getattr(moved, name) == pytest.approx(wanted, abs=1e-13), name
+        if name != "axes":
+            wanted = 2.0 * shift - np.array(value) if is_place else np.array(value)
+            assert getattr(turned, name) == pytest.approx(wanted, abs=1e-13), name
+
+
+def test_only_what_is_round_has_a_radius():
+    for name, shape in (EVERY | THIN).items():
+        assert hasattr(shape, "radius") == isinstance(shape, Rounded | Cylinder | Cone), name
+
+
+def test_shapes_are_written_in_one_line():
+    for shape in (*EVERY.values(), *THIN.values(), Rounded(SOLIDS["box"], 0.5), SOLIDS["hull"].translated((1e9, 0, 0))):
+        assert repr(shape).startswith(f"{type(shape).__name__}(")
+        assert repr(shape).count("\n") == 0
+        assert len(repr(shape)) < 200, shape
+
+
+@pytest.mark.parametrize(
+    "shape", [shape for shape, _ in ATTRIBUTES if not isinstance(shape, Rounded) or type(shape) is not Rounded]
+)
+def test_what_is_written_of_a_shape_of_few_numbers_makes_it(shape):
+    """But for the axes of turned ones, which are made from a quaternion."""
+    text = repr(shape)
+    if "axes=((" not in text:
+        again = eval(text)
+        assert type(again) is type(shape)
+        directions = sphere_points(RNG, 20, shape.dim)
+        np.testing.assert_allclose(again.supports(directions), shape.supports(directions), atol=1e-12)
+
+
+def test_shapes_of_many_numbers_are_written_by_how_many_parts_they_have():
+    assert repr(ConvexHull([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, -0.5)])) == (
+        "ConvexHull(4 vertices, 4 facets, (0, 0, -0.5) to (1, 2, 0))"
+    )
+    assert repr(TETRAHEDRON) == "Mesh(4 points, 4 triangles, (0, 0, 0) to (2, 3, 1))"
+    assert repr(L_PIECES) == "Compound(3 pieces, (-2, -1, -1) to (2, 3, 1))"
+    assert repr(mesh_pieces(TETRAHEDRON)) == "Decomposition(1 piece, exact)"
+    c = contact(TETRAHEDRON, TETRAHEDRON.translated((0, 0, 1.5)))
+    assert repr(c) == "Contact(separated, signed_distance=0.5, normal=(0, 0, 1), certified)"
+    assert "\n" not in repr(c.certificate)
 
 
 def heights(shape, normals) -> np.ndarray:

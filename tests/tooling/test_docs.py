@@ -30,13 +30,33 @@ def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_every_source_that_a_docstring_names_can_be_looked_up() -> None:
-    listed = set(re.findall(r"^\| (S\d(?:\.\d)?) \|", (ROOT / "docs" / "sources.md").read_text(encoding="utf-8"), re.M))
+    listed = set(re.findall(r"^\| (S\d(?:\.\d)?) \|", sources(), re.M))
+    assert len(listed) == 35
+    assert sources_named() <= listed
+
+
+def test_every_source_that_was_taken_is_named_where_it_is_implemented() -> None:
+    parts = dict(re.findall(r"^\| (S\d\.\d) \| .*? \| (.*?) \|$", sources(), re.M))
+    assert len(parts) == 30
+    assert {part for part, taken in parts.items() if not taken.startswith("Nothing yet")} == {
+        name for name in sources_named() if "." in name
+    }
+
+
+def sources() -> str:
+    return (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+
+
+def sources_named() -> set[str]:
+    """Return the sources that the code names, of "S0.3 to S0.5" the one between too."""
     named = set()
     for folder in ("core", "blender_addon"):
         for path in (ROOT / folder).rglob("*.py"):
-            named |= set(re.findall(r"\bS[0-4](?:\.\d)?\b", path.read_text(encoding="utf-8")))
-    assert len(listed) == 35
-    assert named <= listed
+            text = " ".join(path.read_text(encoding="utf-8").split())
+            named |= set(re.findall(r"\bS[0-4](?:\.\d)?\b", text))
+            for article, first, last in re.findall(r"\b(S\d)\.(\d) to S\d\.(\d)", text):
+                named |= {f"{article}.{part}" for part in range(int(first), int(last) + 1)}
+    return named
 
 
 def test_every_file_that_a_document_links_to_exists() -> None:
