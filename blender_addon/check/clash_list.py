@@ -220,7 +220,7 @@ def _arrange(
     first: Callable[[int], tuple[Any, ...]] = {
         "NAME": lambda k: clashes[k].names,
         "OBJECT": lambda k: (-counts[leaders[k]], leaders[k]),
-        "AREA": lambda k: (-clashes[k].area,),
+        "AREA": lambda k: (clashes[k].relation == "within_clearance", -clashes[k].area),
         "RELATION": lambda k: (weights[clashes[k].relation],),
         "STATUS": lambda k: (urgencies[statuses[k]],),
         "DEPTH": lambda k: (statuses[k] == RESOLVED or k in last,),

@@ -133,9 +133,10 @@ def lifted(found: Contact, point: FloatArray, axes: FloatArray) -> Contact:
         "point_on_b": place(found.point_on_b),
         "ties": found.ties @ axes,
     }
-    region = found.region
-    if region is not None:
-        changes["region"] = replace(region, vertices=place(region.vertices), centroid=place(region.centroid))
+    for name in ("region", "_facing"):
+        region = getattr(found, name)
+        if region is not None:
+            changes[name] = replace(region, vertices=place(region.vertices), centroid=place(region.centroid))
     changes["regions"] = tuple(
         replace(
             merged,

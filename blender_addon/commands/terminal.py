@@ -77,7 +77,7 @@ def lines(
             _name(row["a"]),
             _name(row["b"]),
             _distance(row, units),
-            f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
+            f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
             _status(row, units),
             _change(row, units),
         )

@@ -949,6 +949,15 @@ def relation_word(relation: str) -> str:
     return f"{words[:-1].capitalize()}{words[-1].upper()}" if "inside" in words else words
 
 
+FACING = "facing"
+"""Beside the area of a pair that has a gap."""
+
+
+def area_name(relation: str) -> str:
+    """Return what the area of a contact region is called: of a pair that has a gap it is what faces the other."""
+    return f"{FACING} area" if relation == "within_clearance" else "area"
+
+
 def relation_counts(relations: Iterable[str]) -> str:
     """Return how many clashes there are of each relation: '2 penetrating, 1 touching'."""
     words = ("inside" if "inside" in relation else relation.replace("_", " ") for relation in relations)

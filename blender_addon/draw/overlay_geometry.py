@@ -163,6 +163,9 @@ class _Drawn:
 
 
 def _region(drawn: _Drawn) -> Iterator[Layer]:
+    """The area in which they meet; one across which they face each other has its border alone."""
+    if drawn.contact.relation is Relation.WITHIN_CLEARANCE:
+        return
     color = drawn.look.color_region
     yield Layer("region", concatenate([fills(fan(p), color) for p in drawn.patches if len(p) >= 3]), 0.8, 0.0)
 

@@ -190,13 +190,15 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat) -> str:
     notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *row["notes"]])
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
-    area = shown(units.area(row["area"])) if row["area"] > 0.0 else ""
+    area, size = (units.area(row["area"]), row["area"]) if row["area"] > 0.0 else ("", 0.0)
+    if area and relation == "within_clearance":
+        area, size = f"{area} {messages.FACING}", 0.0  # it is behind all that meet
     outdated = " outdated" if row["out_of_date"] else ""
     return (
         f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
         f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
-        f'{_distance(row, units)}<td class="n" data-v="{float(row["area"])!r}">{area}</td>'
+        f'{_distance(row, units)}<td class="n" data-v="{float(size)!r}">{shown(area)}</td>'
         f"<td>{_word(status)}{_change(row, units)}</td>"
     )
 

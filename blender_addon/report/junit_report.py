@@ -109,7 +109,7 @@ def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
     if row["mtv"] is not None and (row["depth"] or 0.0) > 0.0:
         yield f"Move B By: {units.vector(row['mtv'])}"
     if row["area"] > 0.0:
-        yield f"Area: {units.area(row['area'])}"
+        yield f"{messages.capitalized(messages.area_name(row['relation']))}: {units.area(row['area'])}"
     yield f"Status: {messages.capitalized(row['status'])}"
     if row.get("change") is not None:
         yield f"Compared with the baseline: {row['change']}"

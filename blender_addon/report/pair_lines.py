@@ -153,15 +153,16 @@ def _point(name: str, point: Iterable[float], units: UnitFormat, error: float) -
 
 
 def _extent(contact: Contact, units: UnitFormat) -> list[Row]:
-    """Return how large the contact is: its area, else its length, else its points."""
+    """Return how large the contact is: its area, else its length, else its points; across a gap how much of the two
+    faces each other."""
     found = contact.regions or (() if contact.region is None else (contact.region,))
     kinds = [region.kind for region in found]
     area, length = sum(region.area for region in found), sum(region.length for region in found)
-    rows = []
+    rows, facing = [], "Facing " if contact.relation is Relation.WITHIN_CLEARANCE else ""
     if area > 0.0:
-        rows.append(Row("Area", units.area(area), units.exact_area(area)))
+        rows.append(Row(f"{facing}Area", units.area(area), units.exact_area(area)))
     elif RegionKind.SEGMENT in kinds:
-        rows.append(Row("Length", units.length(length), units.exact(length)))
+        rows.append(Row(f"{facing}Length", units.length(length), units.exact(length)))
     if len(found) > 1 or kinds == [RegionKind.POINT]:
         counts = [counted(kinds.count(kind), word) for kind, word in _KINDS.items() if kind in kinds]
         rows.append(Row("Regions", ", ".join(counts)))

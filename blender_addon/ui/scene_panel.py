@@ -424,7 +424,10 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
     """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
     if clash.is_apart:
         return changes.APART
-    return units.area(clash.area) if check.sort == "AREA" else _number_of(clash.row(), units)
+    if check.sort != "AREA":
+        return _number_of(clash.row(), units)
+    area = units.area(clash.area)
+    return f"{area} {messages.FACING}" if clash.relation == "within_clearance" and clash.area > 0.0 else area
 
 
 def _number_of(row: dict[str, Any], units: UnitFormat) -> str:

@@ -65,6 +65,37 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
             bpy.data.objects.remove(obj)
 
 
+def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outlines_what_faces_the_other() -> None:
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
+    style = geometry.Style(preferences.DEFAULT_LOOK)
+    for seed in range(8):
+        a, b, middle = pressed(seed, depth=-0.02)
+        facing = min(a.dimensions[0] * a.dimensions[1], b.dimensions[0] * b.dimensions[1])
+        for clearance in (0.1, 0.0):
+            found = inspect(a, b, clearance=clearance)
+            layers = {layer.name: layer.glyphs for layer in geometry.layers(found, style)}
+            assert geometry.origin(found) == pytest.approx(middle, abs=1e-4)
+            line = layers["gap"][0]
+            assert 0.5 * (line["start"] + line["end"]) == pytest.approx(np.zeros(3), abs=1e-6)
+            assert np.abs(line["end"] - line["start"]) == pytest.approx(0.02 * np.abs(found.contact.normal), abs=1e-6)
+            assert "region" not in layers, "they do not meet"
+            assert ("region border" in layers) == (clearance > 0.0)
+            rows = {row.name: row.text for row in part("blender_addon.report.pair_lines").measurements(found)}
+            assert "Area" not in rows
+            if clearance > 0.0:
+                assert rows["Facing Area"] == found.units.area(found.contact.area)
+                assert found.contact.area == pytest.approx(facing, rel=1e-4)
+        for obj in (a, b):
+            bpy.data.objects.remove(obj)
+
+
+def test_in_the_plane_a_gap_is_drawn_in_the_middle_of_the_edges() -> None:
+    a, b = (block(name, (1.0, 1.0, 0.0), (x, 0.25 * x, 0.0)) for name, x in (("A", 0.0), ("B", 1.2)))
+    for clearance in (0.5, 0.0):
+        found = inspect(a, b, clearance=clearance, flat=True)
+        assert found.contact.center == pytest.approx((0.6, 0.15, 0.0), abs=1e-6)
+
+
 def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told() -> None:
     for seed in range(8):
         a, b, middle = pressed(seed, reach=1000.0)

@@ -62,8 +62,12 @@ def test_the_three_reports_tell_the_same(scene_file: Path, tmp_path: Path) -> No
     assert "b" not in page.tags[page.tags.index("table") :], "a name is no markup"
     assert page.rows[0] == ["Objects", "Relation", "Depth or Gap", "Area", "Status"]
     assert [row[1:3] for row in page.rows[1:]] == [["Penetrating", "Depth 0.5 m"], ["Within Clearance", "Gap 0.0015 m"]]
+    assert [(row["region"], row["area"]) for row in check["findings"]] == [("polygon", 4.0)] * 2
+    assert [row[3] for row in page.rows[1:]] == ["4 m\N{SUPERSCRIPT TWO}", "4 m\N{SUPERSCRIPT TWO} facing"]
     assert page.links == [], "the page needs nothing but itself"
     (suite,) = junit
+    areas = re.findall("^(?:Area|Facing area): 4", "\n".join(suite.itertext()), re.M)
+    assert areas == ["Area: 4", "Facing area: 4"], "a gap has no contact area"
     assert (suite.get("failures"), suite.get("errors")) == ("2", "0")
     assert [case.get("name") for case in suite.iter("testcase")][1:] == [
         f"{row['a']['name']} and {row['b']['name']}" for row in check["findings"]
