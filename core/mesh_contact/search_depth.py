@@ -37,15 +37,20 @@ def search_depth(
 ) -> DepthProof | None:
     """Look for shorter translations than the best of a search; return what proves a lower bound of the depth.
 
-    None where nothing proves one. Where no lower bound exceeds `band`, translations by that are tried. Raise Cancelled
-    when `progress` returns False.
+    None where nothing proves one. Where no lower bound exceeds `band`, translations by that are tried: one as short
+    decides that the meshes only touch, and ends a search without a limit in seconds. Raise Cancelled when `progress`
+    returns False.
     """
     a, b, budget, last = search.a, search.b, search.budget, subrange(progress, 1.0, 1.0)
-    best: DepthProof | TranslationGrid | None = crossing_pair(a.mesh, b.mesh, crossings)
+    of_pair = crossing_pair(a.mesh, b.mesh, crossings)
+    best: DepthProof | TranslationGrid | None = of_pair
     if _least(best) <= band < search.length:
         for direction in contact_directions(a, b, crossings):
             if search.separates(direction * band):
+                search.slide_to_minimum(search.best, band)
                 break
+    if search.length <= band and budget.seconds == inf:
+        return of_pair
     levels = 1 if budget.nodes == 0 else _LEVELS if budget.seconds == inf else len(_CELLS)
     level, deepest, cell = 0, None, None
     # The first answer is found however little time there is.
