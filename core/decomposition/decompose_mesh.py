@@ -14,7 +14,9 @@ from ..arguments import as_length, as_whole_number
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
+from ..meshes.point_distance import points_to_mesh
 from ..meshes.surface import signed_volume, validate_mesh
+from ..meshes.winding import contains
 from ..progress import Progress, equal_parts, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_VOLUME, EPS
@@ -69,7 +71,12 @@ def decompose_mesh(
             parts.append(([ConvexHull(solid.points)], convexity.depth))
         else:
             cuts = ExactCuts(solid.points, solid.triangles, least)
-            parts.append((cuts.pieces(part), cuts.moved))
+            cells = cuts.cells(subrange(part, 0.0, 0.4))
+            if tolerance == 0.0 and any(map(cuts.is_thin, cells)):
+                # Faces that lean against each other a little: what is rounded across a plane is far along it.
+                cuts = ExactCuts(solid.points, solid.triangles, 0.0)
+                cells = cuts.cells(subrange(part, 0.4, 0.8))
+            parts.append((cuts.pieces(cells, subrange(part, 0.8, 1.0)), cuts.moved))
     pieces = [piece for found, _ in parts for piece in found]
     _check_volume(pieces, sum(signed_volume(solid.points - hull.center, solid.triangles) for solid in solids), least)
     exact = all(moved <= max(rounding, ROUNDING * hull.extent) for _, moved in parts)
@@ -78,6 +85,8 @@ def decompose_mesh(
     for (solid, (found, moved)), part in equal_parts(made, subrange(progress, 0.7, 1.0)):
         if found:
             distance = max(distance, distance_from_mesh(found, solid, part, spare=2.0 * max(moved, rounding)))
+            if not exact:
+                distance = max(distance, _outside(found, solid))
     words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} from {reflex} edges that bend inward"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"
     report_progress(progress, 1.0)
@@ -92,6 +101,13 @@ def _check_volume(pieces: list[ConvexHull], enclosed: float, least: float) -> No
             f"mesh: the pieces have the volume {total:.9g} and the mesh has {enclosed:.9g}: the surface of a "
             f"loose part crosses or touches itself"
         )
+
+
+def _outside(pieces: list[ConvexHull], solid: Mesh) -> float:
+    """Return how far outside of a solid corners of its pieces are, as those where nearly parallel planes meet."""
+    corners = np.concatenate([piece.vertices for piece in pieces])
+    outside = corners[~contains(corners, solid)]
+    return float(points_to_mesh(outside, solid).distance.max(initial=0.0))
 
 
 def _solids(mesh: Mesh) -> list[Mesh]:

@@ -35,6 +35,8 @@ _ALIKE = 2.0**-30
 """Normals and, in half the size of the solid, distances of planes in the same steps of it may be one plane."""
 _CANDIDATES = 48
 """Planes that are compared closely before a cell is cut."""
+_THIN = 1e-4
+"""In half the size of the solid: what is rounding of a plane may be far beyond the tip of a cell thinner than this."""
 _MOST_CELLS = 20_000
 _HEIGHTS = 4_000_000
 """Heights of corners above planes computed at once."""
@@ -63,6 +65,9 @@ def _corners_of(faces: _Faces) -> list[int]:
 class ExactCuts:
     """The cutting of one solid. Points and planes are whole numbers, with floats at hand to decide most questions.
 
+    `least`, unit of the coordinates: corners nearer to a plane than this, or than rounding, are on it. Where it is 0.0
+    nothing is rounded: triangles that lean against each other, however little, have planes of their own.
+
     A point (x, y, z, w) is (x, y, z) / w, w > 0; a plane (a, b, c, d) has a x + b y + c z = d. Both without common
     factors, so that equal ones are found. Floats are in units of half the solid's size, from its middle.
     """
@@ -79,7 +84,7 @@ class ExactCuts:
         self._unit = 1 << reach.bit_length()
         size = float((high - low).max())
         self._size = self._unit / (1 << self._grid.bits) if self._grid.bits < 1000 else size
-        self._width = max(least / self._size, _FILTER * EPS)  # nearer to a plane than this is on it
+        self._width = max(least / self._size, _FILTER * EPS) if least > 0.0 else 0.0  # nearer to a plane is on it
         self._moved = 0.0
         self._points: list[_Point] = []
         self._floats: list[tuple[float, float, float]] = []
@@ -137,7 +142,7 @@ class ExactCuts:
     def _merge_planes(self) -> None:
         """Put fragments in the first plane that they are in but for the tolerance: whether those of one face are in one
         plane exactly depends on the pose."""
-        if not self._fragments:
+        if not self._fragments or self._width == 0.0:
             return
         steps = np.rint(np.array(self._plane_floats) / _ALIKE)
         _, first, group = np.unique(steps, axis=0, return_index=True, return_inverse=True)
@@ -167,10 +172,15 @@ class ExactCuts:
         return (value > 0) - (value < 0)
 
     def _heights(self, planes: list[int], points: list[int]) -> FloatArray:
-        """Return the heights (planes, points) of points above planes, in units of the size."""
+        """Return the heights (planes, points) of points above planes, in units of the size. Where nothing is rounded
+        their signs are exact."""
         p = np.array([self._floats[v] for v in points])
         n = np.array([self._plane_floats[h] for h in planes])
-        return n[:, :3] @ p.T - n[:, 3:]
+        heights = n[:, :3] @ p.T - n[:, 3:]
+        if self._width == 0.0:
+            for i, j in np.argwhere(np.abs(heights) <= _FILTER * EPS).tolist():
+                heights[i, j] = self._side(planes[i], points[j]) * _FILTER * EPS
+        return heights
 
     def _crossing(self, plane: int, v: int, w: int) -> int:
         """Return the point in which the edge from v to w crosses a plane."""
@@ -244,14 +254,14 @@ class ExactCuts:
             halves[side].append((self._flipped(plane) if side else plane, ring))
         return halves[0], halves[1]
 
-    def pieces(self, progress: Progress | None) -> list[ConvexHull]:
-        """Return the convex pieces of the solid."""
+    def cells(self, progress: Progress | None) -> list[_Faces]:
+        """Return convex cells that are the solid together."""
         found: list[_Faces] = []
         stack = [(self._start, self._fragments, 0.0, 1.0)]
         cells = 0
         while stack:
             cell, fragments, begin, fraction = stack.pop()
-            report_progress(progress, 0.8 * begin)
+            report_progress(progress, begin)
             cells += 1
             if cells > _MOST_CELLS:
                 raise ValueError(f"triangles: the mesh needs more than {_MOST_CELLS} cuts; allow a larger tolerance")
@@ -274,9 +284,17 @@ class ExactCuts:
                     stack.append((below, lower, begin, 0.5 * fraction))
                 else:
                     found.append(below)
-        return [
-            hull for vertices in self._merge(found, progress) if (hull := ConvexHull(self._world(vertices))).rank == 3
-        ]
+        return found
+
+    def is_thin(self, cell: _Faces) -> bool:
+        """Return whether what rounding adds to a cell, or takes away, may be far longer than it is thick."""
+        heights = self._heights([face for face, _ in cell], _corners_of(cell))
+        return bool(heights.min(axis=1).max() > -_THIN)
+
+    def pieces(self, cells: list[_Faces], progress: Progress | None) -> list[ConvexHull]:
+        """Return the convex pieces of the solid: its cells, merged."""
+        hulls = (ConvexHull(self._world(vertices)) for vertices in self._merge(cells, progress))
+        return [hull for hull in hulls if hull.rank == 3]
 
     def _split_fragments(self, fragments: _Faces, plane: int) -> tuple[_Faces, _Faces]:
         """Return the parts of fragments under and above a plane. Corners within the tolerance are on it."""
@@ -337,7 +355,7 @@ class ExactCuts:
             planes[k] = (planes[k] - {plane}) | (planes.pop(j) - {self._flipped(plane)})
             corners[k] |= corners.pop(j)
             rejected = {pair for pair in rejected if k not in pair[:2]}
-            report_progress(progress, 0.8 + 0.2 / (1 + len(planes)))
+            report_progress(progress, 1.0 / (1 + len(planes)))
         return [sorted(corners[k]) for k in sorted(corners)]
 
     def _mergeable(

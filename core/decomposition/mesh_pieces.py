@@ -124,9 +124,13 @@ def exact_pieces(
     for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
         try:
             part = subrange(progress, 0.5 * k, 0.5 * (k + 1))
-            return decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part), reflex, ""
+            found = decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
         except ValueError as error:
             reason = str(error).split(": ", 1)[-1].split(";", 1)[0]
+            continue
+        if found.exact or found.distance <= PIECES_OUT * whole.extent:
+            return found, reflex, ""
+        reason = f"planes that nearly coincide meet up to {found.distance:.3g} outside of the mesh"
     return None, reflex, reason
 
 

@@ -48,6 +48,8 @@ NO_DEPTH = Note("open surfaces have no inside, so there is no depth")
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
+_ALONG = 1e-9
+"""Less than 1 by this, the cosine of two normals: they are one, and have the same regions."""
 _ASKED = 16
 """Corners of a mesh that are tested first for whether it is inside the other."""
 
@@ -405,15 +407,15 @@ class MeshPair:
                 upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
                 chosen = taken / length
-                same = float(chosen @ found.normal) > 1.0 - 1e-9
+                same = float(chosen @ found.normal) > 1.0 - _ALONG
                 if (NOTCH in found.notes) if exact and same else not search.stays_clear(taken, self._beyond(length)):
                     self.notes.append(NOTCH)
                 return self._draft(
                     self._nested_relation(found.relation),
-                    found.signed_distance,
+                    found.signed_distance if exact else -length,
                     lower,
                     upper,
-                    found.normal if same else chosen,
+                    found.normal if exact and same else chosen,
                     found,
                     same,
                 )
@@ -438,7 +440,10 @@ class MeshPair:
         chosen = self._clear(search)
         length = length_of(chosen)
         relation, upper = self._nested_relation(found.relation), -min(max(0.0, least), length)
-        return self._draft(relation, -length, -length, upper, chosen / length, found, False)
+        draft = self._draft(relation, -length, -length, upper, chosen / length, found, False)
+        if float(chosen @ found.normal) > (1.0 - _ALONG) * length:
+            draft.regions = found.regions
+        return draft
 
     def _beyond(self, length: float) -> float:
         """Return the length beyond a translation of `length` for which the solids must stay separated."""

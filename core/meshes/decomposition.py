@@ -21,7 +21,8 @@ class Decomposition(ReadOnlyArrays):
     corner was taken to be on a plane farther from it than rounding."""
     distance: float
     """Certified, unit of the coordinates: no point of the mesh is deeper inside a piece, or farther from the nearest
-    piece, than this. Of exact pieces, no point of their own loose part is deeper inside: parts may overlap."""
+    piece, than this, and no corner of a piece is farther outside. Of exact pieces, no point of their own loose part is
+    deeper inside: parts may overlap."""
     reflex_edges: int
     """Number of edges of the mesh that bend inward; -1 where it was not computed."""
     message: str

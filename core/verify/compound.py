@@ -396,7 +396,7 @@ class _Pair:
             checks.append(Check("the regions are where the compounds are nearest", fits, detail))
         worst, what = 0.0, "fits"
         for region in contact.regions:
-            for name, miss, size in _differences(region):
+            for name, miss, size in _differences(region, self._grain(region)):
                 if name == "area" and self.scaled and region.area in (0.0, np.inf):
                     continue
                 if miss > worst * size:
@@ -412,6 +412,12 @@ class _Pair:
             )
         )
         return checks
+
+    def _grain(self, region: MergedRegion) -> float:
+        """Return how far sides of a region may be off: those of several patches count as on one line."""
+        rounding = VERIFY_SLIVER * EPS * max(self.a.magnitude, self.b.magnitude)
+        merged = sum(patch.region.kind is region.kind for patch in region.patches) > 1
+        return rounding + self.tolerance if merged else rounding
 
 
 def _proved(a: ConvexShape, b: ConvexShape) -> Proven:
@@ -459,8 +465,11 @@ def _off(point: FloatArray, piece: ConvexShape) -> float:
     return _proved(ConvexHull(point[None]), piece).upper
 
 
-def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:
-    """Return by how much area, length and centroid differ from those of the outline, and what that is relative to."""
+def _differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, float, float]]:
+    """Return by how much area, length and centroid differ from those of the outline, and what that is relative to.
+
+    Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.
+    """
     ends = region.outline
     if region.kind is RegionKind.POINT:
         yield "area of a point", abs(region.area) + abs(region.length), 1.0
@@ -469,8 +478,6 @@ def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:
     start, stop = ends[:, 0] - origin, ends[:, 1] - origin
     lengths = np.linalg.norm(stop - start, axis=1)
     total = float(lengths.sum())
-    # Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.
-    rounding = VERIFY_SLIVER * EPS * float(np.abs(ends).max())
     yield "length", max(0.0, abs(total - region.length) - rounding), total
     if region.kind is RegionKind.SEGMENT:
         middle = (lengths @ (start + stop)) / (2.0 * total)
