@@ -31,11 +31,13 @@ from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange, tracked
+from ..region.merged_region import MergedRegion
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.polytope import Polytope
 from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
+from .mesh_regions import mesh_regions, point_region
 from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 from .search_depth import search_depth
 from .surface_side import side_of_surface
@@ -50,6 +52,12 @@ _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
 _ALONG = 1e-9
 """Less than 1 by this, the cosine of two normals: they are one, and have the same regions."""
+_MOST_NORMALS = 8
+"""Regions whose normals are tried."""
+_TOGETHER = 0.99
+"""Cosine of the angle up to which B leaves two regions along one of their normals."""
+_SAME_NORMAL = 1.0 - 1e-12
+"""Cosine of the angle up to which two normals are one."""
 _ASKED = 16
 """Corners of a mesh that are tested first for whether it is inside the other."""
 
@@ -83,6 +91,7 @@ class MeshPair:
         self.crossings = Crossings.none()
         self.surface = 0.0
         self.points = np.zeros(3), np.zeros(3)
+        self.nearest = 0, 0
         self.a_in_b = self.b_in_a = np.zeros(0, dtype=np.bool_)
         self.intersects = self.nested = False
         self.depth_proof: DepthProof | None = None
@@ -106,10 +115,12 @@ class MeshPair:
             ends = crossings.segments
             longest = int(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1).argmax())
             on_a = on_b = 0.5 * ends[longest, 0] + 0.5 * ends[longest, 1]
+            self.nearest = int(crossings.pairs[longest, 0]), int(crossings.pairs[longest, 1])
         else:
             nearest = mesh_distance(a.mesh, b.mesh, subrange(self.progress, 0.2, 0.3))
             self.surface, proved = nearest.distance, nearest.lower_bound
             on_a, on_b = nearest.point_on_a, nearest.point_on_b
+            self.nearest = nearest.triangle_a, nearest.triangle_b
             self.a_in_b, self.b_in_a = b.contains(a.part_points), a.contains(b.part_points)
             self.nested = bool(self.a_in_b.any() or self.b_in_a.any())
             if self.nested:
@@ -137,6 +148,8 @@ class MeshPair:
             draft = self._draft(self._nested_relation(Relation.PENETRATING))
         else:
             draft = self._solids(near)
+        if draft.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
+            draft = self._with_regions(draft)
         report_progress(self.progress, 1.0)
         return replace(
             draft,
@@ -202,6 +215,53 @@ class MeshPair:
         if gap <= band:
             return Relation.TOUCHING
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
+
+    # Regions
+
+    def _with_regions(self, draft: MeshDraft) -> MeshDraft:
+        """Return the results for meshes that touch, or are within the clearance, with the regions of their triangles,
+        and the normal of the largest one along which they are as far apart as reported."""
+        if any(facets.curved for facets in self.facets):
+            return draft
+        regions = self.regions(draft.signed_distance, draft.normal)
+        draft = self._along_regions(draft, regions)
+        if not regions:
+            on_a, on_b = draft.points
+            normal = np.zeros(3) if draft.normal is None else draft.normal
+            regions = (point_region(self.a, self.b, 0.5 * on_a + 0.5 * on_b, np.array(self.nearest), normal),)
+        return replace(draft, regions=regions)
+
+    def regions(self, gap: float, toward: FloatArray | None = None) -> tuple[MergedRegion, ...]:
+        """Return where the meshes are `gap` apart, to the contact tolerance; see `mesh_regions`."""
+        return mesh_regions(self.a, self.b, gap, self.band, toward)
+
+    def _along_regions(self, draft: MeshDraft, regions: tuple[MergedRegion, ...]) -> MeshDraft:
+        """Return the results with the normal of the first region that keeps what is promised of a normal."""
+        for region in regions[:_MOST_NORMALS]:
+            normal = region.normal
+            if not normal.any():
+                continue
+            if draft.normal is not None and float(normal @ draft.normal) > _SAME_NORMAL:
+                return draft
+            found = self._along(draft, normal)
+            if found is not None:
+                return found
+        return draft
+
+    def _along(self, draft: MeshDraft, normal: FloatArray) -> MeshDraft | None:
+        """Return the results along another normal; None where it does not separate them as well."""
+        gap = draft.signed_distance
+        if not self.intersects:
+            off = length_of(draft.points[1] - draft.points[0] - gap * normal)
+            if off > 0.5 * self.promise or not are_disjoint(self.a, self.b.translated(self.promise * normal)):
+                return None
+            return replace(draft, normal=normal)
+        if not (self.a.solid or self.b.solid):
+            return None
+        length = max(draft.depth, self.promise)
+        if are_disjoint(self.a, self.b.translated(length * normal)):
+            return replace(draft, normal=normal)
+        return None
 
     # Bare surfaces
 
@@ -291,7 +351,9 @@ class MeshPair:
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
         """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
-        for direction in tracked(contact_directions(self.a, self.b, self.crossings), progress):
+        normals = [region.normal for region in self.regions(0.0)[:_MOST_NORMALS] if region.normal.any()]
+        directions = [*normals, *(-normal for normal in normals), *contact_directions(self.a, self.b, self.crossings)]
+        for direction in tracked(directions, progress):
             if are_disjoint(self.a, self.b.translated(direction * self.band)):
                 return direction
         return None
@@ -377,7 +439,7 @@ class MeshPair:
         found = None if pieces is None else self._compound(pieces, subrange(progress, 0.3, 0.7))
         proving = subrange(progress, 0.7, 1.0)
         if pieces is None or found is None:
-            search = SeparationSearch(self.a, self.b, self.budget)
+            search = self._search()
             return self._by_meshes(search, self._refine(search, proving))
         spare = pieces[0].distance + pieces[1].distance
         exact = pieces[0].exact and pieces[1].exact
@@ -385,7 +447,7 @@ class MeshPair:
         touch = found.depth <= tolerance + spare and not self.nested
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
-        search = SeparationSearch(self.a, self.b, self.budget)
+        search = self._search()
         translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(translations[:8], tolerance, spare)
         if found.status is Status.BUDGET:
@@ -444,6 +506,22 @@ class MeshPair:
         if float(chosen @ found.normal) > (1.0 - _ALONG) * length:
             draft.regions = found.regions
         return draft
+
+    def _search(self) -> SeparationSearch:
+        """Return a search that knows how B leaves A from where they face each other within the contact tolerance."""
+        search = SeparationSearch(self.a, self.b, self.budget)
+        regions = [region for region in self.regions(0.0) if region.normal.any()]
+        for region in regions[:_MOST_NORMALS]:
+            depths = [
+                float(patch.region.depths.max())
+                for other in regions
+                if float(other.normal @ region.normal) > _TOGETHER
+                for patch in other.patches
+            ]
+            length = max(0.0, *depths) + search.clearance
+            if length < search.length:
+                search.separates(length * region.normal)
+        return search
 
     def _beyond(self, length: float) -> float:
         """Return the length beyond a translation of `length` for which the solids must stay separated."""

@@ -248,6 +248,8 @@ class SeparationSearch:
                     return translation, step
                 continue
             against = -float(impact.normal @ path) * part
+            if against <= 0.0:  # along the path by rounding
+                return translation, step
             translation = translation + max(0.0, impact.fraction - self.clearance / against) * part * path
             # The shortest beyond what stopped it, and what it slid along that still matters.
             onward = stops.shortest(impact.normal, impact.offset + self.clearance, 2.0 * self.length)

@@ -129,9 +129,9 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
 
     squares = np.empty((15, a.shape[2]))
-    p, q = _edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
-    on_a = _faces(a, edges_a, b, squares[9:12])
-    on_b = _faces(b, edges_b, a, squares[12:])
+    p, q = nearest_on_edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
+    on_a = feet_on_faces(a, edges_a, b, squares[9:12])
+    on_b = feet_on_faces(b, edges_b, a, squares[12:])
     best = squares.argmin(axis=0)
 
     count = a.shape[2]
@@ -184,7 +184,7 @@ def _near_origin(rows_a: FloatArray, rows_b: FloatArray) -> tuple[FloatArray, Fl
     return np.ldexp(a, -exponent), np.ldexp(b, -exponent), exponent
 
 
-def _edges(
+def nearest_on_edges(
     a: FloatArray, edges_a: FloatArray, b: FloatArray, edges_b: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Put the squares (3, 3, n) of the distances of edge i of A from edge j of B; return where on each, 0 to 1."""
@@ -219,7 +219,7 @@ def _edges(
     return s, t
 
 
-def _faces(
+def feet_on_faces(
     rows: FloatArray, edges: FloatArray, points: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Put the squares (3, n) of the distances of points from the inside of a triangle, inf where the foot is outside.

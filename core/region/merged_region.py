@@ -13,12 +13,12 @@ from .region import Region, RegionKind, scaled_area
 
 @dataclass(frozen=True, eq=False)
 class Patch(ReadOnlyArrays):
-    """The contact region of one pair of pieces."""
+    """The contact region of one pair of pieces; of meshes that touch, of one pair of triangles."""
 
     piece_a: int
-    """Index of the piece of A."""
+    """Index of the piece or triangle of A; of the facets of a polytope, in fans, that is beside a mesh."""
     piece_b: int
-    """Index of the piece of B."""
+    """Index of the piece or triangle of B."""
     normal: FloatArray
     """(dim,) unit vector from A to B of this pair."""
     region: Region
@@ -40,7 +40,8 @@ class MergedRegion(ReadOnlyArrays):
     patches: tuple[Patch, ...]
     """The largest first. They include points and segments within a larger patch."""
     area: float
-    """Area of the union of the polygons, world units squared: where patches overlap it counts once."""
+    """Area of the union of the polygons, world units squared: where patches overlap it counts once. Of more than 300
+    patches of triangles it counts as often as they overlap."""
     length: float
     """Length of the union of the segments, or of the outline of the polygons; world units."""
     centroid: FloatArray

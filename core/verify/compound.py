@@ -396,7 +396,7 @@ class _Pair:
             checks.append(Check("the regions are where the compounds are nearest", fits, detail))
         worst, what = 0.0, "fits"
         for region in contact.regions:
-            for name, miss, size in _differences(region, self._grain(region)):
+            for name, miss, size in differences(region, self._grain(region)):
                 if name == "area" and self.scaled and region.area in (0.0, np.inf):
                     continue
                 if miss > worst * size:
@@ -465,7 +465,7 @@ def _off(point: FloatArray, piece: ConvexShape) -> float:
     return _proved(ConvexHull(point[None]), piece).upper
 
 
-def _differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, float, float]]:
+def differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, float, float]]:
     """Return by how much area, length and centroid differ from those of the outline, and what that is relative to.
 
     Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.

@@ -53,6 +53,7 @@ from .form import (
 )
 from .inside import Side, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
+from .mesh_region import check_mesh_regions, region_faults
 from .pieces_inside import sticks_out
 from .region import segment_distances
 from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
@@ -261,7 +262,8 @@ class _Pair:
             gap = self._gap(np.zeros(3), 0.0)
             found = bool(self.contact.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
         found = found or self._enclosed is not None
-        same = self.contact.intersects == found
+        # What touches to rounding may be inside by rounding; that it is no farther is another check.
+        same = self.contact.intersects == found or 0.0 < self.contact.signed_distance <= self.promise
         return Check("they intersect where they cross or one is inside", same, f"reported {self.contact.intersects}")
 
     def _witness(self) -> list[Check]:
@@ -359,8 +361,14 @@ class _Pair:
         return Check(name, ok, f"reported {reported:.9g}, triangles {least:.9g} to {most:.9g}")
 
     def _regions(self) -> list[Check]:
-        """The regions are those of the pieces' contact, unless the depth reported differs from that of the pieces."""
+        """The regions are those of the triangles where the meshes touch or are within the clearance; where they are
+        deeper, those of the pieces' contact, unless the depth reported differs from that of the pieces."""
         contact, of_pieces = self.contact, self.proof.compound
+        if contact.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE) and not self.curved:
+            meshes = self.facets[0].mesh, self.facets[1].mesh
+            form = first("the regions are well-formed", region_faults(contact, *meshes))
+            found = check_mesh_regions(contact, self.a, self.b, self.band, self.promise) if form.ok else []
+            return [form, *found]
         name = "the regions are those of the pieces"
         if of_pieces is None:
             return [Check(name, not contact.regions, f"{len(contact.regions)} without a contact of pieces")]

@@ -185,11 +185,11 @@ FIN = np.array([(0, 0, 0), (-0.2, -0.2, 1), (0.2, -0.2, 1)])
         (BLOCK, Mesh(*SHEET), "curves", (1, 0.5, 0.25)),
         (BLOCK, CUT, "curves", (1 / 3, 0.5, 0.25)),
         (CUT, BLOCK, "curves", (1 / 3, 0.5, 0.25)),
-        # Curves that are points count alike; without any it is the middle of the witness points.
+        # Regions that are points count alike; without any it is the middle of the witness points.
         (
             WIDE_BLOCK,
             Mesh(np.vstack([FIN + (1, 1, 1), FIN + (2, 3, 1)]), [(0, 1, 2), (3, 4, 5)]),
-            "curves",
+            "regions",
             (1.5, 2, 1),
         ),
         (WIDE_BLOCK, Mesh(FIN + (1, 1, 3), [(0, 1, 2)]), "witness", (1, 1, 2)),

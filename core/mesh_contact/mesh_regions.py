@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact regions of two meshes, from their triangles: polygons where they face each other, segments and points
+where edges and corners are as near and no polygon covers them."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..compounds.compound_region import merged_regions
+from ..connected import connected_parts
+from ..meshes.body import Body, length_of
+from ..meshes.coordinates import scale_exponent
+from ..meshes.edge_contacts import EdgeContacts, edge_contacts
+from ..meshes.facing_triangles import Facing, facing_triangles
+from ..meshes.near_triangles import near_triangles
+from ..region.merged_region import MergedRegion, Patch
+from ..region.region import Region, RegionKind
+from ..shapes.feature import Feature, FeatureKind
+from ..tolerance import EPS, REGION_ROUNDING
+from ..types import BoolArray, FloatArray, IntArray, read_only
+from ..vectors import unit_rows
+
+_BESIDE = 2.0
+"""Times how far beside each other points are that are as near as asked for: what is on a polygon or a line."""
+_SHORT = 4.0
+"""Times that: a shorter segment is a point, and points this near to each other are one."""
+_SAME_AREA = 1e-7
+"""Relative: by how much the areas of polygons and of their outline may differ, as the planes of both meshes do."""
+_MOST_MERGED = 300
+"""Polygons of parts that overlap, up to which they are united: a fifth of a second."""
+_FLAT = 10.0
+"""Times the tolerance: a body no thicker has no side."""
+
+
+def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatArray | None) -> tuple[MergedRegion, ...]:
+    """Return where two meshes are `gap` apart, to the tolerance, the largest region first; below 0 they are as deep in
+    each other. Empty where they are nowhere.
+
+    toward: (3,) from A to B, decides about the normals of two bare surfaces; None: they point to where B is. Where
+    surfaces of one mesh lie on each other the area counts once; of very many triangles as often as they do.
+    """
+    exponent = scale_exponent(max(a.mesh.magnitude, b.mesh.magnitude))
+    if exponent:
+        a, b = (Body(body.mesh.scaled(2.0**exponent), body.solid) for body in (a, b))
+        gap, tolerance = float(np.ldexp(gap, exponent)), float(np.ldexp(tolerance, exponent))
+    reach = abs(gap) + tolerance + REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+    pairs = near_triangles(a.mesh, b.mesh, reach)
+    facing, parallel = facing_triangles(a, b, pairs, gap, tolerance)
+    regions = _polygons(a, b, facing, tolerance, toward)
+    # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
+    beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
+    regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
+    return tuple(region.scaled(-exponent) if exponent else region for region in regions)
+
+
+# Polygons
+
+
+def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray | None) -> list[MergedRegion]:
+    """Return the regions of polygons, the largest first."""
+    if not len(facing.pairs):
+        return []
+    rounding = REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+    _, first, part = np.unique(facing.parts, return_index=True, return_inverse=True)
+    part = part.ravel()
+    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
+    low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
+    high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
+    clusters = _clusters(low, high, part, len(first), width)
+    order = np.argsort(clusters, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(clusters.take(order))) + 1)
+    result: list[MergedRegion] = []
+    for group in groups:
+        chosen = facing.take(group)
+        is_one = bool((part.take(group) == part[group[0]]).all())
+        normal = unit_rows((chosen.normals * chosen.areas[:, None]).sum(axis=0)[None])[0]
+        if not (a.solid or b.solid) and _is_behind(a, b, chosen, normal, width, toward):
+            chosen, normal = _turned(chosen), -normal
+        patches = _patches(a, b, chosen)
+        outline = _outline(chosen, chosen.outer, rounding)
+        if not is_one or not _encloses(outline, chosen, normal):
+            # Parts of a mesh that lie on each other, or one that is folded onto itself.
+            if len(group) <= _MOST_MERGED:
+                result += merged_regions(patches, width, rounding)
+                continue
+            valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
+            outline = _outline(chosen, valid, rounding)
+        result.append(_united(chosen, patches, normal, outline))
+    return sorted(result, key=lambda region: -region.area)
+
+
+def _clusters(low: FloatArray, high: FloatArray, part: IntArray, count: int, width: float) -> IntArray:
+    """Return for each polygon the cluster of connected parts whose boxes meet: they may overlap."""
+    if count == 1:
+        return part
+    lows, highs = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(lows, part, low)
+    np.maximum.at(highs, part, high)
+    links = candidate_pairs(lows, highs, margin=width).pairs
+    if len(links):  # boxes of parts say little: those of their polygons decide
+        pairs = candidate_pairs(low, high, margin=width).pairs
+        links = part.take(pairs)
+    return connected_parts(links, count).take(part)
+
+
+def _is_behind(a: Body, b: Body, facing: Facing, normal: FloatArray, width: float, toward: FloatArray | None) -> bool:
+    """Return whether the normal of a region of two bare surfaces is to be turned over."""
+    if toward is not None and toward.any() and abs(float(normal @ toward)) > 0.1:
+        return float(normal @ toward) < 0.0
+    center = facing.areas @ (facing.centroids - facing.centroids[0]) / facing.areas.sum() + facing.centroids[0]
+    sides = [float((body.corners.mean(axis=0) - center) @ normal) for body in (a, b)]
+    if max(map(abs, sides)) <= _FLAT * width:
+        return False
+    # The smaller one decides: a terrain around has its middle anywhere.
+    return sides[1] / b.size**2 - sides[0] / a.size**2 < 0.0
+
+
+def _turned(facing: Facing) -> Facing:
+    """Return polygons seen from the other side."""
+    places = np.arange(facing.corners.shape[1])
+    counts = facing.counts[:, None]
+    back = np.where(places < counts, counts - 1 - places, places)
+    side = np.where(places < counts, (counts - 2 - places) % counts, places)
+    return facing._replace(
+        normals=-facing.normals,
+        corners=np.take_along_axis(facing.corners, back[..., None], axis=1),
+        gaps=-np.take_along_axis(facing.gaps, back, axis=1),
+        outer=np.take_along_axis(facing.outer, side, axis=1),
+    )
+
+
+def _patches(a: Body, b: Body, facing: Facing) -> list[Patch]:
+    """Return the polygons as records, the largest first."""
+    order = np.lexsort((np.arange(len(facing.areas)), -facing.areas))
+    faces = [
+        [
+            Feature(FeatureKind.FACE, tuple(corners))
+            for corners in body.mesh.triangles.take(facing.pairs[:, k], axis=0).tolist()
+        ]
+        for k, body in enumerate((a, b))
+    ]
+    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
+    following = np.roll(facing.corners, -1, axis=1)
+    at = np.arange(len(order))
+    following[at, facing.counts - 1] = facing.corners[:, 0]
+    lengths = (np.sqrt(((following - facing.corners) ** 2).sum(axis=2)) * valid).sum(axis=1).tolist()
+    areas, pairs, counts = facing.areas.tolist(), facing.pairs.tolist(), facing.counts.tolist()
+    corners, depths = facing.corners.copy(), -facing.gaps
+    normals, centroids = facing.normals.copy(), facing.centroids.copy()
+    for array in (corners, depths, normals, centroids):
+        array.setflags(write=False)
+    return [
+        Patch(
+            pairs[k][0],
+            pairs[k][1],
+            normals[k],
+            Region(
+                RegionKind.POLYGON,
+                corners[k, : counts[k]],
+                areas[k],
+                lengths[k],
+                centroids[k],
+                depths[k, : counts[k]],
+                ((faces[0][k], faces[1][k]),) * counts[k],
+            ),
+        )
+        for k in order.tolist()
+    ]
+
+
+def _outline(facing: Facing, sides: BoolArray, rounding: float) -> FloatArray:
+    """Return some of the sides (k, 8) of polygons, (s, 2, 3), without those that are rounding."""
+    k, side = np.nonzero(sides)
+    after = np.where(side + 1 < facing.counts[k], side + 1, 0)
+    ends = np.stack([facing.corners[k, side], facing.corners[k, after]], axis=1)
+    return ends.take(np.flatnonzero(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) > rounding), axis=0)
+
+
+def _encloses(outline: FloatArray, facing: Facing, normal: FloatArray) -> bool:
+    """Return whether sides enclose the area of the polygons."""
+    ends = outline - facing.corners[0, 0]
+    area = float(facing.areas.sum())
+    return abs(0.5 * float(np.cross(ends[:, 0], ends[:, 1]).sum(axis=0) @ normal) - area) <= _SAME_AREA * area
+
+
+def _united(facing: Facing, patches: list[Patch], normal: FloatArray, outline: FloatArray) -> MergedRegion:
+    """Return the region of polygons that do not overlap."""
+    area = float(facing.areas.sum())
+    center = facing.centroids[0] + facing.areas @ (facing.centroids - facing.centroids[0]) / area
+    lengths = np.sqrt(((outline[:, 1] - outline[:, 0]) ** 2).sum(axis=1))
+    return MergedRegion(
+        RegionKind.POLYGON,
+        read_only(normal),
+        tuple(patches),
+        area,
+        float(lengths.sum()),
+        read_only(center),
+        read_only(outline),
+    )
+
+
+# Segments and points
+
+
+def _edges(
+    a: Body, b: Body, facing: Facing, pairs: IntArray, parallel: BoolArray, gap: float, reach: float, width: float
+) -> list[MergedRegion]:
+    """Return the regions of segments and points beside all polygons, where edges and corners are no farther apart than
+    `reach`, the longest first. What is within `width` of each other is one."""
+    codes, known = (rows @ [len(b.mesh.triangles), 1] for rows in (pairs, facing.pairs))
+    covered = np.isin(codes, known)
+    # Neighbours in a plane meet along their sides: those of polygons are in their outline.
+    covered |= parallel & np.isin(pairs[:, 0], facing.pairs[:, 0]) & np.isin(pairs[:, 1], facing.pairs[:, 1])
+    found = edge_contacts(a.mesh, b.mesh, pairs[~covered], reach)
+    middles = 0.5 * found.ends[:, 0] + 0.5 * found.ends[:, 1]
+    asked = np.concatenate([found.ends[:, 0], found.ends[:, 1], middles])
+    found = found.take(np.flatnonzero(~_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0)))
+    lengths = np.sqrt(((found.ends[:, 1] - found.ends[:, 0]) ** 2).sum(axis=1))
+    found = found.take(np.lexsort((np.arange(len(lengths)), -lengths)))
+    faces = _Faces(a, b, gap)
+    result: list[MergedRegion] = []
+    while len(found.ends):
+        start = found.ends[0, 0]
+        length = length_of(found.ends[0, 1] - start)
+        if length <= _SHORT * width:
+            break
+        along = (found.ends[0, 1] - start) / length
+        on_line = _on_line(found.ends, start, along, width)
+        own, found = found.take(np.flatnonzero(on_line)), found.take(np.flatnonzero(~on_line))
+        own, spans = _spans(own, start, along)
+        highest = np.maximum.accumulate(spans[:, 1])
+        first = np.flatnonzero(np.append(True, spans[1:, 0] > highest[:-1] + width))
+        for chosen in np.split(np.arange(len(spans)), first[1:]):
+            low, high = spans[chosen[0], 0], spans[chosen, 1].max()
+            ends = np.stack([start + low * along, start + high * along])
+            is_point = high - low <= _SHORT * width
+            result.append(_thin(ends.mean(axis=0)[None] if is_point else ends, own.take(chosen), faces))
+    if len(found.ends):
+        points = found.ends.mean(axis=1)
+        roots = connected_parts(candidate_pairs(points, points, margin=_SHORT * width).pairs, len(points))
+        for root in np.unique(roots).tolist():
+            chosen = np.flatnonzero(roots == root)
+            own = points.take(chosen, axis=0)
+            away = own - (0.5 * own.min(axis=0) + 0.5 * own.max(axis=0))
+            chosen = chosen.take(np.argsort((away * away).sum(axis=1), kind="stable"))
+            result.append(_thin(points[chosen[:1]], found.take(chosen), faces))
+    return sorted(result, key=lambda region: -region.length)
+
+
+def _spans(found: EdgeContacts, start: FloatArray, along: FloatArray) -> tuple[EdgeContacts, FloatArray]:
+    """Return segments on a line in order along it, and where they begin and end there (k, 2)."""
+    spans = np.sort((found.ends - start) @ along, axis=1)
+    order = np.lexsort((spans[:, 1], spans[:, 0]))
+    return found.take(order), spans.take(order, axis=0)
+
+
+class _Faces(NamedTuple):
+    """What names the triangles of two meshes in regions without an area."""
+
+    a: Body
+    b: Body
+    gap: float
+
+    def patch(self, ends: FloatArray, pair: IntArray, normal: FloatArray) -> Patch:
+        """Return the patch of a pair of triangles: a segment (2, 3) or a point (1, 3)."""
+        p, q = pair.tolist()
+        faces = tuple(
+            Feature(FeatureKind.FACE, tuple(body.mesh.triangles[k].tolist())) for body, k in ((self.a, p), (self.b, q))
+        )
+        kind = RegionKind.POINT if len(ends) == 1 else RegionKind.SEGMENT
+        region = Region(
+            kind,
+            read_only(ends.copy()),
+            0.0,
+            length_of(ends[-1] - ends[0]),
+            read_only(0.5 * ends[0] + 0.5 * ends[-1]),
+            read_only(np.full(len(ends), -self.gap)),
+            ((faces[0], faces[1]),) * len(ends),
+        )
+        return Patch(p, q, normal, region)
+
+
+def _thin(ends: FloatArray, found: EdgeContacts, faces: _Faces) -> MergedRegion:
+    """Return the region of a segment (2, 3), of whose parts these are, or of a point (1, 3)."""
+    known = np.flatnonzero(found.normals.any(axis=1))
+    normal = read_only(found.normals[known[0]].copy() if len(known) else np.zeros(3))
+    if len(ends) == 1:
+        patches = [faces.patch(ends, found.pairs[0], normal)]
+    else:
+        lengths = np.abs(found.ends[:, 1] - found.ends[:, 0]).max(axis=1)
+        order = np.lexsort((np.arange(len(lengths)), -lengths)).tolist()
+        patches = [faces.patch(found.ends[k], found.pairs[k], normal) for k in order if lengths[k] > 0.0]
+    middle = read_only(0.5 * ends[0] + 0.5 * ends[-1])
+    outline = ends[None] if len(ends) == 2 else np.zeros((0, 2, 3))
+    length = length_of(ends[-1] - ends[0])
+    return MergedRegion(patches[0].region.kind, normal, tuple(patches), 0.0, length, middle, read_only(outline.copy()))
+
+
+def point_region(a: Body, b: Body, point: FloatArray, pair: IntArray, normal: FloatArray) -> MergedRegion:
+    """Return the region of a point (3,) of a pair of triangles (2,)."""
+    return _thin(
+        point[None], EdgeContacts(pair[None], point[None, None].repeat(2, axis=1), normal[None]), _Faces(a, b, 0.0)
+    )
+
+
+def _on_line(ends: FloatArray, start: FloatArray, along: FloatArray, width: float) -> BoolArray:
+    """Return which segments (k, 2, 3) are on a line."""
+    away = ends - start
+    off = away - (away @ along)[..., None] * along
+    on: BoolArray = ((off * off).sum(axis=2) <= width * width).all(axis=1)
+    return on
+
+
+def _on_polygons(points: FloatArray, facing: Facing, width: float) -> BoolArray:
+    """Return which points (n, 3) are on a polygon."""
+    result = np.zeros(len(points), dtype=np.bool_)
+    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
+    low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
+    high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
+    i, j = candidate_pairs(points, points, low, high, margin=width).pairs.T
+    away = points.take(i, axis=0) - facing.corners[j, 0]
+    inside = np.abs(np.einsum("ij,ij->i", away, facing.normals[j])) <= width
+    after = facing.corners[:, 0]
+    for k in range(facing.corners.shape[1] - 1, -1, -1):
+        start = facing.corners[:, k]
+        side = np.where(valid[:, k, None], after - start, 0.0)
+        after = np.where(valid[:, k, None], start, after)
+        side = np.where(
+            np.abs(side).max(axis=1, keepdims=True) > width, side, 0.0
+        )  # the line of a short one is anywhere
+        inward = unit_rows(np.cross(facing.normals, side))
+        inside &= np.einsum("ij,ij->i", points.take(i, axis=0) - start[j], inward[j]) >= -width
+    result[i[inside]] = True
+    return result
