@@ -52,8 +52,8 @@ def contact(
             slow beyond some hundred vertices, "both" computes both and compares them in `cross_check`, "auto" picks the
             fastest, which is GJK and EPA. Compounds and meshes have an algorithm of their own, whatever it is.
         clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
-        contact_tolerance: relative to the smaller non-zero extent of the two shapes: the band of TOUCHING around 0 and
-            the width of the support features, neither less than rounding.
+        contact_tolerance: relative to the smaller non-zero `diameter` of the two shapes: the band of TOUCHING around 0
+            and the width of the support features, neither less than rounding.
         start: the last contact of two polytopes that have moved little since then, their vertices in the same order:
             they are solved from the features that decided, faster. The result is as right whatever it is.
         budget: seconds for refining the depth of compounds and meshes, until its bounds meet; 0 gives the first answer,

@@ -94,7 +94,7 @@ class Contacts(ReadOnlyArrays):
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float | FloatArray
-    """As given, one for all or (p,): relative to the smaller shape's extent."""
+    """As given, one for all or (p,): relative to the smaller shape's diameter."""
     method: Method
     """As given."""
     budget: float | None

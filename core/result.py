@@ -307,7 +307,7 @@ class Contact(ReadOnlyArrays):
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
-    """As given: relative to the smaller shape's extent."""
+    """As given: relative to the smaller non-zero `Shape.diameter` of the two."""
     certificate: Proof
     """The proof that `verify` checks: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
     `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`."""

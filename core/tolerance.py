@@ -31,7 +31,7 @@ EXTREME_EXPONENT = 100
 squares of what rounding leaves of them, must neither overflow nor vanish."""
 
 DEFAULT_CONTACT_TOLERANCE = 1e-5  # mutant: tolerance-contact
-"""Times the smaller non-zero extent: default band of TOUCHING and width of the support features."""
+"""Times the smaller non-zero diameter: default band of TOUCHING and width of the support features."""
 
 # |error| <= PROMISE_RELATIVE |signed distance| + PROMISE_EXTENT L + PROMISE_ROUNDING EPS M
 PROMISE_RELATIVE = 1e-9

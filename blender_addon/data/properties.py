@@ -91,7 +91,8 @@ def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> o
 def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Tolerance",
-        description="Distance that counts as touching, relative to the size of the smaller object",
+        description="Distance that counts as touching, relative to the size of the smaller object: the diameter of the "
+        "smallest ball around it",
         min=0.0,
         max=0.1,
         precision=6,

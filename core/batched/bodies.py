@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..progress import Progress
+from ..shapes.diameters import diameters_of
 from ..shapes.polytope import Polytope
 from ..tolerance import EXTREME_EXPONENT, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import OrientedBoxes
 from .hull_table import HullTable
-from .poses import affine_rows
+from .poses import affine_rows, even_scales
 from .shape_tables import ShapeTables
 from .sizes import Sizes
 from .vectors import chunks, einsum
@@ -42,6 +43,7 @@ class Bodies:
         self.tables, self.index = tables, index
         self._poses, self._rows, self._first = poses, rows, first
         self._shapes: dict[int, Solid] = {}
+        self._diameters: FloatArray = np.full(len(index), np.nan)
         self._hulls: tuple[HullTable, IntArray] | None = None
 
     def __len__(self) -> int:
@@ -142,6 +144,30 @@ class Bodies:
             places[chosen] = np.arange(len(chosen))
             self._hulls = posed, places
         return self._hulls
+
+    def diameters(self, wanted: IntArray) -> FloatArray:
+        """Return the diameters (n,) of the bodies, of those `wanted` (m,) at least; others may be NaN."""
+        if self._poses is None:
+            return self.tables.diameters(self.index.take(wanted)).take(self.index)
+        missing = np.zeros(len(self), dtype=bool)
+        missing[wanted] = True
+        missing &= np.isnan(self._diameters)
+        if not missing.any():
+            return self._diameters
+        if self.dim == 3:
+            known, boxes, _ = self._boxes
+            self._diameters[known] = boxes.diameters
+            missing &= ~known
+            turned = np.flatnonzero(missing)
+            scale = even_scales(affine_rows(self._poses, self._rows.take(turned))[:, :3])
+            turned, scale = turned[scale > 0.0], scale[scale > 0.0]
+            shapes = self.index.take(turned)
+            self._diameters[turned] = scale * self.tables.diameters(shapes).take(shapes)
+            missing[turned] = False
+        numbers = np.flatnonzero(missing)
+        if len(numbers):
+            self._diameters[numbers] = diameters_of([self.vertices(k) for k in numbers.tolist()])
+        return self._diameters
 
     @cached_property
     def sizes(self) -> Sizes:

@@ -128,6 +128,11 @@ class OrientedBoxes:
         offsets -= self.frames[:3].take(i, axis=1, mode="clip")
         return offsets
 
+    @property
+    def diameters(self) -> FloatArray:
+        """(n,) the diagonals."""
+        return 2.0 * self.frames[18]
+
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return lowest and highest corners (3, n) of the axis-aligned bounding boxes, to rounding."""
         axes = self.frames[3:12].reshape(3, 3, -1)

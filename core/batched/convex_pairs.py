@@ -85,7 +85,10 @@ class PairContacts:
         """Return of pairs the `contact_band`, the smaller extent and the larger magnitude (n,)."""
         tolerance = self.contact_tolerance
         pairs = self.i.take(rows), self.j.take(rows)
-        return self.bodies.sizes.bands(*pairs, tolerance if isinstance(tolerance, float) else tolerance[rows])
+        diameters = self.bodies.diameters(np.concatenate(pairs))
+        return self.bodies.sizes.bands(
+            *pairs, diameters, tolerance if isinstance(tolerance, float) else tolerance[rows]
+        )
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..progress import Progress
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape
+from ..shapes.diameters import diameters_of
 from ..shapes.polytope import Polytope
 from ..shapes.shape import Shape
 from ..types import BoolArray, FloatArray, IntArray
@@ -27,6 +28,7 @@ class ShapeTables:
     def __init__(self, shapes: tuple[Shape, ...], dim: int) -> None:
         self.shapes, self.dim = shapes, dim
         self._hulls: tuple[HullTable, IntArray] | None = None
+        self._diameters: FloatArray = np.full(len(shapes), np.nan)
 
     def __len__(self) -> int:
         """Return the number of shapes."""
@@ -55,6 +57,19 @@ class ShapeTables:
     def sizes(self) -> Sizes:
         """Bounding boxes and sizes."""
         return Sizes(*corners_of(self.shapes, self.dim))
+
+    def diameters(self, wanted: IntArray) -> FloatArray:
+        """Return the diameters (n,) of the shapes, of those `wanted` (m,) at least; others may be NaN."""
+        missing = np.zeros(len(self), dtype=bool)
+        missing[wanted] = True
+        missing &= np.isnan(self._diameters)
+        if (missing & self.is_box).any():
+            self._diameters[self.is_box] = self.boxes.diameters
+            missing &= ~self.is_box
+        new = np.flatnonzero(missing)
+        if len(new):
+            self._diameters[new] = diameters_of([self.shapes[k] for k in new.tolist()])
+        return self._diameters
 
     @cached_property
     def radii(self) -> FloatArray:

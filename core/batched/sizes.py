@@ -43,13 +43,17 @@ class Sizes:
         return np.maximum(below, above).max(axis=0) <= slack
 
     def bands(
-        self, i: IntArray, j: IntArray, contact_tolerance: float | FloatArray
+        self, i: IntArray, j: IntArray, diameters: FloatArray, contact_tolerance: float | FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return of pairs i (n,) and j (n,) `contact_band`, the smaller extent and the larger magnitude (n,)."""
+        """Return of pairs i (n,) and j (n,) `contact_band`, the smaller extent and the larger magnitude (n,).
+
+        diameters: of the shapes, as far as they are in pairs.
+        """
         magnitude = np.maximum(self.magnitudes.take(i), self.magnitudes.take(j))
-        extents = self.extents.take(i), self.extents.take(j)
-        small = np.minimum(*extents)
-        band = contact_tolerance * np.where(small > 0.0, small, np.maximum(*extents))
+        small = np.minimum(self.extents.take(i), self.extents.take(j))
+        sizes = diameters.take(i), diameters.take(j)
+        smaller = np.minimum(*sizes)
+        band = contact_tolerance * np.where(smaller > 0.0, smaller, np.maximum(*sizes))
         return np.maximum(band, promised_many(np.zeros(1), small, magnitude)), small, magnitude
 
 

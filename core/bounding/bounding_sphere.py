@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..progress import Progress
+from ..shapes.enclosing_sphere import SPHERE_ROUNDING, SPHERE_WIDER, SUBNORMAL, enclosing_spheres, widened
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from .enclosing_sphere import SPHERE_ROUNDING, SPHERE_WIDER, SUBNORMAL, enclosing_spheres, widened
 from .volumes import Volumes, as_index, as_points, as_starts
 
 _SMALL_SQUARE = 2.0**-960

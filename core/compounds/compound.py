@@ -25,8 +25,10 @@ from .covered import union_moments
 
 if TYPE_CHECKING:
     from ..broad_phase import candidate_pairs as broad_phase
+    from . import compound_diameter
 else:
     broad_phase = LateModule("..broad_phase.candidate_pairs", __package__)
+    compound_diameter = LateModule(".compound_diameter", __package__)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -95,6 +97,12 @@ class Compound(Shape):
         if len(parts) < len(self.pieces):
             return ConvexHull(list(product(*np.transpose(self.bounds).tolist())))
         return ConvexHull(np.concatenate([piece.vertices for piece in parts]))
+
+    def _diameter(self) -> float:
+        if len(self.pieces) == 1:
+            return self.pieces[0].diameter
+        shape, exponent = self._at_ordinary_size
+        return float(np.ldexp(compound_diameter.pieces_diameter(shape.pieces), exponent))
 
     @cached_property
     def _moments(self) -> tuple[float, FloatArray]:

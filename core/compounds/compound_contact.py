@@ -24,6 +24,7 @@ from ..progress import Progress, report_progress, subrange, tracked
 from ..region.center import middle
 from ..region.merged_region import Patch
 from ..result import CompoundCertificate, Contact, Relation, Status
+from ..shapes.diameters import diameters_of
 from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
@@ -113,7 +114,7 @@ class _Pair:
         self.a, self.b = a, b
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
         self.budget, self.progress = budget, progress
-        self.small = min(a.extent, b.extent) or max(a.extent, b.extent)
+        self.small = min(a.diameter, b.diameter) or max(a.diameter, b.diameter)
         self.size = pair_size(a, b)
         self.tolerance = pair_tolerance(a, b)
         self.band = contact_band(a, b, contact_tolerance)
@@ -144,13 +145,14 @@ class _Pair:
 
     def _contacts(self, b: Compound, progress: Progress | None) -> _Touching:
         a = self.a
+        diameters_of((*a.pieces, *b.pieces))  # which keep them
         pairs = list(map(tuple, candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()))
         return _Touching(pairs, [self._contact(i, j, b) for i, j in tracked(pairs, progress)])
 
     def _contact(self, i: int, j: int, b: Compound, clearance: float = 0.0) -> Contact:
         """Return the contact of two pieces, with the contact tolerance of the compounds."""
         one, two = self.a.pieces[i], b.pieces[j]
-        small = min(one.extent, two.extent) or max(one.extent, two.extent)
+        small = min(one.diameter, two.diameter) or max(one.diameter, two.diameter)
         relative = self.contact_tolerance * (self.small / small) if small > 0.0 else self.contact_tolerance
         return convex_contact(one, two, clearance=clearance, contact_tolerance=relative)
 

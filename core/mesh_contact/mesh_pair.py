@@ -412,7 +412,7 @@ class MeshPair:
 
     def compound_contact(self, a: Compound, b: Compound, progress: Progress | None) -> Contact:
         """Return the contact of pieces of A and B with the contact tolerance of the meshes."""
-        small, large = sorted((a.extent, b.extent))
+        small, large = sorted((a.diameter, b.diameter))
         return compound_contact(
             a,
             b,

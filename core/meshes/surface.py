@@ -18,6 +18,7 @@ from ..hierarchy.bvh import Bvh
 from ..hierarchy.linear import linear_layout
 from ..hierarchy.nodes import Layout, enclosing_boxes, scaled_boxes, tree_centers
 from ..runs import chunks
+from ..shapes.enclosing_sphere import enclosing_diameter
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
 from ..shapes.shape import Shape, counted
@@ -67,13 +68,17 @@ class Surface(Shape):
         points, triangles = len(self.points), len(self.triangles)
         return [counted(points, "point", "points"), counted(triangles, "triangle", "triangles"), self._box_words]
 
+    @property
+    def _used_points(self) -> FloatArray:
+        """The points (n, 3) that triangles use."""
+        used = np.zeros(len(self.points), dtype=np.bool_)
+        used[self.triangles] = True
+        return self.points if used.all() else self.points[used]
+
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest coordinates (3,) of the points that triangles use."""
-        used = np.zeros(len(self.points), dtype=np.bool_)
-        used[self.triangles] = True
-        points = self.points if used.all() else self.points[used]
-        columns = np.ascontiguousarray(points.T)
+        columns = np.ascontiguousarray(self._used_points.T)
         return read_only(columns.min(axis=1)), read_only(columns.max(axis=1))
 
     @cached_property
@@ -81,6 +86,9 @@ class Surface(Shape):
         """Lowest and highest coordinates (3,) of all points, those that no triangle uses included: faster to get."""
         low, high = _lowest_highest(self.points)
         return read_only(low), read_only(high)
+
+    def _diameter(self) -> float:
+        return enclosing_diameter(self._used_points)
 
     @cached_property
     def area(self) -> float:

@@ -14,12 +14,12 @@ from ..tolerance import promised
 def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     """Return the half-width of TOUCHING around signed distance 0, world units.
 
-    It is `contact_tolerance` times the smaller non-zero extent, but never less than the rounding error of the distance:
-    a touch must not become a gap by rounding.
+    It is `contact_tolerance` times the smaller non-zero `diameter`, which does not depend on how the shapes are turned,
+    but never less than the rounding error of the distance: a touch must not become a gap by rounding.
     """
-    small, large = min(a.extent, b.extent), max(a.extent, b.extent)
-    # mutant: relation-band-without-floor
-    return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
+    small, large = min(a.diameter, b.diameter), max(a.diameter, b.diameter)
+    floor = promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    return max(contact_tolerance * (small or large), floor)  # mutant: relation-band-without-floor
 
 
 def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, clearance: float) -> Relation:

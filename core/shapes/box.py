@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,6 +147,9 @@ class Box(Polytope):
             names = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets")
             parts |= {name: getattr(hull, name) for name in names}
         set_parts(self, parts)
+
+    def _diameter(self) -> float:
+        return 2.0 * hypot(*self.half.tolist()) if self.orthogonal else super()._diameter()
 
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> Box:
         return Box._image(linear @ self.axes.T, linear @ self.center + offset, np.zeros(3), self.half, "matrix")

@@ -126,6 +126,13 @@ class CurvedShape(Shape, ABC):
     def _powers(self) -> FloatArray:
         return self.rounding_radius ** np.arange(self.dim + 1.0)
 
+    def _diameter(self) -> float:
+        return self._core_diameter() + 2.0 * self.rounding_radius
+
+    @abstractmethod
+    def _core_diameter(self) -> float:
+        """Return the diameter of the smallest ball around the core."""
+
     def _signed_distances(self, points: FloatArray) -> FloatArray:
         return self.core_distances(points) - self.rounding_radius
 

@@ -185,6 +185,9 @@ class Cylinder(_Round):
         sideways = self.outward(directions)
         return np.concatenate([self.start + sideways, self.end + sideways])
 
+    def _core_diameter(self) -> float:
+        return math.hypot(math.dist(self.start, self.end), 2.0 * self.radius)
+
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         lean = float(direction @ self.axis)
         sideways = self.outward(direction[None])[0]
@@ -244,6 +247,12 @@ class Cone(_Round):
 
     def core_points(self, directions: FloatArray) -> FloatArray:
         return np.concatenate([self.end[None], self.start + self.outward(directions)])
+
+    def _core_diameter(self) -> float:
+        # The circle around the section through the axis; of a flat cone the base is a great circle of the ball.
+        height = math.dist(self.start, self.end)
+        slant = math.hypot(height, self.radius)
+        return slant * (slant / height) if height > self.radius else 2.0 * self.radius
 
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         sideways = self.outward(direction[None])[0]

@@ -129,6 +129,9 @@ class Ellipsoid(CurvedShape):
         """Whether squares of the proportions may vanish."""
         return float(self._proportions.min()) < _NEEDLE
 
+    def _core_diameter(self) -> float:
+        return 0.0 if self.rounding_radius > 0.0 else 2.0 * float(self.semi_axes.max())
+
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         return FlatFeature(self.core_supports(direction[None]))
 

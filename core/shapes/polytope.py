@@ -15,6 +15,7 @@ from ..runs import chunks, next_in_loops, ranges
 from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION
 from ..types import FloatArray, IntArray, read_only
 from ..vectors import unit_rows
+from .enclosing_sphere import enclosing_diameter
 from .shape import Shape, as_shape, counted
 
 _FACET_BELOW = 16.0
@@ -279,6 +280,9 @@ class Polytope(Shape):
     def support_indices(self, directions: FloatArray) -> IntArray:
         """Return the indices (k,) of the vertices farthest along `directions` (k, dim)."""
         return np.argmax(directions @ self._centred.T, axis=1)  # mutant: support-nearest-vertices
+
+    def _diameter(self) -> float:
+        return enclosing_diameter(self.vertices)
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         return self.vertices[self.support_indices(directions)]

@@ -90,6 +90,9 @@ class Rounded(CurvedShape):
         length = float((end - start) @ direction)
         return Revolution(tuple(start.tolist()), tuple(direction.tolist()), ((0.0, 0.0), (length, 0.0)))
 
+    def _core_diameter(self) -> float:
+        return self.core._core_diameter() if isinstance(self.core, CurvedShape) else self.core.diameter
+
     @property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
         return self.core.steiner_terms

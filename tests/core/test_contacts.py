@@ -287,7 +287,7 @@ def test_regions_of_many_hulls_are_those_of_one_pair(kind):
         assert np.array_equal(found.center[k], region.centroid)
         if not (a.extent and b.extent):
             continue
-        width = 1e-5 * min(a.extent, b.extent)
+        width = 1e-5 * min(a.diameter, b.diameter)
         single = contact_region(a, b, found.normal[k], width, *points)
         tol = 64.0 * np.finfo(float).eps * max(a.magnitude, b.magnitude)
         assert region.kind == single.kind

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Smallest enclosing spheres of points and of spheres, many at a time.
 
-1. Each group starts with one point.
+1. Each group starts with the point farthest from the middle of its box.
 2. The farthest point outside joins the support set, the few points that the sphere goes through.
 3. The new sphere is the smallest around these few, found among all that two, three or four of them determine.
 4. The sphere grows at each step; the search ends after about ten. All groups take their steps together.
@@ -20,8 +20,8 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..runs import group_chunks, ranges
 from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
-from ..types import FloatArray, IntArray
-from ..vectors import cross
+from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross, dot, squared_lengths
 
 SPHERE_ROUNDING = 8.0
 """Times EPS: relative rounding of a distance, a root of three squares, and a little more: spheres are wider by it."""
@@ -33,6 +33,11 @@ _STEPS = 200
 """Most steps of a group; none was seen to take forty."""
 _ITEMS = 1 << 15
 """Points processed at once."""
+_CHOICES = {
+    dim: [np.array(list(combinations(range(1, dim + 2), size)), dtype=np.intp).T for size in range(1, dim + 1)]
+    for dim in (2, 3)
+}
+"""Of each dimension the choices (t, c) of one, two ... of the items after the first."""
 _LEFT = 0.85
 """Fraction of the work that is assumed to be left after a step: the number of steps is unknown."""
 
@@ -66,6 +71,11 @@ def enclosing_spheres(
     return center, radius
 
 
+def enclosing_diameter(points: FloatArray, radii: FloatArray | None = None) -> float:
+    """Return the diameter of the smallest sphere around all spheres, or points (n, dim) without radii (n,)."""
+    return 2.0 * float(enclosing_spheres(points, radii, np.zeros(1, dtype=np.intp))[1][0])
+
+
 @dataclass(eq=False)
 class _Groups:
     """Groups of points or balls, near the origin and of about unit size. In the plane the third row is zero."""
@@ -78,15 +88,20 @@ class _Groups:
 
     def spread(self, values: FloatArray) -> FloatArray:
         """Return values (..., n) of the items from values (..., g) of their groups."""
-        return np.repeat(values, self.sizes, axis=-1)
+        # One value is broadcast: a group may be large.
+        return values if len(self.sizes) == 1 else np.repeat(values, self.sizes, axis=-1)
 
     def reach(self, center: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the reach (n,) of the items from centres (3, g), and the largest of each group (g,)."""
-        offset = self.rows - self.spread(center)
-        reach = np.sqrt((offset * offset).sum(axis=0))
+        reach = np.sqrt(squared_lengths(self.rows - self.spread(center)))
         if self.radii is not None:
             reach += self.radii
         return reach, np.maximum.reduceat(reach, self.starts)
+
+    def first(self, mask: BoolArray) -> IntArray:
+        """Return the first item (g,) of each group of which `mask` (n,) is true; there must be one."""
+        hits = np.flatnonzero(mask)
+        return hits[np.searchsorted(hits, self.starts)]
 
     def take(self, groups: IntArray) -> tuple[_Groups, IntArray]:
         """Return the groups with these indices, and the indices of their items."""
@@ -133,7 +148,8 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
     """Return the centres (3, g) of the smallest spheres."""
     if groups.radii is None and int(groups.sizes.max()) <= 3:
         return _centers_of_three(groups)
-    first = groups.starts
+    reach, most = groups.reach(np.zeros((3, len(groups.starts))))
+    first = groups.first(reach == groups.spread(most))
     center = groups.rows[:, first].copy()
     best, best_reach = center.copy(), np.full(len(first), np.inf)
     support = np.full((len(first), dim + 1), -1, dtype=np.intp)
@@ -150,8 +166,7 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
         growing = most > radius[active] * (1.0 + _SPHERE_DONE * EPS)
         if not growing.any():
             break
-        hits = np.flatnonzero(reach == part.spread(most))
-        farthest = items[hits[np.searchsorted(hits, part.starts)]][growing]
+        farthest = items[part.first(reach == part.spread(most))][growing]
         going = active[growing]
         few = np.concatenate([farthest[:, None], support[going]], axis=1)
         new_center, new_radius, kept = _around_few(groups, few, dim)
@@ -191,59 +206,67 @@ def _around_few(groups: _Groups, few: IntArray, dim: int) -> tuple[FloatArray, F
     few (a, dim + 2) are items, -1 for none; the first is on the sphere. The smallest sphere is the smallest of all
     that some of them determine and that contain the others: the centre from which they reach least far.
     """
-    filled = few >= 0
-    p = groups.rows[:, few]  # (3, a, dim + 2)
-    r = np.zeros(few.shape) if groups.radii is None else groups.radii[few]
-    center = p[:, :, 0].copy()
-    least = np.full(len(few), np.inf)
-    kept = np.full((len(few), dim + 1), -1, dtype=np.intp)
-    choices = [choice for size in range(dim + 1) for choice in combinations(range(1, dim + 2), size)]
-    for choice in choices:
-        chosen = np.flatnonzero(filled[:, choice].all(axis=1)) if choice else np.arange(len(few))
-        if not len(chosen):
-            continue
-        for found in _tangent_centers(p[:, chosen], r[chosen], choice, groups.radii is not None):
-            offset = p[:, chosen] - found[:, :, None]
-            reach = np.sqrt((offset * offset).sum(axis=0)) + r[chosen]
-            reach[~filled[chosen]] = 0.0
-            most = reach.max(axis=1)
-            better = most < least[chosen]  # never for what is not a number
-            rows = chosen[better]
-            least[rows] = most[better]
-            center[:, rows] = found[:, better]
-            kept[rows] = -1
-            kept[rows, : len(choice) + 1] = few[rows][:, (0, *choice)]
-    return center, least, kept
+    items, filled = few.T, few.T >= 0
+    p = groups.rows[:, items]  # (3, dim + 2, a)
+    r = np.zeros(items.shape) if groups.radii is None else groups.radii[items]
+    offsets = p - p[:, :1]
+    columns = np.arange(len(few))
+    best, least = np.zeros((3, len(few))), _reach_of_few(offsets, r, filled, np.zeros((3, 1, len(few))))[0]
+    kept = np.full((dim + 1, len(few)), -1, dtype=np.intp)
+    kept[0] = items[0]
+    for chosen in _CHOICES[dim]:
+        possible = filled[chosen].all(axis=0)  # (c, a)
+        if not possible.any():
+            break  # nor are larger choices
+        for found in _tangent_centers(offsets, r, chosen, groups.radii is not None):
+            most = np.where(possible, _reach_of_few(offsets, r, filled, found), np.inf)
+            most[np.isnan(most)] = np.inf
+            number = most.argmin(axis=0)
+            most = most[number, columns]
+            better = np.flatnonzero(most < least)
+            number = number[better]
+            least[better] = most[better]
+            best[:, better] = found[:, number, better]
+            kept[1:, better] = -1
+            kept[1 : len(chosen) + 1, better] = items[chosen[:, number], better]
+    return p[:, 0] + best, least, kept.T
 
 
-def _tangent_centers(p: FloatArray, r: FloatArray, choice: tuple[int, ...], balls: bool) -> list[FloatArray]:
-    """Return centres (3, a) of the spheres that item 0 and those chosen of p (3, a, m) touch from inside."""
-    if not choice:
-        return [p[:, :, 0]]
-    ends = np.stack([p[:, :, i] - p[:, :, 0] for i in choice])  # (t, 3, a)
-    squares = (ends * ends).sum(axis=1)
+def _reach_of_few(offsets: FloatArray, r: FloatArray, filled: BoolArray, centers: FloatArray) -> FloatArray:
+    """Return how far (c, a) items with radii r (m, a), at offsets (3, m, a) where `filled`, reach from each of the
+    centres (3, c, a)."""
+    reach = np.sqrt(squared_lengths(offsets[:, :, None] - centers[:, None])) + r[:, None]
+    most: FloatArray = np.where(filled[:, None], reach, 0.0).max(axis=0)
+    return most
+
+
+def _tangent_centers(offsets: FloatArray, r: FloatArray, chosen: IntArray, balls: bool) -> list[FloatArray]:
+    """Return centres (3, c, a), from item 0, of the spheres that it and those chosen (t, c) of items at `offsets`
+    (3, m, a) from it touch from inside."""
+    ends = offsets[:, chosen].swapaxes(0, 1)  # (t, 3, c, a)
+    squares = np.stack([squared_lengths(end) for end in ends])
     if not balls:
-        return [p[:, :, 0] + _dual_point(ends, 0.5 * squares)]
+        return [_dual_point(ends, 0.5 * squares)]
     # From centre 0 the sphere's is at x, |x| = s, the radius less r0: x . e_i = (e_i^2 - d_i^2) / 2 + s d_i.
-    more = np.stack([r[:, i] - r[:, 0] for i in choice])
+    more = r[chosen] - r[0]
     still, moving = _dual_point(ends, 0.5 * (squares - more * more)), _dual_point(ends, more)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        a, b, c = 1.0 - (moving * moving).sum(axis=0), (still * moving).sum(axis=0), (still * still).sum(axis=0)
+        a, b, c = 1.0 - squared_lengths(moving), dot(still, moving), squared_lengths(still)
         root = np.sqrt(b * b + a * c)
-        return [p[:, :, 0] + still + moving * s for s in ((b + root) / a, (b - root) / a)]
+        return [still + moving * s for s in ((b + root) / a, (b - root) / a)]
 
 
 def _dual_point(ends: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the points x (3, a) of the span of 1, 2 or 3 vectors, ends (t, 3, a), with ends[i] . x = values[i]."""
+    """Return the points x (3, ...) of the span of 1, 2 or 3 vectors, ends (t, 3, ...), with ends[i] . x = values[i]."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if len(ends) == 1:
-            by, square = ends[0] * values[0], (ends[0] * ends[0]).sum(axis=0)
+            by, square = ends[0] * values[0], squared_lengths(ends[0])
         elif len(ends) == 2:
             normal = cross(ends[0], ends[1])
             by = cross(ends[1], normal) * values[0] + cross(normal, ends[0]) * values[1]
-            square = (normal * normal).sum(axis=0)
+            square = squared_lengths(normal)
         else:
             normal = cross(ends[0], ends[1])
             by = cross(ends[1], ends[2]) * values[0] + cross(ends[2], ends[0]) * values[1] + normal * values[2]
-            square = (normal * ends[2]).sum(axis=0)
+            square = dot(normal, ends[2])
         return by / square

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Diameters of many shapes at once: for polytopes it takes a fraction of the time, and they are the same to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..types import FloatArray
+from .box import Box
+from .enclosing_sphere import enclosing_spheres
+from .polytope import Polytope
+from .shape import Shape
+
+_TRIANGLE = 3
+"""Vertices up to which there is a formula: such groups are solved apart from the others, as they are alone."""
+
+
+def diameters_of(shapes: Sequence[Shape]) -> FloatArray:
+    """Return `diameter` (n,) of each shape, which keeps it."""
+    unknown = [
+        shape
+        for shape in shapes
+        if isinstance(shape, Polytope)
+        and "diameter" not in shape.__dict__
+        and not (isinstance(shape, Box) and shape.orthogonal)
+    ]
+    if unknown:
+        found = group_diameters([shape.vertices for shape in unknown])
+        for shape, diameter in zip(unknown, found.tolist(), strict=True):
+            shape.__dict__["diameter"] = diameter
+    return np.fromiter((shape.diameter for shape in shapes), dtype=np.float64, count=len(shapes))
+
+
+def group_diameters(groups: Sequence[FloatArray]) -> FloatArray:
+    """Return the diameters (g,) of the smallest balls around groups of points (n, dim)."""
+    count = np.fromiter(map(len, groups), dtype=np.intp, count=len(groups))
+    result = np.empty(len(groups))
+    for chosen in (np.flatnonzero(count <= _TRIANGLE), np.flatnonzero(count > _TRIANGLE)):
+        if len(chosen):
+            points, sizes = np.concatenate([groups[k] for k in chosen.tolist()]), count.take(chosen)
+            result[chosen] = 2.0 * enclosing_spheres(points, None, np.cumsum(sizes) - sizes)[1]
+    return result
