@@ -102,7 +102,7 @@ class TieKind(StrEnum):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Proofs: small records of vertex indices or directions, checked without the solver
+# Proofs: small records of vertex indices or directions, checked independently of the solver
 
 
 class Proof(ReadOnlyArrays):
@@ -278,8 +278,8 @@ class Contact(ReadOnlyArrays):
     """Certified: the true signed distance is not greater."""
     ties: FloatArray
     """(m, dim) equally good normals, within half the promised tolerance; the chosen one first. For coplanar
-    flat shapes, the two normals of their plane. For compounds and meshes those found by the search; there may be
-    others."""
+    flat shapes, the two normals of their plane. For compounds and meshes with exact pieces those found by the
+    search; there may be others. For other meshes the normal alone."""
     tie_kind: TieKind = TieKind.FINITE
     """Whether `ties` are all equally good normals, or samples of a circle or a sphere of them."""
     feature_a: Feature | None = None

@@ -176,7 +176,14 @@ class MeshPair:
         elif upper - lower > BOUNDS_MEET * self.size:
             status = Status.BRACKET
         compound = draft.compound
-        same = compound is not None and signed_distance < 0.0 and np.array_equal(compound.normal, normal)
+        # Only of exact pieces all translations separate the meshes, and not only the one that was tried on them.
+        same = (
+            compound is not None
+            and signed_distance < 0.0
+            and np.array_equal(compound.normal, normal)
+            and compound.status is not Status.UNVERIFIED
+            and all(found is not None and found.exact for found in self.pieces)
+        )
         return Contact(
             relation=draft.relation,
             signed_distance=signed_distance + 0.0,

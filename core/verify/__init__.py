@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers checked against their shapes, without the solver that found them."""
+"""Answers checked against their shapes, independently of the solver that found them."""

@@ -14,12 +14,12 @@ from ..curved.direction_cover import cover, cover_axis
 from ..curved.ellipsoid_ball import ball_pair, proven_above
 from ..curved.ellipsoid_hull import pieces_of
 from ..narrow_phase.gjk import size_of_difference
-from ..result import BallCertificate, Certificate, Contact, ConvexCertificate, SupportCertificate
+from ..result import BallCertificate, Certificate, ConvexCertificate, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope, intervals
 from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_UNIT
 from ..types import FloatArray
-from .polytope import proven_upper
+from .polytope import NO_PROOF, proven_upper
 
 _VERIFY_ROUNDING = 2.0
 """Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least
@@ -52,10 +52,9 @@ def rounding_of(a: ConvexShape, b: ConvexShape) -> float:
     return 0.5 * CURVED_ROUNDING * EPS * (size + max(a.magnitude, b.magnitude))
 
 
-def proven_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Proven | str:
-    """Return what the certificate of `contact`, which must be well-formed, proves about A and B; or what is wrong with
-    it, in words."""
-    proof = contact.certificate
+def proven_bounds(proof: object, a: ConvexShape, b: ConvexShape) -> Proven | str:
+    """Return what a certificate, which must be well-formed, proves about A and B; or what is wrong with it, in
+    words."""
     assert isinstance(proof, ConvexCertificate)
     rounding = rounding_of(a, b)
     lower = -float(overlap_along(a, b, (proof.normal / np.linalg.norm(proof.normal))[None])[0]) - rounding
@@ -68,7 +67,7 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
     if isinstance(proof, Certificate):
         assert isinstance(a, Polytope)
         assert isinstance(b, Polytope)
-        return proven_upper(proof, a, b) or "the polytope is torn or inside out"
+        return proven_upper(proof, a, b) or NO_PROOF
     radii = sum(shape.rounding_radius for shape in (a, b) if isinstance(shape, CurvedShape))
     if isinstance(proof, BallCertificate):
         pair = ball_pair(a, b)

@@ -17,22 +17,18 @@ import numpy as np
 from ..compounds.compound import Compound, pair_tolerance
 from ..compounds.compound_contact import BEYOND, contains_compound
 from ..compounds.compound_planes import Planes
-from ..curved.convex_contact import convex_contact
-from ..curved.curved_inside import protrusion, support_points
+from ..curved.curved_inside import support_points
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.merged_region import MergedRegion, Patch
 from ..region.region import Region, RegionKind
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..runs import chunks
-from ..shapes.curved_shape import ConvexShape, CurvedShape
-from ..shapes.hull import ConvexHull
 from ..shapes.ordinary_size import extreme_exponent
-from ..shapes.polytope import Polytope
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
 from ..types import FloatArray, IntArray
 from ..vectors import spiral_directions, unit_rows
-from .bounds import Proven, overlap_along, proven_bounds
+from .bounds import Proven, overlap_along
 from .check import Check, Verification
 from .escape import covered, difference, many_differences
 from .form import (
@@ -52,6 +48,8 @@ from .form import (
     vector,
     vectors,
 )
+from .pair_proof import off_piece, pair_bounds
+from .relation import possible_relations
 from .ties import check_realised
 
 _MOST_SETS = 4_000
@@ -59,7 +57,7 @@ _MOST_SETS = 4_000
 _SHORTER = 1.0 - 1e-6
 """Times a length that no translation is to be below: a translation that would show that it is not so."""
 _TIES = 8
-"""Ties that are tried as translations."""
+"""Ties along which a shorter translation is tried."""
 _DIRECTIONS = 64
 """Directions across which planes may show that two pieces are too far apart to matter to a depth."""
 _CHUNK = 1 << 14
@@ -142,6 +140,11 @@ class _Measured(NamedTuple):
     def upper(self) -> float:
         return min((proven.upper for proven in self.bounds), default=np.inf)
 
+    @property
+    def width(self) -> float:
+        """By how much the bounds of a pair do not meet."""
+        return max((proven.upper - proven.lower for proven in self.bounds), default=0.0)
+
 
 class _Pair:
     """Two compounds of ordinary size and what was reported of them."""
@@ -170,6 +173,11 @@ class _Pair:
             *(self._translation() if self.moved else [self._lower()]),
             self._upper(),
             self._meeting(),
+            Check(
+                "the distances of the pairs of pieces are proved",
+                self.near.width <= 2.0 * self.promised,
+                f"{len(self.near.pairs)} pairs, to {self.near.width:.3g}, tolerance {self.promised:.3g}",
+            ),
             *self._touching(),
             self._relation(),
             *self._regions(),
@@ -190,7 +198,7 @@ class _Pair:
     def _witness(self) -> list[Check]:
         contact = self.contact
         off = max(
-            _off(point, shape.pieces[piece])
+            off_piece(point, shape.pieces[piece])
             for point, shape, piece in zip(
                 (contact.point_on_a, contact.point_on_b), (self.a, self.b), self.proof.pieces, strict=True
             )
@@ -206,7 +214,7 @@ class _Pair:
         if self.moved:
             after = [
                 _measured(self.a, self.b.translated(contact.depth * tie), -self.tolerance, tie).lower
-                for tie in contact.ties[:_TIES]
+                for tie in contact.ties
             ]
             worst = max(0.0, -min(after))
             ok = worst <= 2.5 * self.tolerance or contact.status is Status.UNVERIFIED
@@ -222,9 +230,10 @@ class _Pair:
         contact = self.contact
         i, j = self.proof.pieces
         other = self.b.pieces[j]
-        proven = _proved(self.a.pieces[i], other.translated(contact.mtv) if self.moved else other)
+        proven = pair_bounds(self.a.pieces[i], other.translated(contact.mtv) if self.moved else other)
         distance = self.proof.contact.signed_distance
         ok = proven.lower - self.promised <= distance <= proven.upper + self.promised
+        ok = ok and proven.upper - proven.lower <= 2.0 * self.promised
         ok = ok and (self.moved or abs(distance - contact.signed_distance) <= self.promised)
         return Check(
             "the deciding pieces are as far apart as reported",
@@ -244,9 +253,10 @@ class _Pair:
         contact = self.contact
         after = _measured(self.a, self.b.translated(contact.mtv), -self.tolerance, contact.normal)
         apart = after.lower >= -1.5 * self.tolerance
+        deep = not apart and after.upper < 0.0
         check = Check(
             "the translation separates all pairs of pieces",
-            apart != (contact.status is Status.UNVERIFIED)
+            (deep if contact.status is Status.UNVERIFIED else apart)
             and contact.lower_bound <= contact.signed_distance + 2.0 * self.tolerance,
             f"status {contact.status}, overlap after it {max(0.0, -after.lower):.3g}, tolerance {self.tolerance:.3g}",
         )
@@ -348,7 +358,9 @@ class _Pair:
             near = contact.signed_distance <= contact.clearance
             possible.add(Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED)
         elif len(a.pieces) == len(b.pieces) == 1:
-            possible.add(convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=contact.contact_tolerance).relation)
+            possible, _ = possible_relations(
+                a.pieces[0], b.pieces[0], contact.signed_distance, band, contact.clearance, self.tolerance
+            )
         else:
             deepest = self.proof.overlap if self.proof.overlap > self.tolerance else contact.depth
             if deepest <= band + self.tolerance:
@@ -385,7 +397,9 @@ class _Pair:
                 if is_apart:
                     shift = 0.5 * float(depth) * patch.normal
                 off = max(
-                    off, _off(vertex + shift, a.pieces[patch.piece_a]), _off(vertex - shift, b.pieces[patch.piece_b])
+                    off,
+                    off_piece(vertex + shift, a.pieces[patch.piece_a]),
+                    off_piece(vertex - shift, b.pieces[patch.piece_b]),
                 )
         limit = 2.0 * self.band + self.promised
         checks.append(Check("the regions are on both compounds", off <= limit, f"off by {off:.3g}, limit {limit:.3g}"))
@@ -420,14 +434,6 @@ class _Pair:
         return rounding + self.tolerance if merged else rounding
 
 
-def _proved(a: ConvexShape, b: ConvexShape) -> Proven:
-    """Return what the certificate of the contact of two pieces proves."""
-    proven = proven_bounds(convex_contact(a, b), a, b)
-    if isinstance(proven, str):  # not even the solver's own: nothing is proved
-        return Proven(-np.inf, np.inf, proven)
-    return proven
-
-
 def _box_gaps(a: Compound, b: Compound) -> FloatArray:
     """Return (n, m) how far the boxes of the pieces of A and B are apart, a little less than they are."""
     gaps = np.empty((len(a.pieces), len(b.pieces)))
@@ -440,29 +446,23 @@ def _box_gaps(a: Compound, b: Compound) -> FloatArray:
 def _measured(
     a: Compound, b: Compound, reach: float, normal: FloatArray, always: tuple[int, int] | None = None
 ) -> _Measured:
-    """Measure all pairs of pieces that may be no farther apart than `reach`, and one of them in any case.
+    """Measure all pairs of pieces that may be no farther apart than `reach`, below 0 no deeper in each other than that,
+    and one of them in any case.
 
     Most are shown to be farther by their boxes, or by a plane across `normal`.
     """
+    near = _box_gaps(a, b) <= max(reach, 0.0)
     norm = float(np.linalg.norm(normal))
-    direction = (normal / norm if norm > 0.0 else normal)[None]
-    top = np.array([float(support_points(piece, direction)[0] @ direction[0]) for piece in a.pieces])
-    bottom = np.array([float(support_points(piece, -direction)[0] @ direction[0]) for piece in b.pieces])
-    rounding = VERIFY_UNIT * EPS * (max(a.magnitude, b.magnitude) + a.extent + b.extent)
-    far = bottom - top[:, None] - rounding > max(reach, 0.0)
-    near = (_box_gaps(a, b) <= max(reach, 0.0)) & ~far
+    if norm > 0.0:
+        direction = (normal / norm)[None]
+        top = np.array([float(support_points(piece, direction)[0] @ direction[0]) for piece in a.pieces])
+        bottom = np.array([float(support_points(piece, -direction)[0] @ direction[0]) for piece in b.pieces])
+        rounding = VERIFY_UNIT * EPS * (max(a.magnitude, b.magnitude) + a.extent + b.extent)
+        near &= bottom - top[:, None] - rounding <= reach
     if always is not None:
         near[always] = True
     pairs = [(i, j) for i, j in np.argwhere(near).tolist()]
-    return _Measured(pairs, [_proved(a.pieces[i], b.pieces[j]) for i, j in pairs])
-
-
-def _off(point: FloatArray, piece: ConvexShape) -> float:
-    """Return how far a point is from a piece; < 0 or 0 on it."""
-    if isinstance(piece, CurvedShape) or piece.rank == piece.dim:
-        return protrusion(ConvexHull(point[None]), piece, np.inf)
-    assert isinstance(piece, Polytope)
-    return _proved(ConvexHull(point[None]), piece).upper
+    return _Measured(pairs, [pair_bounds(a.pieces[i], b.pieces[j]) for i, j in pairs])
 
 
 def differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, float, float]]:

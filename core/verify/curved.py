@@ -77,7 +77,7 @@ def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
 
 
 def _check_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Check:
-    proven = proven_bounds(contact, a, b)
+    proven = proven_bounds(contact.certificate, a, b)
     if isinstance(proven, str):
         return Check("support points prove both bounds", False, proven)
     holds = contact.lower_bound <= min(proven.lower, contact.signed_distance)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curved.convex_contact import convex_contact
 from ..meshes.body import Body
 from ..meshes.coordinates import corner_rows
 from ..meshes.enclosure import enclosure_of
@@ -18,11 +17,11 @@ from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
 from ..result import Contact, Relation
 from ..runs import chunks
-from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_COVERED
 from ..types import FloatArray
 from ..vectors import cross, dot
 from .check import Check
+from .pair_proof import off_piece
 from .surfaces import off_surface, surfaces_meet
 
 _MOST = 400_000
@@ -174,8 +173,7 @@ def off_solid(point: FloatArray, side: Side) -> float:
     """Return how far a point is outside of a solid, or from a bare surface; about 0.0 inside."""
     if side.curved:
         assert not isinstance(side.solid, Mesh)
-        spot = ConvexHull(point[None])
-        return max(0.0, min(convex_contact(spot, piece).signed_distance for piece in pieces_of(side.solid)))
+        return max(0.0, min(off_piece(point, piece) for piece in pieces_of(side.solid)))
     if side.body.solid and abs(turns(point, side.body.mesh)) > 0.5:
         return 0.0
     return off_surface(point, side.body.mesh)

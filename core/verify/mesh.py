@@ -17,7 +17,6 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
-from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import support_points
 from ..mesh_contact.mesh_pair import certificate_of
 from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
@@ -34,6 +33,7 @@ from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
 from ..result import Contact, Relation, Status
 from ..runs import chunks
+from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
 from ..types import FloatArray
@@ -54,6 +54,7 @@ from .form import (
 from .inside import Side, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
 from .mesh_region import check_mesh_regions, region_faults
+from .pair_proof import pair_bounds
 from .pieces_inside import sticks_out
 from .region import segment_distances
 from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
@@ -173,6 +174,7 @@ class _Pair:
             self._meeting(),
             *self._witness(),
             *self._normal(),
+            *self._ties(),
             *self._relation(),
             self._surface_distance(),
             *self._regions(),
@@ -260,7 +262,10 @@ class _Pair:
         if self.curved and not found:
             # Facets do not tell of what is between them and the surface.
             gap = self._gap(np.zeros(3), 0.0)
-            found = bool(self.contact.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
+            if gap is None:
+                found = bool(self.contact.intersects)
+            else:
+                found = gap[1] <= self.promise if self.contact.intersects else gap[0] < -self.promise
         found = found or self._enclosed is not None
         # What touches to rounding may be inside by rounding; that it is no farther is another check.
         same = self.contact.intersects == found or 0.0 < self.contact.signed_distance <= self.promise
@@ -513,10 +518,45 @@ class _Pair:
 
     def _parted(self) -> Check:
         """The translation of pieces must separate the meshes, which may touch then, as a peg does in its slot."""
-        moved, limit = self.b.translated(self.contact.mtv), self._limit + self._tolerance
-        deepest = crossing_depth(crossing_triangles(self.a.mesh, moved.mesh), self.a, moved, limit)
+        deepest = self._deepest_after(self.contact.mtv)
         name = "the translation of the pieces separates the meshes"
-        return Check(name, deepest == 0.0, f"two triangles are {deepest:.3g} deep in each other, limit {limit:.3g}")
+        return Check(name, deepest == 0.0, f"two triangles are {deepest:.3g} deep in each other")
+
+    def _deepest_after(self, translation: FloatArray) -> float:
+        """Return how deep two triangles are in each other after B is moved; 0.0 where they may only touch."""
+        moved = self.b.translated(translation)
+        crossings = crossing_triangles(self.a.mesh, moved.mesh)
+        return crossing_depth(crossings, self.a, moved, self._limit + self._tolerance)
+
+    def _ties(self) -> list[Check]:
+        """Each tie separates as the first of them, the normal: one of the pieces as their translation, any other on the
+        meshes."""
+        contact, of_pieces = self.contact, self.proof.compound
+        others = contact.ties[1:]
+        if not len(others):
+            return []
+        name = "all ties are unit vectors that separate as the normal does"
+        error = float(np.abs(np.linalg.norm(others, axis=1) - 1.0).max())
+        if contact.depth == 0.0 or error > VERIFY_UNIT * EPS:
+            return [
+                Check(name, False, f"{len(others)} besides the normal, depth {contact.depth:.3g}, off by {error:.3g}")
+            ]
+        proved = self._of_pieces and of_pieces is not None and of_pieces.status is not Status.UNVERIFIED
+        own = of_pieces.ties if proved and of_pieces is not None else others[:0]
+        for tie in others:
+            is_own = bool((own == tie).all(axis=1).any())
+            if not (self._deepest_after(contact.depth * tie) == 0.0 if is_own else self._separates_along(tie)):
+                return [Check(name, False, f"{contact.depth:.9g} along {tie.tolist()} does not")]
+        return [Check(name, True, f"{len(contact.ties)} ties")]
+
+    def _separates_along(self, direction: FloatArray) -> bool:
+        """Return whether B moved by the depth along a unit vector is separated on the meshes, to rounding."""
+        depth = self.contact.depth
+        moved = (self.b.translated(length * direction) for length in (depth, depth + self.promise))
+        if not any(are_separated(self.a, *moved)):
+            return False
+        found = self._gap(depth * direction, -self.promise) if self.curved else (0.0, 0.0)
+        return found is not None and found[0] >= -2.0 * self.promise
 
     def _touch(self) -> list[Check]:
         """What meets but has no depth may only touch: no two triangles are deeper than that in each other, and its
@@ -608,14 +648,31 @@ class _Pair:
         for piece in pieces_of(solid):
             low, high = piece.bounds
             between = np.maximum(np.maximum(lows - high, low - highs), 0.0)
-            near = np.flatnonzero(np.sqrt((between * between).sum(axis=1)) <= reach)
+            near = np.flatnonzero(np.sqrt((between * between).sum(axis=1)) <= max(reach, 0.0))
+            near = near[_slabs(piece, corners[near]) <= reach]
             count += len(near)
             if count > _MOST_CURVED:
                 return None
             for k in near.tolist():
-                found = convex_contact(piece, ConvexHull(corners[k]))
-                least, most = min(least, found.lower_bound), min(most, found.upper_bound)
+                proven = pair_bounds(piece, ConvexHull(corners[k]))
+                least, most = min(least, proven.lower), min(most, proven.upper)
         return least, most
+
+
+def _slabs(piece: ConvexShape, corners: FloatArray) -> FloatArray:
+    """Return how far a convex shape and triangles (k, 3, 3) are apart at least, by planes across the normal of each and
+    across the line between their middles; < 0 where these show nothing."""
+    out = corners.mean(axis=1) - piece.center
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    across *= np.where((across * out).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
+    gaps = np.full(len(corners), -np.inf)
+    for directions in (out, across):
+        lengths = np.linalg.norm(directions, axis=1)
+        rows = np.flatnonzero(lengths > 0.0)
+        units = directions[rows] / lengths[rows, None]
+        tops = (support_points(piece, units) * units).sum(axis=1)
+        gaps[rows] = np.maximum(gaps[rows], (corners[rows] @ units[:, :, None])[:, :, 0].min(axis=1) - tops)
+    return gaps
 
 
 def _volume(mesh: Mesh) -> float:

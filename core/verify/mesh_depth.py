@@ -25,14 +25,15 @@ from ..meshes.depth_proof import (
     PointInside,
 )
 from ..meshes.triangle_distance import triangle_distances
-from ..narrow_phase.sat import sat
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
+from .bounds import Proven
 from .check import Check
 from .form import are_pairs, is_array, is_length
 from .inside import distances, turns
+from .pair_proof import pair_bounds
 from .surfaces import off_surface
 
 _ORTHOGONAL = 1e-12
@@ -134,7 +135,7 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
         ok = inside and 2.0 * min(radius, proof.radius) >= wanted
         return Check(name, ok, f"a ball inside both has the radius {radius:.9g}, its middle is inside: {inside}")
     if isinstance(proof, CrossingPair):
-        depth = _depth_of_pair(a, b, proof.triangle_a, proof.triangle_b)
+        depth = -_bounds_of_pair(a, b, proof.triangle_a, proof.triangle_b).upper
         return Check(name, depth >= wanted, f"two triangles are {depth:.9g} deep in each other")
     if isinstance(proof, PointInside):
         surface, solid = (a, b) if proof.of_a else (b, a)
@@ -165,24 +166,24 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
 
 
 def crossing_depth(crossings: Crossings, a: Body, b: Body, limit: float) -> float:
-    """Return a length that no shorter translation than it separates two bodies by, of all pairs of triangles that
-    cross; 0.0 where none is deeper than `limit`."""
+    """Return how deep the triangles of a pair that crosses may be in each other, of all such pairs of two bodies; 0.0
+    where it is proved that none is deeper than `limit`."""
     pairs = crossings.pairs
     depths = np.zeros(len(pairs))
     for part in chunks(len(pairs), _CHUNK):
         depths[part] = triangle_depths(a.mesh.corner_rows(pairs[part, 0]), b.mesh.corner_rows(pairs[part, 1]))
     depths[~np.isfinite(depths)] = 0.0  # all of their sides are parallel
     first = np.argsort(-depths, kind="stable")[:_DEEPEST]
-    deepest = max((_depth_of_pair(a, b, *pairs[k].tolist()) for k in first if depths[k] > limit), default=0.0)
+    deepest = max((-_bounds_of_pair(a, b, *pairs[k].tolist()).lower for k in first if depths[k] > limit), default=0.0)
     return deepest if deepest > limit else 0.0
 
 
-def _depth_of_pair(a: Body, b: Body, triangle_a: int, triangle_b: int) -> float:
-    """Return how deep a triangle of A and one of B are in each other; negative where they are apart."""
+def _bounds_of_pair(a: Body, b: Body, triangle_a: int, triangle_b: int) -> Proven:
+    """Return what is proved of the signed distance of a triangle of A and one of B."""
     p, q = (
         ConvexHull(body.mesh.points[body.mesh.triangles[number]]) for body, number in ((a, triangle_a), (b, triangle_b))
     )
-    return -sat(p, q).signed_distance
+    return pair_bounds(p, q)
 
 
 def _are_parted(proof: CrossingBoxes, a: Body, b: Body) -> bool:

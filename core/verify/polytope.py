@@ -9,10 +9,12 @@ import numpy as np
 
 from ..result import Certificate
 from ..shapes.polytope import Polytope
+from ..tolerance import EPS, VERIFY_UNIT
 from ..types import FloatArray, IntArray
 
 _VERIFY_TURN = 0.25
 """Turns: how far the winding number of a polytope around the origin, a whole number, may be from 1 by rounding."""
+NO_PROOF = "the polytope is torn or inside out, or the weights make no points of the shapes"
 
 
 def inscribed_radius(
@@ -99,12 +101,19 @@ def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
     return np.cross(base, height)
 
 
+def are_weights(weights: FloatArray) -> bool:
+    """Return whether numbers are not below 0 and 1 in sum: then they make a point of a shape of any of its points."""
+    return bool((weights >= 0.0).all()) and abs(float(weights.sum()) - 1.0) <= VERIFY_UNIT * EPS
+
+
 def proven_upper(proof: Certificate, a: Polytope, b: Polytope) -> tuple[float, str] | None:
     """Return what two points or a polytope prove that the signed distance is not above, and which of them it was.
 
-    None when there is a polytope that is torn or inside out.
+    None when there is a polytope that is torn or inside out, or the points are not of the shapes.
     """
     weights = np.array(proof.weights)
+    if not are_weights(weights):
+        return None
     # Differences of vertices first: far from the origin the points themselves have lost the digits that matter.
     differences = b.vertices[list(proof.index_b)] - a.vertices[list(proof.index_a)]
     proven = float(np.linalg.norm(differences[0] + weights @ (differences - differences[0])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check a contact against its shapes, without the solver.
+"""Check a contact against its shapes, independently of the solver.
 
 Everything follows from the shapes' vertices and the certificate, most of it in time linear in both: a plane with a gap
 proves the lower bound of the signed distance; two points of the shapes, or a closed polytope around the origin whose
@@ -16,17 +16,18 @@ from ..compounds.compound import Compound, ConvexPieces, as_compound
 from ..late import LateModule
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
-from ..result import Certificate, Contact, Relation, Status
+from ..result import Certificate, Contact, Status
 from ..shapes.ordinary_size import extreme_exponent
-from ..shapes.polytope import Polytope, intervals
+from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
-from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
+from ..tolerance import EPS, SUPPORT_ROUNDING, promised
 from ..types import FloatArray
 from .bounds import overlap_along, rounding_of
 from .check import Check, Verification
 from .form import check_form
-from .polytope import proven_upper
+from .polytope import NO_PROOF, are_weights, proven_upper
 from .region import check_region, check_support_features
+from .relation import possible_relations
 from .ties import check_normals, check_realised
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ else:
     meshes = LateModule(".mesh", __package__)
 
 __all__ = ["Check", "Verification", "verify"]
-
-_PRODUCTS = 1 << 18  # held in memory at a time
 
 
 def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
@@ -57,7 +56,9 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     Linear in vertices and certificate, but for three things: "inside" takes vertices times facets when the bounding
     boxes are nested, a region its corners times the features', ties their number times the vertices.
 
-    Curved solids beside a mesh are measured against the triangles near them one by one, up to some hundreds.
+    Curved solids beside a mesh are measured against the triangles near them one by one, up to some hundreds. For these,
+    and for pairs of pieces that no plane across the normal parts, the solver is asked for certificates: only what they
+    prove is believed.
 
     Compounds are checked pair of pieces by pair, and that no shorter translation separates by covering all shorter ones
     with differences of pieces made anew; meshes triangle by triangle and by their pieces. What cannot be proved again
@@ -117,13 +118,12 @@ def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float)
     proof = contact.certificate
     assert isinstance(proof, Certificate)
     weights = np.array(proof.weights)
-    valid = bool((weights >= 0.0).all()) and abs(float(weights.sum()) - 1.0) <= VERIFY_UNIT * EPS
     off = max(
         float(np.abs(_mean(shape, indices, weights) - point).max())
         for shape, indices, point in ((a, proof.index_a, contact.point_on_a), (b, proof.index_b, contact.point_on_b))
     )
     return [
-        Check("witness points lie on their shapes", valid and off <= tolerance, f"off by {off:.3g}"),
+        Check("witness points lie on their shapes", are_weights(weights) and off <= tolerance, f"off by {off:.3g}"),
         check_realised(contact, tolerance),
     ]
 
@@ -151,7 +151,7 @@ def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) ->
     assert isinstance(contact.certificate, Certificate)
     found = proven_upper(contact.certificate, a, b)
     if found is None:
-        return Check("points or a polytope prove the upper bound", False, "the polytope is torn or inside out")
+        return Check("points or a polytope prove the upper bound", False, NO_PROOF)
     proven, by = found
     proven += rounding
     return Check(
@@ -182,71 +182,9 @@ def _check_method(contact: Contact, tolerance: float) -> Check:
 
 
 def _check_relation(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
-    """Derive the relation from the signed distance and from how far the shapes stick out of each other.
-
-    Where that is the band up to rounding, both answers are right.
-    """
+    """Derive the relation from the signed distance and from how far the shapes stick out of each other."""
     band = contact_band(a, b, contact.contact_tolerance)
-    sd = contact.signed_distance
-    possible: set[Relation] = set()
-    detail = f"signed distance {sd:.3g}, band {band:.3g}"
-    if sd > band:
-        possible.add(Relation.WITHIN_CLEARANCE if sd <= contact.clearance else Relation.SEPARATED)
-    else:
-        limit = band + rounding
-        a_out, b_out = _sticks_out(a, b, limit), _sticks_out(b, a, limit)
-        differ = max(a_out, b_out)
-        if a.rank == b.rank < a.dim:
-            differ = max(_corner_off(a, b, limit), _corner_off(b, a, limit))
-        for off, relation in (
-            (differ, Relation.COINCIDENT),
-            (a_out, Relation.A_INSIDE_B),
-            (b_out, Relation.B_INSIDE_A),
-        ):
-            if relation is not Relation.COINCIDENT and sd >= -band:
-                break
-            if off <= limit:
-                possible.add(relation)
-            if off <= band - rounding:
-                break
-        else:
-            possible.add(Relation.PENETRATING)
-        if sd >= -band and differ > band - rounding:
-            possible.add(Relation.TOUCHING)
-        detail += f", A sticks out of B by {a_out:.3g}, B out of A by {b_out:.3g}"
+    possible, detail = possible_relations(a, b, contact.signed_distance, band, contact.clearance, rounding)
     found = " or ".join(sorted(possible))
     # mutant: verify-believes-the-relation
     return Check("the relation fits", contact.relation in possible, f"{contact.relation}, found {found}; {detail}")
-
-
-def _sticks_out(inner: Polytope, outer: Polytope, limit: float) -> float:
-    """Return how far `inner` reaches beyond the worst facet of `outer`, or something above `limit` when that is.
-
-    Of a shape that does not fill its space everything sticks out.
-    """
-    if outer.rank < outer.dim:
-        return np.inf
-    (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
-    most = float(max((outer_low - low).max(), (high - outer_high).max()))
-    shift = inner.center - outer.center
-    step = max(1, _PRODUCTS // len(inner.vertices))
-    for k in range(0, len(outer.normals), step):
-        if most > limit:
-            break
-        normals = outer.normals[k : k + step]
-        reach = intervals(normals, inner._centred)[1] + normals @ shift
-        most = max(most, float((reach - outer.offsets[k : k + step]).max()))
-    return most
-
-
-def _corner_off(a: Polytope, b: Polytope, limit: float) -> float:
-    """Return how far the worst vertex of A is from the nearest of B, or something above `limit` when that is."""
-    most = float(max(np.abs(end_a - end_b).max() for end_a, end_b in zip(a.bounds, b.bounds, strict=True)))
-    shift = a.center - b.center
-    step = max(1, _PRODUCTS // len(b.vertices))
-    for k in range(0, len(a.vertices), step):
-        if most > limit:
-            break
-        between = (a._centred[k : k + step] + shift)[:, None, :] - b._centred
-        most = max(most, float(np.sqrt((between * between).sum(axis=2)).min(axis=1).max()))
-    return most
