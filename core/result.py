@@ -14,7 +14,7 @@ import numpy as np
 from .note import Note
 from .region.center import middle, weighted_center
 from .region.contact_curve import ContactCurve, curves_center
-from .region.merged_region import MergedRegion
+from .region.merged_region import MergedRegion, TrianglePatches
 from .region.region import Region, RegionKind
 from .shapes.feature import Feature
 from .shapes.shape import numbers
@@ -435,7 +435,7 @@ def plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, float):
         return value if isfinite(value) else None
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | TrianglePatches):
         return [plain(item) for item in value]
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}

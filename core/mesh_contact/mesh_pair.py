@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from ..shapes.polytope import Polytope
 from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
-from .mesh_regions import mesh_regions, point_region
+from .mesh_regions import deepest, mesh_regions, point_region
 from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 from .search_depth import search_depth
 from .surface_side import side_of_surface
@@ -54,6 +55,8 @@ _ALONG = 1e-9
 """Less than 1 by this, the cosine of two normals: they are one, and have the same regions."""
 _MOST_NORMALS = 8
 """Regions whose normals are tried."""
+_DEEPER = 2.0
+"""Times the band: gaps and depths in regions of what touches."""
 _TOGETHER = 0.99
 """Cosine of the angle up to which B leaves two regions along one of their normals."""
 _SAME_NORMAL = 1.0 - 1e-12
@@ -230,7 +233,7 @@ class MeshPair:
         and the normal of the largest one along which they are as far apart as reported."""
         if any(facets.curved for facets in self.facets):
             return draft
-        regions = self.regions(draft.signed_distance, draft.normal)
+        regions = self.regions(draft)
         draft = self._along_regions(draft, regions)
         if not regions:
             on_a, on_b = draft.points
@@ -238,9 +241,21 @@ class MeshPair:
             regions = (point_region(self.a, self.b, 0.5 * on_a + 0.5 * on_b, np.array(self.nearest), normal),)
         return replace(draft, regions=regions)
 
-    def regions(self, gap: float, toward: FloatArray | None = None) -> tuple[MergedRegion, ...]:
-        """Return where the meshes are `gap` apart, to the contact tolerance; see `mesh_regions`."""
-        return mesh_regions(self.a, self.b, gap, self.band, toward)
+    def regions(self, draft: MeshDraft) -> tuple[MergedRegion, ...]:
+        """Return where the meshes are as far apart as a draft says; see `mesh_regions`."""
+        if draft.relation is Relation.WITHIN_CLEARANCE:
+            return mesh_regions(self.a, self.b, draft.signed_distance, self.band, draft.normal)
+        normal = draft.normal
+        if normal is not None and any(float(region.normal @ normal) < 0.0 for region in self.touching):
+            # Of bare surfaces both sides are as good.
+            return mesh_regions(self.a, self.b, 0.0, _DEEPER * self.band, normal)
+        return self.touching
+
+    @cached_property
+    def touching(self) -> tuple[MergedRegion, ...]:
+        """Where the meshes are no farther apart, and no deeper in each other, than those that touch may be with what is
+        within the contact tolerance of their support planes."""
+        return mesh_regions(self.a, self.b, 0.0, _DEEPER * self.band, None)
 
     def _along_regions(self, draft: MeshDraft, regions: tuple[MergedRegion, ...]) -> MeshDraft:
         """Return the results with the normal of the first region that keeps what is promised of a normal."""
@@ -358,7 +373,7 @@ class MeshPair:
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
         """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
-        normals = [region.normal for region in self.regions(0.0)[:_MOST_NORMALS] if region.normal.any()]
+        normals = [region.normal for region in self.touching[:_MOST_NORMALS] if region.normal.any()]
         directions = [*normals, *(-normal for normal in normals), *contact_directions(self.a, self.b, self.crossings)]
         for direction in tracked(directions, progress):
             if are_disjoint(self.a, self.b.translated(direction * self.band)):
@@ -517,15 +532,10 @@ class MeshPair:
     def _search(self) -> SeparationSearch:
         """Return a search that knows how B leaves A from where they face each other within the contact tolerance."""
         search = SeparationSearch(self.a, self.b, self.budget)
-        regions = [region for region in self.regions(0.0) if region.normal.any()]
+        regions = [region for region in self.touching if region.normal.any()]
         for region in regions[:_MOST_NORMALS]:
-            depths = [
-                float(patch.region.depths.max())
-                for other in regions
-                if float(other.normal @ region.normal) > _TOGETHER
-                for patch in other.patches
-            ]
-            length = max(0.0, *depths) + search.clearance
+            together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
+            length = max(0.0, *map(deepest, together)) + search.clearance
             if length < search.length:
                 search.separates(length * region.normal)
         return search

@@ -17,7 +17,7 @@ from ..meshes.coordinates import scale_exponent
 from ..meshes.edge_contacts import EdgeContacts, edge_contacts
 from ..meshes.facing_triangles import Facing, facing_triangles
 from ..meshes.near_triangles import near_triangles
-from ..region.merged_region import MergedRegion, Patch
+from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
 from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, REGION_ROUNDING
@@ -85,7 +85,7 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
         if not is_one or not _encloses(outline, chosen, normal):
             # Parts of a mesh that lie on each other, or one that is folded onto itself.
             if len(group) <= _MOST_MERGED:
-                result += merged_regions(patches, width, rounding)
+                result += merged_regions(list(patches), width, rounding)
                 continue
             valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
             outline = _outline(chosen, valid, rounding)
@@ -133,43 +133,23 @@ def _turned(facing: Facing) -> Facing:
     )
 
 
-def _patches(a: Body, b: Body, facing: Facing) -> list[Patch]:
-    """Return the polygons as records, the largest first."""
-    order = np.lexsort((np.arange(len(facing.areas)), -facing.areas))
-    faces = [
-        [
-            Feature(FeatureKind.FACE, tuple(corners))
-            for corners in body.mesh.triangles.take(facing.pairs[:, k], axis=0).tolist()
-        ]
-        for k, body in enumerate((a, b))
-    ]
-    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
-    following = np.roll(facing.corners, -1, axis=1)
-    at = np.arange(len(order))
-    following[at, facing.counts - 1] = facing.corners[:, 0]
-    lengths = (np.sqrt(((following - facing.corners) ** 2).sum(axis=2)) * valid).sum(axis=1).tolist()
-    areas, pairs, counts = facing.areas.tolist(), facing.pairs.tolist(), facing.counts.tolist()
-    corners, depths = facing.corners.copy(), -facing.gaps
-    normals, centroids = facing.normals.copy(), facing.centroids.copy()
-    for array in (corners, depths, normals, centroids):
-        array.setflags(write=False)
-    return [
-        Patch(
-            pairs[k][0],
-            pairs[k][1],
-            normals[k],
-            Region(
-                RegionKind.POLYGON,
-                corners[k, : counts[k]],
-                areas[k],
-                lengths[k],
-                centroids[k],
-                depths[k, : counts[k]],
-                ((faces[0][k], faces[1][k]),) * counts[k],
-            ),
-        )
-        for k in order.tolist()
-    ]
+def _patches(a: Body, b: Body, facing: Facing) -> TrianglePatches:
+    """Return the polygons as patches, the largest first."""
+    facing = facing.take(np.lexsort((np.arange(len(facing.areas)), -facing.areas)))
+    faces = [body.mesh.triangles.take(facing.pairs[:, k], axis=0) for k, body in enumerate((a, b))]
+    result = TrianglePatches(
+        facing.pairs,
+        np.stack(faces, axis=1),
+        facing.normals,
+        facing.corners,
+        facing.counts,
+        -facing.gaps,
+        facing.areas,
+        facing.centroids,
+    )
+    for column in vars(result).values():
+        read_only(column)
+    return result
 
 
 def _outline(facing: Facing, sides: BoolArray, rounding: float) -> FloatArray:
@@ -187,7 +167,7 @@ def _encloses(outline: FloatArray, facing: Facing, normal: FloatArray) -> bool:
     return abs(0.5 * float(np.cross(ends[:, 0], ends[:, 1]).sum(axis=0) @ normal) - area) <= _SAME_AREA * area
 
 
-def _united(facing: Facing, patches: list[Patch], normal: FloatArray, outline: FloatArray) -> MergedRegion:
+def _united(facing: Facing, patches: TrianglePatches, normal: FloatArray, outline: FloatArray) -> MergedRegion:
     """Return the region of polygons that do not overlap."""
     area = float(facing.areas.sum())
     center = facing.centroids[0] + facing.areas @ (facing.centroids - facing.centroids[0]) / area
@@ -195,12 +175,20 @@ def _united(facing: Facing, patches: list[Patch], normal: FloatArray, outline: F
     return MergedRegion(
         RegionKind.POLYGON,
         read_only(normal),
-        tuple(patches),
+        patches,
         area,
         float(lengths.sum()),
         read_only(center),
         read_only(outline),
     )
+
+
+def deepest(region: MergedRegion) -> float:
+    """Return how deep the meshes are in each other at the corners of a region, below 0 where none are."""
+    if isinstance(region.patches, TrianglePatches):
+        valid = np.arange(region.patches.depths.shape[1]) < region.patches.counts[:, None]
+        return float(np.where(valid, region.patches.depths, -np.inf).max())
+    return max(float(patch.region.depths.max()) for patch in region.patches)
 
 
 # Segments and points

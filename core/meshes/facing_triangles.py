@@ -40,7 +40,7 @@ class Facing(NamedTuple):
     normals: FloatArray
     """(k, 3) unit vectors from A to B, between the normals of both."""
     corners: FloatArray
-    """(k, 8, 3) counter-clockwise about the normal, the first `counts` of them."""
+    """(k, 8, 3) counter-clockwise about the normal; beyond `counts` the first again."""
     gaps: FloatArray
     """(k, 8) how far B is from A at the corners, along the normal."""
     counts: IntArray
@@ -127,59 +127,71 @@ def _clip(
         heights[back] = heights[back][:, ::-1]
         turned_a, turned_b = turned_a ^ back, turned_b ^ back
     inward_a, inward_b = _inward(p, normal), _inward(q, normal)
-    count = len(near)
-    corners, counts = q, np.full(count, 3)
+    # Most pairs only come near each other at a side or a corner.
+    beside = ((_heights(q, p, inward_a).max(axis=1) <= width) | (_heights(p, q, inward_b).max(axis=1) <= width)).any(
+        axis=1
+    )
+    left = np.flatnonzero(~beside)
+    p, q, inward_a, inward_b = (rows.take(left, axis=0) for rows in (p, q, inward_a, inward_b))
+    normal, normal_a, origin = (rows.take(left, axis=0) for rows in (normal, normal_a, origin))
+    corners, counts = q, np.full(len(left), 3)
     for k in range(3):
-        corners, counts = _cut(corners, counts, np.einsum("kij,kj->ki", corners - p[:, k, None], inward_a[:, k]))
+        inside = np.einsum("kij,kj->ki", corners - p[:, k, None], inward_a[:, k])
+        corners, counts = _cut(corners, counts, inside)
     slope = np.einsum("ij,ij->i", normal, normal_a)
     for sign in (1.0, -1.0):
         heights = np.einsum("kij,kj->ki", corners, normal_a) / slope[:, None]
         corners, counts = _cut(corners, counts, tolerance - sign * (heights - gap))
-    heights = np.einsum("kij,kj->ki", corners, normal_a) / slope[:, None]
-    valid = np.arange(_SIDES) < counts[:, None]
-    following = _next(counts)
-    after = np.take_along_axis(corners, following[..., None], axis=1)
-    first = corners[:, :1]
-    double = np.einsum("kij,kj->ki", np.cross(corners - first, after - first), normal) * valid
-    areas = 0.5 * double.sum(axis=1)
-    reach = np.abs(np.where(valid[..., None], corners - first, 0.0)).max(axis=(1, 2))
+    areas, _ = _measured(corners, counts, normal)
+    reach = np.abs(corners - corners[:, :1]).max(axis=(1, 2), initial=0.0)
     wide = np.flatnonzero((counts >= 3) & (areas > width * reach))
+    p, q, inward_a, inward_b = (rows.take(wide, axis=0) for rows in (p, q, inward_a, inward_b))
+    normal, normal_a, origin, slope = (rows.take(wide, axis=0) for rows in (normal, normal_a, origin, slope))
+    counts, areas = counts.take(wide), areas.take(wide)
+    corners = corners.take(wide, axis=0)
+    corners = np.concatenate([corners, corners[:, :1].repeat(_SIDES - corners.shape[1], axis=1)], axis=1)
+    heights = np.einsum("kij,kj->ki", corners, normal_a) / slope[:, None]
     middles = corners - 0.5 * heights[..., None] * normal[:, None]
-    after = np.take_along_axis(middles, following[..., None], axis=1)
-    first = middles[:, :1]
-    weights = np.einsum("kij,kj->ki", np.cross(middles - first, after - first), normal) * valid
-    total = np.where(areas > 0.0, weights.sum(axis=1), 1.0)
-    centroids = first[:, 0] + np.einsum("ki,kij->kj", weights, middles + after - 2.0 * first) / (3.0 * total)[:, None]
-    tags = (
-        np.stack(
-            [
-                _on_sides(
-                    corners,
-                    np.take_along_axis(corners, following[..., None], axis=1),
-                    rows,
-                    inward,
-                    turned,
-                    normal,
-                    _SEAM * width,
-                )
-                for rows, inward, turned in ((p, inward_a, turned_a), (q, inward_b, turned_b))
-            ],
-            axis=2,
-        )
-        & valid[..., None, None]
+    _, centroids = _measured(middles, counts, normal)
+    chosen = left.take(wide)
+    tags = np.stack(
+        [
+            _on_sides(corners, counts, rows, inward, turned.take(chosen), normal, _SEAM * width)
+            for rows, inward, turned in ((p, inward_a, turned_a), (q, inward_b, turned_b))
+        ],
+        axis=2,
     )
     facing = Facing(
-        pairs.take(near, axis=0),
+        pairs.take(near.take(chosen), axis=0),
         normal,
         middles + origin[:, None],
         heights,
         counts,
         areas,
         centroids + origin,
-        np.zeros((count, _SIDES), dtype=np.bool_),
-        np.zeros(count, dtype=np.intp),
-    ).take(wide)
-    return facing, tags.take(wide, axis=0), start + near[~np.isin(np.arange(count), wide)]
+        np.zeros((len(wide), _SIDES), dtype=np.bool_),
+        np.zeros(len(wide), dtype=np.intp),
+    )
+    return facing, tags, start + np.delete(near, chosen)
+
+
+def _heights(points: FloatArray, corners: FloatArray, inward: FloatArray) -> FloatArray:
+    """Return (k, n, 3) how far points (k, n, 3) are inside the sides of triangles (k, 3, 3)."""
+    foot = np.einsum("kij,kij->ki", corners, inward)
+    return np.einsum("kvj,kij->kvi", points, inward) - foot[:, None]
+
+
+def _measured(corners: FloatArray, counts: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the areas (k,) of polygons across their normals and their centroids (k, 3)."""
+    # Corners beyond the last are the first: triangles with them have no area.
+    valid = np.arange(corners.shape[1]) < counts[:, None]
+    away = np.where(valid[..., None], corners - corners[:, :1], 0.0)
+    across = np.cross(away[:, 1:-1], away[:, 2:])
+    double = np.einsum("kij,kj->ki", across, normal)
+    total = double.sum(axis=1)
+    sums = np.einsum("ki,kij->kj", double, away[:, 1:-1] + away[:, 2:])
+    centroids = corners[:, 0] + sums / (3.0 * np.where(total > 0.0, total, 1.0))[:, None]
+    return 0.5 * total, centroids
 
 
 def _wound(corners: FloatArray, normal: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -198,33 +210,42 @@ def _inward(corners: FloatArray, normal: FloatArray) -> FloatArray:
     return inward / np.where(length > 0.0, length, 1.0)[..., None]
 
 
-def _next(counts: IntArray) -> IntArray:
-    """Return (k, 8) the place of the corner after each."""
-    places = np.arange(1, _SIDES + 1)
+def _next(counts: IntArray, most: int) -> IntArray:
+    """Return (k, most) the place of the corner after each."""
+    places = np.arange(1, most + 1)
     return np.where(places < counts[:, None], places, 0)
 
 
 def _cut(corners: FloatArray, counts: IntArray, inside: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return convex polygons (k, n, 3) without what is on the negative side of a line, by the heights (k, n) of their
-    corners, and how many corners they have then (Sutherland and Hodgman)."""
-    most = corners.shape[1]
-    places = np.arange(most)
-    valid = places < counts[:, None]
-    following = np.where(places + 1 < counts[:, None], places + 1, 0)
-    beyond = np.take_along_axis(inside, following, axis=1)
-    after = np.take_along_axis(corners, following[..., None], axis=1)
+    corners, and how many corners they have then (Sutherland and Hodgman). Corners beyond the last are the first."""
+    number, most = inside.shape
+    if number == 0 or float(inside.min()) >= 0.0:
+        return corners, counts
+    valid = np.arange(most) < counts[:, None]
+    beyond = np.take_along_axis(inside, _next(counts, most), axis=1)
     crossed = valid & (inside * beyond < 0.0)
-    fraction = inside / np.where(crossed, inside - beyond, 1.0)
-    mask = np.stack([valid & (inside >= 0.0), crossed], axis=2).reshape(len(corners), 2 * most)
-    both = np.stack([corners, corners + np.where(crossed, fraction, 0.0)[..., None] * (after - corners)], axis=2)
-    order = np.argsort(~mask, axis=1, kind="stable")[:, : min(most + 1, _SIDES)]
-    cut = np.take_along_axis(both.reshape(len(corners), 2 * most, 3), order[..., None], axis=1)
-    return cut, np.minimum(mask.sum(axis=1), cut.shape[1])
+    kept = valid & (inside >= 0.0)
+    ends = np.cumsum(np.stack([kept, crossed], axis=2).reshape(number, 2 * most), axis=1).reshape(number, most, 2)
+    size = min(most + 1, _SIDES)
+    total = np.minimum(ends[:, -1, 1], size)
+    result = np.empty((number, size, 3))
+    result[:] = corners[:, :1]
+    k, i = np.nonzero(kept & (ends[..., 0] <= size))
+    result[k, ends[k, i, 0] - 1] = corners[k, i]
+    k, i = np.nonzero(crossed & (ends[..., 1] <= size))
+    j = np.where(i + 1 < counts[k], i + 1, 0)
+    before, after = inside[k, i], inside[k, j]
+    fraction = before / (before - after)
+    result[k, ends[k, i, 1] - 1] = corners[k, i] + fraction[:, None] * (corners[k, j] - corners[k, i])
+    unused = np.arange(size) >= total[:, None]
+    result = np.where(unused[..., None], result[:, :1], result)
+    return result, total
 
 
 def _on_sides(
     corners: FloatArray,
-    after: FloatArray,
+    counts: IntArray,
     rows: FloatArray,
     inward: FloatArray,
     turned: BoolArray,
@@ -232,10 +253,12 @@ def _on_sides(
     width: float,
 ) -> BoolArray:
     """Return (k, 8, 3) on which sides of its triangle, in the order of the mesh, each side of a polygon is."""
-    away = np.einsum("kvij,kij->kvi", corners[:, :, None] - rows[:, None], inward)
-    away_after = np.einsum("kvij,kij->kvi", after[:, :, None] - rows[:, None], inward)
-    along = np.einsum("kvj,kij->kvi", np.cross(normal[:, None], after - corners), inward)
-    found = (np.abs(away) <= width) & (np.abs(away_after) <= width) & (along > 0.0)
+    following = _next(counts, corners.shape[1])[..., None]
+    away = np.abs(_heights(corners, rows, inward)) <= width
+    forward = np.einsum("kvj,kij->kvi", corners, np.cross(inward, normal[:, None]))
+    ahead = np.take_along_axis(forward, following, axis=1) > forward
+    found = away & np.take_along_axis(away, following, axis=1) & ahead
+    found &= (np.arange(corners.shape[1]) < counts[:, None])[..., None]
     # A triangle turned over has its corners in the order 2, 1, 0: its side 0 is the mesh's side 1, from 1 to 2.
     return np.where(turned[:, None, None], found[..., [1, 0, 2]], found)
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..types import FloatArray, ReadOnlyArrays, read_only
+from ..shapes.feature import Feature, FeatureKind
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .region import Region, RegionKind, scaled_area
 
 
@@ -30,6 +32,53 @@ class Patch(ReadOnlyArrays):
 
 
 @dataclass(frozen=True, eq=False)
+class TrianglePatches(ReadOnlyArrays, Sequence[Patch]):
+    """The patches of many pairs of triangles that face each other: each is made when it is asked for."""
+
+    pairs: IntArray
+    """(k, 2) `piece_a` and `piece_b`."""
+    faces: IntArray
+    """(k, 2, 3) the vertices of both triangles."""
+    normals: FloatArray
+    """(k, 3)."""
+    vertices: FloatArray
+    """(k, n, 3) beyond the number of vertices the first again."""
+    counts: IntArray
+    """(k,) the number of vertices."""
+    depths: FloatArray
+    """(k, n)."""
+    areas: FloatArray
+    """(k,)."""
+    centroids: FloatArray
+    """(k, 3)."""
+
+    def __len__(self) -> int:
+        """Return the number of patches."""
+        return len(self.pairs)
+
+    def __getitem__(self, k):  # type: ignore[no-untyped-def]
+        """Return a patch, or those of a slice as a tuple."""
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"{k} of {len(self)} patches")
+        count = int(self.counts[k])
+        vertices = self.vertices[k, :count]
+        sides = vertices - np.roll(vertices, 1, axis=0)
+        face_a, face_b = (Feature(FeatureKind.FACE, tuple(face)) for face in self.faces[k].tolist())
+        region = Region(
+            RegionKind.POLYGON,
+            vertices,
+            float(self.areas[k]),
+            float(np.sqrt((sides * sides).sum(axis=1)).sum()),
+            self.centroids[k],
+            self.depths[k, :count],
+            ((face_a, face_b),) * count,
+        )
+        return Patch(int(self.pairs[k, 0]), int(self.pairs[k, 1]), self.normals[k], region)
+
+
+@dataclass(frozen=True, eq=False)
 class MergedRegion(ReadOnlyArrays):
     """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
 
@@ -37,7 +86,7 @@ class MergedRegion(ReadOnlyArrays):
     """The kind of its patches of highest dimension."""
     normal: FloatArray
     """(dim,) unit vector from A to B, of the largest patch."""
-    patches: tuple[Patch, ...]
+    patches: Sequence[Patch]
     """The largest first. They include points and segments within a larger patch."""
     area: float
     """Area of the union of the polygons, world units squared: where patches overlap it counts once. Of more than 300

@@ -8,23 +8,22 @@ whether a region is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..meshes.body import Body
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
-from ..region.merged_region import MergedRegion, Patch
+from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
-from ..result import Contact
+from ..result import Contact, Relation
 from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT
-from ..types import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
 from .compound import differences
-from .form import MEASURES, Test, are_indices, field_faults, is_array, of_kind, vector, vectors
+from .form import MEASURES, Test, are_indices, are_pairs, field_faults, is_array, of_kind, vector, vectors
 from .surfaces import points_off
 
 _LEANING = 0.5
@@ -37,13 +36,16 @@ def region_faults(contact: Contact, a: Mesh, b: Mesh) -> Iterator[str]:
         "kind": of_kind(RegionKind),
         "normal centroid": vector(3),
         "outline": lambda sides: is_array(sides, (None, 2, 3)),
-        "patches": lambda patches: isinstance(patches, tuple) and len(patches) > 0,
+        "patches": lambda patches: isinstance(patches, tuple | TrianglePatches) and len(patches) > 0,
     }
     for region in contact.regions:
         if not isinstance(region, MergedRegion):
             yield f"a region is a {type(region).__name__}"
             return
         yield from field_faults(region, tests | MEASURES)
+        if isinstance(region.patches, TrianglePatches):
+            yield from _column_faults(region.patches, a, b)
+            continue
         for patch in region.patches:
             if not (isinstance(patch, Patch) and isinstance(patch.region, Region) and is_array(patch.normal, (3,))):
                 yield f"a patch is {patch!r}"
@@ -52,6 +54,30 @@ def region_faults(contact: Contact, a: Mesh, b: Mesh) -> Iterator[str]:
                 yield f"a patch is of triangles {patch.piece_a!r} and {patch.piece_b!r}"
                 return
             yield from _patch_faults(patch, a, b)
+
+
+def _column_faults(patches: TrianglePatches, a: Mesh, b: Mesh) -> Iterator[str]:
+    """Yield the faults in the form of the patches of many pairs of triangles."""
+    count = len(patches.counts)
+    if not are_pairs(patches.pairs, len(a.triangles), len(b.triangles)):
+        yield f"patches are of triangles {patches.pairs!r}"
+        return
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "normals": (count, 3),
+        "vertices": (count, None, 3),
+        "depths": (count, None),
+        "areas": (count,),
+        "centroids": (count, 3),
+    }
+    for name, shape in shapes.items():
+        if not is_array(getattr(patches, name), shape):
+            yield f"{name} of patches are {getattr(patches, name)!r}"
+    most = patches.vertices.shape[1]
+    if not (patches.counts.shape == (len(patches.pairs),) and ((patches.counts >= 3) & (patches.counts <= most)).all()):
+        yield f"counts of patches are {patches.counts!r}"
+    faces = np.stack([mesh.triangles[patches.pairs[:, k]] for k, mesh in enumerate((a, b))], axis=1)
+    if patches.depths.shape[1] != most or not np.array_equal(patches.faces, faces):
+        yield f"depths or triangles of patches are {patches.depths!r} and {patches.faces!r}"
 
 
 def _patch_faults(patch: Patch, a: Mesh, b: Mesh) -> Iterator[str]:
@@ -79,22 +105,19 @@ def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise:
     name = "the regions are on both meshes"
     if not contact.regions:
         return [Check(name, False, "there are none")]
-    patches = list(chain.from_iterable(region.patches for region in contact.regions))
-    is_polygon = np.array([patch.region.kind is RegionKind.POLYGON for patch in patches])
-    count = np.array([len(patch.region.vertices) for patch in patches])
-    which = np.repeat(np.arange(len(patches)), count)
-    points = np.concatenate([patch.region.vertices for patch in patches])
-    depths = np.concatenate([patch.region.depths for patch in patches])
-    normals = np.array([patch.normal for patch in patches])
-    pairs = np.array([(patch.piece_a, patch.piece_b) for patch in patches], dtype=np.intp)
+    columns = [_columns(region.patches) for region in contact.regions]
+    count, is_polygon, points, depths, normals, pairs = (np.concatenate(rows) for rows in zip(*columns, strict=True))
+    which = np.repeat(np.arange(len(count)), count)
+    is_apart = contact.relation is Relation.WITHIN_CLEARANCE
+    gap, room = (contact.signed_distance, band) if is_apart else (0.0, _DEEPER * band)
     across = np.where(is_polygon[which], 0.5 * depths, 0.0)[:, None] * normals[which]
-    room = np.where(is_polygon[which], 0.0, 0.5 * (abs(contact.signed_distance) + band))
+    slack = np.where(is_polygon[which], 0.0, 0.5 * (abs(gap) + room))
     off = np.maximum(_off(points + across, a.mesh, pairs[which, 0]), _off(points - across, b.mesh, pairs[which, 1]))
-    apart = float(np.abs(depths + contact.signed_distance).max())
-    worst = float((off - room).max())
+    apart = float(np.abs(depths + gap).max())
+    worst = float((off - slack).max())
     checks = [
-        Check(name, worst <= promise, f"{len(patches)} patches, off by {worst:.3g}"),
-        Check("they are as far apart there as reported", apart <= band + promise, f"to {apart:.3g}, of {band:.3g}"),
+        Check(name, worst <= promise, f"{len(count)} patches, off by {worst:.3g}"),
+        Check("they are as far apart there as reported", apart <= room + promise, f"to {apart:.3g}, of {room:.3g}"),
         Check("triangles face each other there", *_facing(a, b, pairs[is_polygon], normals[is_polygon])),
         Check("areas, lengths and centroids are those of the outlines", *_measures(contact)),
     ]
@@ -106,12 +129,38 @@ def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise:
             for region in contact.regions
         ]
     )
-    reach = _BESIDE * (abs(contact.signed_distance) + band) + promise
+    reach = _BESIDE * (abs(gap) + room) + promise
     off_outline = max(float(points_off(ends, body.mesh, reach).max(initial=0.0)) for body in (a, b))
     checks.append(Check("outlines are on both meshes", off_outline <= reach, f"off by {off_outline:.3g}"))
     return checks
 
 
+def _columns(patches: Sequence[Patch]) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return of patches the number of vertices, whether they are polygons, vertices and depths of one after the other,
+    normals and triangles."""
+    if isinstance(patches, TrianglePatches):
+        valid = np.arange(patches.vertices.shape[1]) < patches.counts[:, None]
+        is_polygon = np.ones(len(patches), dtype=np.bool_)
+        return (
+            patches.counts,
+            is_polygon,
+            patches.vertices[valid],
+            patches.depths[valid],
+            patches.normals,
+            patches.pairs,
+        )
+    return (
+        np.array([len(patch.region.vertices) for patch in patches]),
+        np.array([patch.region.kind is RegionKind.POLYGON for patch in patches]),
+        np.concatenate([patch.region.vertices for patch in patches]),
+        np.concatenate([patch.region.depths for patch in patches]),
+        np.array([patch.normal for patch in patches]),
+        np.array([(patch.piece_a, patch.piece_b) for patch in patches], dtype=np.intp),
+    )
+
+
+_DEEPER = 2.0
+"""Times the band: gaps and depths in regions of what touches."""
 _BESIDE = 8.0
 """Times what they are apart, at most: how far an outline may be from both meshes. It is drawn through patches whose
 planes differ by the contact tolerance."""
@@ -143,16 +192,24 @@ def _measures(contact: Contact) -> tuple[bool, str]:
     of its patches."""
     worst, what = 0.0, "fits"
     for region in contact.regions:
-        total = sum(patch.region.area for patch in region.patches)
+        count, is_polygon, points, _, normals, _ = _columns(region.patches)
+        if isinstance(region.patches, TrianglePatches):
+            reported = region.patches.areas
+        else:
+            reported = np.array([patch.region.area for patch in region.patches])
+        # Fans of all polygons: from their first vertex to each two that follow each other.
+        which = np.repeat(np.arange(len(count)), count)
+        first = np.cumsum(count) - count
+        away = points - points[first][which]
+        across = np.einsum("ij,ij->i", np.cross(away[:-1], away[1:]), normals[which[1:]])
+        across[which[1:] != which[:-1]] = 0.0
+        areas = np.bincount(which[1:], 0.5 * across, len(count)) * is_polygon
+        total = float(reported.sum())
         found = [
             *differences(region, VERIFY_SLIVER * EPS * float(np.abs(region.outline).max(initial=0.0))),
             ("area of the patches", max(0.0, region.area - total), max(total, 1e-300)),
+            ("area of a patch", float(np.abs(areas - reported).max()), max(total, 1e-300)),
         ]
-        for patch in region.patches:
-            if patch.region.kind is RegionKind.POLYGON:
-                corners = patch.region.vertices - patch.region.vertices[0]
-                own = 0.5 * float(np.cross(corners[1:-1], corners[2:]).sum(axis=0) @ patch.normal)
-                found.append(("area of a patch", abs(own - patch.region.area), max(total, 1e-300)))
         for name, miss, size in found:
             if miss > worst * size:
                 worst, what = miss / size if size else np.inf, name
