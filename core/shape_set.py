@@ -62,9 +62,23 @@ class ShapeSet(Sequence[Shape]):
         >>> print(*ShapeSet([Box([0, 0, 0], [1, 1, 1])]).bounds([np.diag([2.0, 1.0, 1.0, 1.0])]))
         [[-1.  -0.5 -0.5]] [[1.  0.5 0.5]]
         """
-        matrices = None if poses is None else validate_poses("poses", poses, len(self), self.dim)
-        sizes = Bodies(self._tables, self._index, matrices, np.arange(len(self)), len(self)).sizes
+        sizes = self._posed(poses).sizes
         return sizes.low.T.copy(), sizes.high.T.copy()
+
+    def diameters(self, poses: ArrayLike | None = None) -> FloatArray:
+        """Return the diameters (n,) of the smallest balls around the shapes, see `Shape.diameter`, as they are or
+        transformed by affine matrices (n, dim + 1, dim + 1), to rounding.
+
+        The contact tolerance of a pair is relative to the smaller one. Raise ValueError, naming `poses`.
+
+        >>> print(ShapeSet([Box([0, 0, 0], [1, 2, 2])]).diameters([np.diag([2.0, 2.0, 2.0, 1.0])]))
+        [6.]
+        """
+        return self._posed(poses).diameters(np.arange(len(self))).copy()
+
+    def _posed(self, poses: ArrayLike | None) -> Bodies:
+        matrices = None if poses is None else validate_poses("poses", poses, len(self), self.dim)
+        return Bodies(self._tables, self._index, matrices, np.arange(len(self)), len(self))
 
     def __len__(self) -> int:
         """Return the number of shapes."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.progress import Progress, report_progress
+from ...core.shape_set import ShapeSet
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
@@ -51,8 +52,8 @@ class ConvexBounds:
         """The bounds, in local space where `poses` says so."""
         self.poses: FloatArray = np.tile(np.eye(4), (count, 1, 1))
         self.keys: list[Key] = [obj.key for obj in objects]
-        self.extent: FloatArray = np.linalg.norm(corners[1] - corners[0], axis=1)
-        """(n,) diagonals of the bounding boxes."""
+        self.diameter: FloatArray = np.zeros(count)
+        """(n,) diameters of the smallest balls around the bounds."""
         self.step: FloatArray = np.zeros(count)
         """(n,) spacing of float32 at the largest coordinate that took part, Blender units."""
         local = []
@@ -84,15 +85,19 @@ class ConvexBounds:
             )
             reach = np.maximum(np.abs(corners[0][local]), np.abs(corners[1][local])).max(axis=1)
             self.step[local] = float32_steps(np.maximum(reach, largest))
+        known = np.flatnonzero(self.has_bound)
+        if len(known):
+            bounds = ShapeSet([shape for shape in self.shapes if shape is not None])
+            self.diameter[known] = bounds.diameters(self.poses[known])
 
-    def smaller_extents(self, pairs: IntArray) -> FloatArray:
-        """Return the smaller extent of both objects of pairs (n, 2), of those that have one."""
-        extents = np.where(self.extent > 0.0, self.extent, np.inf)[pairs].min(axis=1)
-        return np.where(np.isfinite(extents), extents, 0.0)
+    def smaller_diameters(self, pairs: IntArray) -> FloatArray:
+        """Return the smaller diameter of both objects of pairs (n, 2), of those that have one."""
+        diameters = np.where(self.diameter > 0.0, self.diameter, np.inf)[pairs].min(axis=1)
+        return np.where(np.isfinite(diameters), diameters, 0.0)
 
     def tolerances(self, pairs: IntArray, contact_tolerance: float) -> FloatArray:
         """Return the contact tolerance of each pair, as `tolerance_for`."""
-        smaller = self.smaller_extents(pairs)
+        smaller = self.smaller_diameters(pairs)
         resolution = RESOLUTION_STEPS * self.step[pairs].max(axis=1)
         coarsest = np.divide(resolution, smaller, out=np.zeros(len(pairs)), where=smaller > 0.0)
         return np.maximum(contact_tolerance, coarsest)

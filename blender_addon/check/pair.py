@@ -101,7 +101,7 @@ def check_pair(
 
 def pair_tolerance(a: WorldShape, b: WorldShape, contact_tolerance: float) -> float:
     """Return the contact tolerance of a pair: the user's, or the input's resolution where that is coarser."""
-    return tolerance_for(contact_tolerance, (a.extent, b.extent), (a.step, b.step))
+    return tolerance_for(contact_tolerance, (a.diameter, b.diameter), (a.step, b.step))
 
 
 def _solid(shape: WorldShape, flat: bool, progress: Progress | None) -> Solid:
@@ -125,8 +125,8 @@ def _check_flat(
     length: Callable[[float], str],
 ) -> PairResult:
     """Return the contact of two flat objects in their common plane. Raises ReadError when there is none."""
-    extents = [extent for solid in solids if (extent := solid.extent) > 0.0]
-    slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
+    diameters = [diameter for solid in solids if (diameter := solid.diameter) > 0.0]
+    slack = max(resolution, settings.contact_tolerance * min(diameters, default=0.0))
     try:
         plane = common_plane((a.object.name, b.object.name), (a.hull.vertices, b.hull.vertices), slack, length)
         in_plane = [

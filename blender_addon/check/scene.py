@@ -290,7 +290,7 @@ class _Check:
             found = self._known.contacts(bounds, chosen, tolerance, self._widest, progress)
             separated = found.relation == Relation.SEPARATED
             # Their shapes may be inside their bounds: such a pair touches or not by its own tolerance.
-            widest = np.maximum(self._settings.clearance, tolerance * bounds.smaller_extents(chosen))
+            widest = np.maximum(self._settings.clearance, tolerance * bounds.smaller_diameters(chosen))
             widest = np.maximum(widest, self._margins.most(chosen))
             has_gap = separated | (found.relation == Relation.WITHIN_CLEARANCE)
             apart = has_gap & (found.lower_bound > widest)

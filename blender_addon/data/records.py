@@ -34,7 +34,7 @@ class Settings:
     clearance: float
     """Blender units."""
     contact_tolerance: float
-    """As set by the user, relative to the smaller shape's extent."""
+    """As set by the user, relative to the smaller shape's diameter."""
     flat: bool = False
     """Whether the two are flat and inspected in their plane."""
     budget: float | None = None

@@ -273,12 +273,12 @@ def step_at(magnitude: float, local_magnitude: float, linear: FloatArray) -> flo
     return float32_step(max(magnitude, local_magnitude * float(np.linalg.norm(linear, 2))))
 
 
-def tolerance_for(contact_tolerance: float, extents: Iterable[float], steps: Iterable[float]) -> float:
+def tolerance_for(contact_tolerance: float, diameters: Iterable[float], steps: Iterable[float]) -> float:
     """Return the contact tolerance of a pair: the user's, or the input's resolution where that is coarser.
 
-    extents: diagonals of the bounding boxes of the two; steps: `step_at` of both.
+    diameters: of the smallest balls around the two; steps: `step_at` of both.
     """
-    smaller = min((extent for extent in extents if extent > 0.0), default=math.inf)
+    smaller = min((diameter for diameter in diameters if diameter > 0.0), default=math.inf)
     return max(contact_tolerance, RESOLUTION_STEPS * max(steps) / smaller)
 
 

@@ -201,9 +201,9 @@ class WorldShape:
         return None if self.kind != COMPOUND or self.pieces().exact else self.pieces()
 
     @cached_property
-    def extent(self) -> float:
-        """Diagonal of the bounding box."""
-        return (self.mesh or self.convex_bound or self.solid).extent
+    def diameter(self) -> float:
+        """Diameter of the smallest ball around it, which the contact tolerance is relative to."""
+        return (self.mesh or self.convex_bound or self.solid).diameter
 
     @cached_property
     def step(self) -> float:

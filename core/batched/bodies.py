@@ -15,11 +15,12 @@ import numpy as np
 from ..progress import Progress
 from ..shapes.diameters import diameters_of
 from ..shapes.polytope import Polytope
+from ..shapes.shape import even_scales
 from ..tolerance import EXTREME_EXPONENT, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import OrientedBoxes
 from .hull_table import HullTable
-from .poses import affine_rows, even_scales
+from .poses import affine_rows
 from .shape_tables import ShapeTables
 from .sizes import Sizes
 from .vectors import chunks, einsum

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array
-from ..shapes.shape import SIMILAR
 from ..types import FloatArray, IntArray
-from .vectors import einsum
 
 
 def validate_poses(name: str, value: ArrayLike, count: int, dim: int) -> FloatArray:
@@ -28,16 +26,6 @@ def validate_poses(name: str, value: ArrayLike, count: int, dim: int) -> FloatAr
             f"{name}: row {row}: the last row must be {', '.join('0' * dim)}, 1, got {array[row, dim].tolist()}"
         )
     return array
-
-
-def even_scales(linear: FloatArray) -> FloatArray:
-    """Return by how much (m,) matrices (3, 3, m) scale lengths, where that is SIMILAR in all directions; else 0.0."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        gram = einsum("krm,lrm->klm", linear, linear)
-        even = einsum("kkm->m", gram) / 3.0
-        gram[np.arange(3), np.arange(3)] -= even
-        uneven = np.abs(gram).max(axis=(0, 1))
-        return np.where(uneven <= 2.0 * SIMILAR * even, np.sqrt(even), 0.0)
 
 
 def affine_rows(poses: FloatArray, rows: IntArray) -> FloatArray:

@@ -57,6 +57,7 @@ class Box(Polytope):
     """
 
     dim = 3
+    _has_formula = True
     axes: FloatArray
     """(3, 3) row k is the unit direction of local axis k in the world. Not perpendicular when sheared."""
     half: FloatArray

@@ -56,6 +56,7 @@ class Revolution:
 class CurvedShape(Shape, ABC):
     """A convex shape with a curved surface, in the plane or in space, in world coordinates; immutable."""
 
+    _has_formula = True
     without_vertices = "is curved: use contact(a, b)"
 
     @property

@@ -11,7 +11,7 @@ from ..types import FloatArray
 from .box import Box
 from .enclosing_sphere import enclosing_spheres
 from .polytope import Polytope
-from .shape import Shape
+from .shape import Shape, even_scales
 
 _TRIANGLE = 3
 """Vertices up to which there is a formula: such groups are solved apart from the others, as they are alone."""
@@ -22,15 +22,26 @@ def diameters_of(shapes: Sequence[Shape]) -> FloatArray:
     unknown = [
         shape
         for shape in shapes
-        if isinstance(shape, Polytope)
-        and "diameter" not in shape.__dict__
-        and not (isinstance(shape, Box) and shape.orthogonal)
+        if isinstance(shape, Polytope) and "diameter" not in shape.__dict__ and not _has_formula(shape)
     ]
+    images = [(shape, *shape._image_of) for shape in unknown]
+    maps = [(shape, original, linear) for shape, original, linear in images if linear is not None]
+    if maps:
+        scales = even_scales(np.stack([linear for _, _, linear in maps], axis=2))
+        known = [(shape, original) for (shape, original, _), scale in zip(maps, scales, strict=True) if scale > 0.0]
+        found = scales[scales > 0.0] * diameters_of([original for _, original in known])
+        for (shape, _), diameter in zip(known, found.tolist(), strict=True):
+            shape.__dict__["diameter"] = diameter
+        unknown = [shape for shape in unknown if "diameter" not in shape.__dict__]
     if unknown:
         found = group_diameters([shape.vertices for shape in unknown])
         for shape, diameter in zip(unknown, found.tolist(), strict=True):
             shape.__dict__["diameter"] = diameter
     return np.fromiter((shape.diameter for shape in shapes), dtype=np.float64, count=len(shapes))
+
+
+def _has_formula(shape: Polytope) -> bool:
+    return isinstance(shape, Box) and shape.orthogonal
 
 
 def group_diameters(groups: Sequence[FloatArray]) -> FloatArray:

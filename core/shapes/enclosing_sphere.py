@@ -123,7 +123,7 @@ def _solve(
         largest = np.maximum(largest, np.maximum.reduceat(radii, starts))
     exponent = np.frexp(largest)[1]  # by powers of two, so that squares neither overflow nor vanish
     every = world.spread(exponent)
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):  # flat choices of points have no sphere
         local = _Groups(
             np.ldexp(rows - world.spread(origin), -every),
             None if radii is None else np.ldexp(radii, -every),
@@ -250,23 +250,21 @@ def _tangent_centers(offsets: FloatArray, r: FloatArray, chosen: IntArray, balls
     # From centre 0 the sphere's is at x, |x| = s, the radius less r0: x . e_i = (e_i^2 - d_i^2) / 2 + s d_i.
     more = r[chosen] - r[0]
     still, moving = _dual_point(ends, 0.5 * (squares - more * more)), _dual_point(ends, more)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        a, b, c = 1.0 - squared_lengths(moving), dot(still, moving), squared_lengths(still)
-        root = np.sqrt(b * b + a * c)
-        return [still + moving * s for s in ((b + root) / a, (b - root) / a)]
+    a, b, c = 1.0 - squared_lengths(moving), dot(still, moving), squared_lengths(still)
+    root = np.sqrt(b * b + a * c)
+    return [still + moving * s for s in ((b + root) / a, (b - root) / a)]
 
 
 def _dual_point(ends: FloatArray, values: FloatArray) -> FloatArray:
     """Return the points x (3, ...) of the span of 1, 2 or 3 vectors, ends (t, 3, ...), with ends[i] . x = values[i]."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if len(ends) == 1:
-            by, square = ends[0] * values[0], squared_lengths(ends[0])
-        elif len(ends) == 2:
-            normal = cross(ends[0], ends[1])
-            by = cross(ends[1], normal) * values[0] + cross(normal, ends[0]) * values[1]
-            square = squared_lengths(normal)
-        else:
-            normal = cross(ends[0], ends[1])
-            by = cross(ends[1], ends[2]) * values[0] + cross(ends[2], ends[0]) * values[1] + normal * values[2]
-            square = dot(normal, ends[2])
-        return by / square
+    if len(ends) == 1:
+        by, square = ends[0] * values[0], squared_lengths(ends[0])
+    elif len(ends) == 2:
+        normal = cross(ends[0], ends[1])
+        by = cross(ends[1], normal) * values[0] + cross(normal, ends[0]) * values[1]
+        square = squared_lengths(normal)
+    else:
+        normal = cross(ends[0], ends[1])
+        by = cross(ends[1], ends[2]) * values[0] + cross(ends[2], ends[0]) * values[1] + normal * values[2]
+        square = dot(normal, ends[2])
+    return by / square

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from itertools import combinations
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import ArrayLike
 from ..arguments import as_affine, as_direction, as_directions, as_factor, as_points, as_vector, validate_magnitude
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, ReadOnlyArrays, read_only
+from ..vectors import dot
 
 _S = TypeVar("_S", bound="Shape")
+_I = TypeVar("_I", bound="Shape")
 
 SIMILAR = 1e-6
 """Relative: by how much the stretches of a matrix may differ and still count as equal. Blender's matrices are
@@ -34,6 +37,9 @@ class Shape(ReadOnlyArrays):
     without_vertices: ClassVar[str] = "is another kind of shape: use contact(a, b)"
     """Why algorithms on vertices (GJK, EPA, SAT) do not take it, and what to use instead; the end of their error
     message."""
+
+    _has_formula: ClassVar[bool] = False
+    """Whether the diameter is found faster from the shape than from one that it is the image of."""
 
     @property
     def dim(self) -> int:
@@ -102,14 +108,14 @@ class Shape(ReadOnlyArrays):
         """
         linear, offset = as_affine("matrix", matrix, self.dim)
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._transformed(linear, offset)
+            return _noted(self._transformed(linear, offset), self, linear)
 
     def translated(self: _S, vector: ArrayLike) -> _S:
         """Return the shape translated by a `vector` (dim,), rounded to the last digit of the coordinates."""
         step = as_vector("vector", vector, self.dim)
         for corner in self.bounds:
             validate_magnitude("vector", corner + step)
-        return self._translated(step)
+        return _noted(self._translated(step), self, np.eye(self.dim))
 
     def scaled(self: _S, factor: float) -> _S:
         """Return the shape scaled by a `factor` > 0 about the world origin; by a power of two without rounding."""
@@ -117,7 +123,7 @@ class Shape(ReadOnlyArrays):
         with np.errstate(over="ignore"):
             for corner in self.bounds:
                 validate_magnitude("factor", corner * number)
-        return self._scaled(number)
+            return _noted(self._scaled(number), self, number * np.eye(self.dim))
 
     def __repr__(self) -> str:
         """Return the class and what the shape is made of, in one line."""
@@ -161,7 +167,17 @@ class Shape(ReadOnlyArrays):
         >>> Box((0, 0, 0), (2, 3, 6)).diameter, Cylinder((0, 0, 0), (0, 0, 4), 1.5).diameter
         (7.0, 5.0)
         """
+        original, linear = self._image_of
+        if linear is not None and (scale := float(even_scales(linear[:, :, None])[0])) > 0.0:
+            return scale * original.diameter
         return self._diameter()
+
+    @property
+    def _image_of(self) -> tuple[Shape, FloatArray | None]:
+        """The shape that this one was transformed, translated or scaled from, at first, and by what linear map; itself
+        and None where it was not. It is kept as long as the image, whose diameter takes no search then."""
+        known: tuple[Shape, FloatArray | None] = self.__dict__.get("_original_and_map", (self, None))
+        return known
 
     @cached_property
     def magnitude(self) -> float:
@@ -180,6 +196,7 @@ class Shape(ReadOnlyArrays):
         return self._scaled(2.0**-exponent), exponent
 
     def _diameter(self) -> float:
+        """Return the diameter from the points alone."""
         raise NotImplementedError
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
@@ -216,6 +233,24 @@ def as_shape(name: str, value: object) -> Shape:
     if not isinstance(value, Shape):
         raise ValueError(f"{name} must be a shape such as ConvexHull, Box or Sphere, not {type(value).__name__}")
     return value
+
+
+def even_scales(linear: FloatArray) -> FloatArray:
+    """Return by how much (m,) matrices (dim, dim, m) scale lengths, where all directions are SIMILAR; else 0.0."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = [dot(row, row) for row in linear]
+        even = sum(squares[1:], squares[0]) / len(squares)
+        uneven = [np.abs(square - even) for square in squares] + [np.abs(dot(u, v)) for u, v in combinations(linear, 2)]
+        result: FloatArray = np.where(np.max(uneven, axis=0) <= 2.0 * SIMILAR * even, np.sqrt(even), 0.0)
+    return result
+
+
+def _noted(image: _I, shape: Shape, linear: FloatArray) -> _I:
+    """Return the image of a shape under a linear map, with a note of that unless its diameter has a formula."""
+    if not image._has_formula:
+        original, before = shape._image_of
+        image.__dict__["_original_and_map"] = original, linear if before is None else linear @ before
+    return image
 
 
 def similarity(linear: FloatArray) -> tuple[float, FloatArray] | None:

@@ -1413,3 +1413,17 @@ def test_pairs_within_the_clearance_are_shown_as_such() -> None:
         shown = inspection()
         assert (str(shown.contact.relation), shown.name_a, shown.name_b) == ("within_clearance", *pair)
         assert shown.contact.signed_distance == pytest.approx(distance, abs=1e-6)
+
+
+@pytest.mark.parametrize(("overlap", "relation"), [(0.9, "touching"), (1.2, "penetrating")])
+def test_a_relation_does_not_depend_on_how_the_scene_is_turned(overlap: float, relation: str) -> None:
+    tolerance = 1e-3
+    lower, upper = cube("Lower"), cube("Upper")
+    apart = Matrix.Translation((0.0, 0.0, 2.0 - overlap * tolerance * np.sqrt(12.0)))
+    bpy.context.scene.contact_lens.contact_tolerance = tolerance
+    for k in range(8):
+        turn = Matrix.Rotation(0.7 * k, 4, Vector((1.0, 0.3 * k, 0.5)))
+        lower.matrix_world, upper.matrix_world = turn, turn @ apart
+        (found,) = check(touching=True)
+        assert found.row()["relation"] == relation
+        assert inspect(lower, upper, contact_tolerance=tolerance).contact.relation == relation

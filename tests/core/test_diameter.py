@@ -19,6 +19,7 @@ from contact_lens.core import (
     Mesh,
     Polygon,
     Rounded,
+    ShapeSet,
     Sphere,
 )
 from contact_lens.core.shapes.diameters import diameters_of
@@ -135,3 +136,38 @@ def test_random_turns_of_a_random_hull_differ_by_rounding_only():
     points = np.random.default_rng(3).normal(size=(30, 3))
     found = [ConvexHull(turn.apply(points)).diameter for turn in Rotation.random(50, random_state=1)]
     assert np.ptp(found) <= 1e-13 * found[0]
+
+
+def test_of_an_image_it_is_the_same_to_the_last_bit_whenever_it_is_asked_for():
+    points = np.random.default_rng(5).normal(size=(20, 3))
+    steep = np.diag([1.0, 2.0, 1.0, 1.0])
+
+    def images(asked: bool) -> list[float]:
+        hull = ConvexHull(points)
+        chain = [hull]
+        for matrix in (turned(3, 1), turned(3, 2, 3.0), steep, turned(3, 3)):
+            chain += [chain[-1].transformed(matrix), chain[-1].translated((1, 2, 3)), chain[-1].scaled(0.3)]
+            if asked:
+                assert chain[-1].diameter > 0.0
+        return [shape.diameter for shape in chain[::-1]]
+
+    assert images(False) == images(True)
+    hull = ConvexHull(points)
+    together = [hull.transformed(turned(3, k)) for k in range(5)] + [hull.transformed(steep)]
+    alone = [shape.transformed(np.eye(4)).diameter for shape in (hull, hull.transformed(steep))]
+    found = diameters_of(together)
+    assert np.ptp(found[:5]) <= 1e-14 * alone[0]
+    assert found[5] == alone[1] == pytest.approx(ConvexHull(points * [1, 2, 1]).diameter, rel=1e-13)
+
+
+def test_of_a_set_in_poses_they_are_those_of_the_images():
+    shapes = [KNOWN[name][0] for name in ("box", "hull of a box", "cylinder", "mesh", "right triangle", "two boxes")]
+    matrices = np.stack([turned(3, k, 0.5 + k) for k in range(len(shapes))])
+    found = ShapeSet(shapes).diameters(matrices)
+    images = [shape.transformed(matrix) for shape, matrix in zip(shapes, matrices, strict=True)]
+    assert found == pytest.approx([image.diameter for image in images], rel=1e-13)
+    shear = np.tile(np.eye(4), (2, 1, 1))
+    shear[:, 0, 1] = 0.7
+    solid = [BOX, ConvexHull(BOX.vertices)]
+    expected = ConvexHull(BOX.vertices @ shear[0, :3, :3].T).diameter
+    assert ShapeSet(solid).diameters(shear) == pytest.approx([expected, expected], rel=1e-13)
