@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-from math import hypot
+from math import hypot, pi
 
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..curved.disk_region import Disk, segment_of
 from ..narrow_phase.gjk import gjk
 from ..region.merged_region import MergedRegion, Patch
 from ..region.region import RegionKind
 from ..shapes.hull import ConvexHull
 from ..types import FloatArray, read_only
+from .round_sides import Side, covered_parts
 
-_ARC_STEPS = 360  # the area of a disk made of pieces is too small by 5e-5 of it
+_ARC_STEPS = 360  # chords to a circle in outlines, which are only drawn: areas are those of the arcs
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be coplanar; their distances decide
 
 _RANK = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
@@ -134,7 +136,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
 
     The parts of each side inside another polygon are removed, and so are parts common to sides of two polygons: both
     of them if the polygons are on different sides of it, one if they are on the same. Area and centroid are integrals
-    along the remaining parts. A full circle is approximated by `_ARC_STEPS` sides.
+    along the remaining parts, exact for arcs too, of which the sides are chords, `_ARC_STEPS` to a full circle.
     """
     normal = patches[0].normal
     region = patches[0].region
@@ -148,46 +150,72 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     v = np.cross(normal, u)
     frame = np.stack((u, v), axis=1)
     origin = region.centroid
-    loops = [((patch.region.outline(patch.normal, _ARC_STEPS) - origin) @ frame) for patch in patches]
-    rows: list[list[tuple[float, float]]] = [[(x, y) for x, y in loop.tolist()] for loop in loops]
-    low = np.array([loop.min(axis=0) for loop in loops])
-    high = np.array([loop.max(axis=0) for loop in loops])
+    loops = [_sides_of(patch, origin, frame) for patch in patches]
+    rounded = [any(side.disk is not None for side in loop) for loop in loops]
+    rows = [[side[:2] for side in loop] for loop in loops]
+    low, high = np.array([_box_of(patch, origin, frame) for patch in patches]).transpose(1, 0, 2)
     beside: list[list[int]] = [[] for _ in loops]
     for i, j in candidate_pairs(low, high, margin=rounding).pairs.tolist():
         beside[i].append(j)
         beside[j].append(i)
-    parts: list[tuple[float, float, float, float]] = []
-    for i, loop in enumerate(rows):
-        for k, (x0, y0) in enumerate(loop):
-            x1, y1 = loop[(k + 1) % len(loop)]
-            hidden = [
-                span
-                for j in beside[i]
-                if (span := _hidden(x0, y0, x1, y1, rows[j], rounding, j < i)) is not None and span[0] < span[1]
-            ]
+    parts: list[Side] = []
+    for i, loop in enumerate(loops):
+        for side in loop:
+            hidden: list[tuple[float, float]] = []
+            for j in beside[i]:
+                if side.disk is not None or rounded[j]:
+                    hidden += covered_parts(side, loops[j], rounding, j < i)
+                elif (span := _hidden(*side[:4], rows[j], rounding, j < i)) is not None and span[0] < span[1]:
+                    hidden.append(span)
             at = 0.0
             for begin, end in [*sorted(hidden), (1.0, 1.0)]:
                 if begin > at:
-                    parts.append(_part(x0, y0, x1, y1, at, begin))
+                    parts.append(side.part(at, begin))
                 at = max(at, end)
     twice = mx = my = length = 0.0
-    for x0, y0, x1, y1 in parts:
+    chords: list[Side] = []
+    for side in parts:
+        x0, y0, x1, y1, disk = side
         cross = x0 * y1 - x1 * y0
         twice += cross
         mx += cross * (x0 + x1)
         my += cross * (y0 + y1)
-        length += hypot(x1 - x0, y1 - y0)
-    sides = np.array(parts).reshape(-1, 2, 2) @ frame.T + origin
+        if disk is None:
+            length += hypot(x1 - x0, y1 - y0)
+            chords.append(side)
+            continue
+        beyond, along, (x, y) = segment_of(disk, (x0, y0), (x1, y1))
+        twice += 2.0 * beyond
+        mx += 6.0 * beyond * (disk.x + x)
+        my += 6.0 * beyond * (disk.y + y)
+        length += along
+        count = max(1, round(_ARC_STEPS * side.angle / (2.0 * pi)))
+        chords += [side.part(k / count, (k + 1) / count) for k in range(count)]
+    sides = np.array([side[:4] for side in chords]).reshape(-1, 2, 2) @ frame.T + origin
     if twice <= 0.0:
         return sides, region.area, region.length, region.centroid
     return sides, 0.5 * twice, length, origin + (mx * u + my * v) / (3.0 * twice)
 
 
-def _part(x0: float, y0: float, x1: float, y1: float, begin: float, end: float) -> tuple[float, float, float, float]:
-    wx, wy = x1 - x0, y1 - y0
-    p = (x0 + begin * wx, y0 + begin * wy) if begin > 0.0 else (x0, y0)
-    q = (x0 + end * wx, y0 + end * wy) if end < 1.0 else (x1, y1)
-    return *p, *q
+def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[Side]:
+    """Return the sides of a polygon in the frame (3, 2) of a plane."""
+    corners = ((patch.region.vertices - origin) @ frame).tolist()
+    disks: dict[int, Disk] = {}
+    for arc in patch.region.arcs:
+        x, y = ((arc.center - origin) @ frame).tolist()
+        disks[arc.side] = Disk(x, y, arc.radius)
+    ends = zip(corners, corners[1:] + corners[:1], strict=True)
+    return [Side(x0, y0, x1, y1, disks.get(k)) for k, ((x0, y0), (x1, y1)) in enumerate(ends)]
+
+
+def _box_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a box (2,), (2,) around a polygon in the frame of a plane; with the whole circles of its arcs."""
+    points = (patch.region.vertices - origin) @ frame
+    low, high = points.min(axis=0), points.max(axis=0)
+    for arc in patch.region.arcs:
+        center = (arc.center - origin) @ frame
+        low, high = np.minimum(low, center - arc.radius), np.maximum(high, center + arc.radius)
+    return low, high
 
 
 def _hidden(

@@ -115,24 +115,31 @@ def measures(outline: RoundOutline) -> tuple[float, float, Place]:
         if arc is None:
             length += hypot(bx - ax, by - ay)
             continue
-        angle = _angle(arc, start, end)
-        length += arc.radius * angle
-        r2 = arc.radius**2
-        part, reach = r2 * angle**3 / 12.0, arc.radius
-        if angle > _SMALL_ARC:
-            part = 0.5 * r2 * (angle - sin(angle))
-            reach = (4.0 / 3.0) * arc.radius * sin(0.5 * angle) ** 3 / (angle - sin(angle))
-        middle = atan2(start[1] - arc.y, start[0] - arc.x) + 0.5 * angle
+        part, around, (x, y) = segment_of(arc, start, end)
+        length += around
         area += part
-        mx += part * (arc.x - x0 + reach * cos(middle))
-        my += part * (arc.y - y0 + reach * sin(middle))
+        mx += part * (arc.x - x0 + x)
+        my += part * (arc.y - y0 + y)
     if area <= 0.0:
         xs, ys = [x for x, _ in corners], [y for _, y in corners]
         return 0.0, length, (sum(xs) / len(xs), sum(ys) / len(ys))
     return area, length, (x0 + mx / area, y0 + my / area)
 
 
-def _angle(arc: Disk, start: Place, end: Place) -> float:
+def segment_of(arc: Disk, start: Place, end: Place) -> tuple[float, float, Place]:
+    """Return the area between an arc and its chord, the length of the arc, and the centroid of that area from the
+    middle of the circle."""
+    angle = angle_of(arc, start, end)
+    r2 = arc.radius**2
+    part, reach = r2 * angle**3 / 12.0, arc.radius
+    if angle > _SMALL_ARC:
+        part = 0.5 * r2 * (angle - sin(angle))
+        reach = (4.0 / 3.0) * arc.radius * sin(0.5 * angle) ** 3 / (angle - sin(angle))
+    middle = atan2(start[1] - arc.y, start[0] - arc.x) + 0.5 * angle
+    return part, arc.radius * angle, (reach * cos(middle), reach * sin(middle))
+
+
+def angle_of(arc: Disk, start: Place, end: Place) -> float:
     """Return the angle of an arc, counter-clockwise, in (0, 2 pi]."""
     ax, ay, bx, by = start[0] - arc.x, start[1] - arc.y, end[0] - arc.x, end[1] - arc.y
     angle = atan2(ax * by - ay * bx, ax * bx + ay * by)

@@ -48,6 +48,7 @@ from .form import (
     vector,
     vectors,
 )
+from .merged_region import differences, patch_differences
 from .pair_proof import off_piece, pair_bounds
 from .relation import possible_relations
 from .ties import check_realised
@@ -62,8 +63,6 @@ _DIRECTIONS = 64
 """Directions across which planes may show that two pieces are too far apart to matter to a depth."""
 _CHUNK = 1 << 14
 """Pairs of pieces in one go."""
-_ARCS = 1e-4
-"""Of the area and the length: how far an outline of short straight sides may be from one with arcs."""
 
 
 def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
@@ -410,18 +409,16 @@ class _Pair:
             checks.append(Check("the regions are where the compounds are nearest", fits, detail))
         worst, what = 0.0, "fits"
         for region in contact.regions:
-            for name, miss, size in differences(region, self._grain(region)):
-                if name == "area" and self.scaled and region.area in (0.0, np.inf):
+            grain = self._grain(region)
+            for name, miss, size in (*differences(region, grain), *patch_differences(region, grain)):
+                if name.startswith("area") and self.scaled and region.area in (0.0, np.inf):
                     continue
                 if miss > worst * size:
                     worst, what = miss / size if size else np.inf, name
-        slack = VERIFY_REGION
-        if any(patch.region.arcs for region in contact.regions for patch in region.patches):
-            slack = _ARCS
         checks.append(
             Check(
                 "areas, lengths and centroids are those of the outlines",
-                worst <= slack,
+                worst <= VERIFY_REGION,
                 f"off by {worst:.3g} of it ({what}); area {contact.area:.9g}",
             )
         )
@@ -463,33 +460,3 @@ def _measured(
         near[always] = True
     pairs = [(i, j) for i, j in np.argwhere(near).tolist()]
     return _Measured(pairs, [pair_bounds(a.pieces[i], b.pieces[j]) for i, j in pairs])
-
-
-def differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, float, float]]:
-    """Return by how much area, length and centroid differ from those of the outline, and what that is relative to.
-
-    Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.
-    """
-    ends = region.outline
-    if region.kind is RegionKind.POINT:
-        yield "area of a point", abs(region.area) + abs(region.length), 1.0
-        return
-    origin = region.centroid
-    start, stop = ends[:, 0] - origin, ends[:, 1] - origin
-    lengths = np.linalg.norm(stop - start, axis=1)
-    total = float(lengths.sum())
-    yield "length", max(0.0, abs(total - region.length) - rounding), total
-    if region.kind is RegionKind.SEGMENT:
-        middle = (lengths @ (start + stop)) / (2.0 * total)
-        yield "centroid", max(0.0, float(np.linalg.norm(middle)) - rounding), total
-        yield "area of a segment", abs(region.area), total * total
-        return
-    twice = np.cross(start, stop) @ region.normal
-    area = 0.5 * float(twice.sum())
-    yield "area", max(0.0, abs(area - region.area) - rounding * total), area
-    if area > rounding * total:
-        off = float(np.linalg.norm((twice @ (start + stop)) / (6.0 * area)))
-        yield "centroid", max(0.0, off - rounding * total * total / area), total
-    else:
-        middle = (lengths @ (start + stop)) / (2.0 * total)
-        yield "centroid of a sliver", max(0.0, float(np.linalg.norm(middle)) - 0.5 * total), total

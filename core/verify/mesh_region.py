@@ -22,8 +22,8 @@ from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT
 from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
-from .compound import differences
 from .form import MEASURES, Test, are_indices, are_pairs, field_faults, is_array, of_kind, vector, vectors
+from .merged_region import differences
 from .surfaces import points_off
 
 _LEANING = 0.5
