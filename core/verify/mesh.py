@@ -404,7 +404,7 @@ class _Pair:
         a, b = self.a.mesh, self.b.mesh
         if reach > 0.0:
             direction = across / reach
-            gap = -_farthest(self.solids[1], b, -direction) - _farthest(self.solids[0], a, direction)
+            gap = self._slab(direction)
             if gap >= contact.lower_bound - self.promise:
                 return [*checks, Check(name, True, f"bound {contact.lower_bound:.9g}, plane {gap:.9g}")]
         if self.curved:
@@ -544,10 +544,17 @@ class _Pair:
         proved = self._of_pieces and of_pieces is not None and of_pieces.status is not Status.UNVERIFIED
         own = of_pieces.ties if proved and of_pieces is not None else others[:0]
         for tie in others:
+            if self._slab(tie) + contact.depth >= -self.promise:
+                continue  # nothing of A is beyond a plane that nothing of B is before
             is_own = bool((own == tie).all(axis=1).any())
             if not (self._deepest_after(contact.depth * tie) == 0.0 if is_own else self._separates_along(tie)):
                 return [Check(name, False, f"{contact.depth:.9g} along {tie.tolist()} does not")]
         return [Check(name, True, f"{len(contact.ties)} ties")]
+
+    def _slab(self, direction: FloatArray) -> float:
+        """Return how thick the empty slab across a unit vector between A and B is, < 0 where they overlap along it."""
+        (solid_a, solid_b), (a, b) = self.solids, (self.a.mesh, self.b.mesh)
+        return -_farthest(solid_b, b, -direction) - _farthest(solid_a, a, direction)
 
     def _separates_along(self, direction: FloatArray) -> bool:
         """Return whether B moved by the depth along a unit vector is separated on the meshes, to rounding."""
