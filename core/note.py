@@ -28,4 +28,4 @@ class Note:
 
 
 NOTCH = Note("the translation ends in a notch: moved a little farther in the same direction, they intersect again")
-"""The note of contacts whose translation separates, but neither it nor one as short stays clear beyond."""
+"""The note of contacts whose translation separates, but neither it nor one about as short stays clear beyond."""

@@ -245,13 +245,14 @@ class Contact(ReadOnlyArrays):
     the decisions made from samples."""
     signed_distance: float
     """> 0 gap, 0 touching, < 0 minus the length of the smallest translation (of compounds and meshes: the smallest
-    known) that separates. For meshes it may be longer by MESH_DEPTH_STEP of it to stay clear beyond it. 0.0 where
+    known) that separates. Where only bounds are known it may be longer by CLEAR_LONGER to stay clear beyond it. 0.0 where
     `has_depth` is False."""
     normal: FloatArray
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair, and so does moving
-    compounds and meshes farther along the normal by up to the contact tolerance, unless `NOTCH` is among the notes. A
-    separated pair has an empty slab of width `signed_distance` across it. Zero where `has_depth` is False, and where
-    meshes are so near that rounding leaves the direction undefined."""
+    compounds and meshes a little farther along the normal, by up to 1e-3 of the depth, 1e-5 of the smaller size and the
+    contact tolerance, unless `NOTCH` is among the notes. A separated pair has an empty slab of width `signed_distance`
+    across it. Zero where `has_depth` is False, and where meshes are so near that rounding leaves the direction
+    undefined."""
     point_on_a: FloatArray
     """(dim,) witness point on A. Where faces or parallel edges meet or face each other, many pairs of points are
     equally good: then the one at the middle of the contact region, if it realises the signed distance to rounding, as

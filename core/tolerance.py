@@ -206,6 +206,17 @@ moved by it; two roundings of each coordinate, and those of the pieces' planes."
 MESH_DEPTH_STEP = 1e-3
 """Relative: how nearly the shortest separating translation of meshes along a direction is found."""
 
+NOTCH_EXTENT = 1e-5
+"""Times the smaller non-zero extent: how far beyond a separating translation shapes stay apart, or it ends in a
+notch. What is typed is rounded, and moves a little farther."""
+
+NOTCH_DEPTH = 1e-3
+"""Times the length of the translation: the same, as three digits are typed of it."""
+
+CLEAR_LONGER = 1.03
+"""Times the shortest separating translation known: one up to this long is reported in its place where it ends in a
+notch and the longer one does not."""
+
 CONVEX_TURN = 4.0
 """Times EPS and the two products it is the difference of: a turn of three points less than this is decided by whole
 numbers. Two rounded differences, a product and the sum are 2.5 EPS."""

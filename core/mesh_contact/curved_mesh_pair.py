@@ -26,14 +26,14 @@ from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.solid_facets import pieces_of
 from ..meshes.triangle_pairs import crossing_triangles
-from ..narrow_phase.relation import contact_band
+from ..narrow_phase.relation import clear_length, contact_band
 from ..note import NOTCH, Note
 from ..progress import report_progress, subrange
 from ..result import Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
-from ..tolerance import CURVED_ROUNDING, EPS, promised
+from ..tolerance import CLEAR_LONGER, CURVED_ROUNDING, EPS, promised
 from ..types import FloatArray
 from .mesh_pair import MeshPair
 from .mesh_result import MeshDraft
@@ -173,7 +173,10 @@ class CurvedPair:
         length = length_of(translation)
         notes = tuple(note for note in found.notes if note != NOTCH)
         if length > self.band and not self._stays_clear(translation, length):
-            notes += (NOTCH,)
+            if over.depth <= CLEAR_LONGER * length:
+                translation, touch, length = -over.mtv, None, over.depth  # beyond hulls nothing is met
+            else:
+                notes += (NOTCH,)
         upper = found.upper if found.signed_distance < 0.0 else 0.0
         if near.signed_distance > -inf:
             upper = min(upper, near.upper_bound)
@@ -199,7 +202,8 @@ class CurvedPair:
 
     def _stays_clear(self, translation: FloatArray, length: float) -> bool:
         """Return whether the solid stays separated when it is moved beyond `translation` in the same direction."""
-        more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
+        beyond = clear_length(self.solid, self.mesh.mesh, self.pair.contact_tolerance, length)
+        more = translation * (max(self.band, beyond) / length)
         return all(
             nearest_to_mesh(
                 [piece.translated(translation + fraction * more) for piece in self.pieces], self.mesh, self.tolerance

@@ -29,13 +29,13 @@ from ..meshes.point_distance import points_to_mesh
 from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.solid_facets import SolidFacets
 from ..meshes.triangle_pairs import crossing_triangles
-from ..narrow_phase.relation import contact_band
+from ..narrow_phase.relation import clear_length, contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange, tracked
 from ..region.merged_region import MergedRegion
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.polytope import Polytope
-from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
+from ..tolerance import CLEAR_LONGER, CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
 from .mesh_regions import deepest, mesh_regions, point_region
@@ -521,7 +521,7 @@ class MeshPair:
 
     def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
         """Return the results for pieces that fit, where a shorter translation than theirs separates the meshes."""
-        chosen = self._clear(search)
+        chosen = self._clear(search, least)
         length = length_of(chosen)
         relation, upper = self._nested_relation(found.relation), -min(max(0.0, least), length)
         draft = self._draft(relation, -length, -length, upper, chosen / length, found, False)
@@ -542,11 +542,16 @@ class MeshPair:
 
     def _beyond(self, length: float) -> float:
         """Return the length beyond a translation of `length` for which the solids must stay separated."""
-        return max(self.band, self.contact_tolerance * length)
+        return clear_length(self.a.mesh, self.b.mesh, self.contact_tolerance, length)
 
-    def _clear(self, search: SeparationSearch) -> FloatArray:
-        """Return the translation to report: the best, or one about as short that stays clear beyond."""
-        clear = search.find_clear(self._beyond(search.length)) if search.length > self.band else search.best
+    def _clear(self, search: SeparationSearch, least: float) -> FloatArray:
+        """Return the translation to report: the best, or one little longer that stays clear beyond. No shorter one than
+        `least` separates."""
+        if search.length <= self.band:
+            return search.best
+        is_shortest = least >= search.length * (1.0 - MESH_DEPTH_STEP)
+        longest = search.length * (1.0 + MESH_DEPTH_STEP if is_shortest else CLEAR_LONGER)
+        clear = search.find_clear(self._beyond(search.length), longest)
         if clear is None:
             self.notes.append(NOTCH)
             return search.best
@@ -559,7 +564,7 @@ class MeshPair:
 
     def _by_meshes(self, search: SeparationSearch, least: float) -> MeshDraft:
         """Return the results for two solids from the meshes themselves; `least` is a lower bound of the depth."""
-        best = self._clear(search)
+        best = self._clear(search, least)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
         lower, upper = -length, -min(least, length)

@@ -19,9 +19,9 @@ import numpy as np
 from ..budget import Budget
 from ..narrow_phase.epa import epa
 from ..narrow_phase.gjk import gjk
-from ..progress import Progress, report_progress, subrange, tracked
+from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope
-from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
+from ..tolerance import EPS, MESH_APART
 from ..types import FloatArray
 from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
@@ -38,6 +38,8 @@ _STEPS = 100
 """Steps of a slide along what stops a translation."""
 _ASIDE = 16
 """Stops on the way out of a notch."""
+_NOTCHES = 16
+"""Translations, the shortest first, beside which one is looked for that stays clear."""
 _FARTHER = 1.01
 """Times what must be free beyond a translation: its direction changes as it leaves a notch."""
 _BESIDE = 3.0
@@ -268,18 +270,20 @@ class SeparationSearch:
             return False
         return are_disjoint(self.a, self.b.translated(start + beyond * direction))
 
-    def find_clear(self, beyond: float, progress: Progress | None = None) -> FloatArray | None:
-        """Return the shortest known translation that separates and meets nothing for a length more of the same, no
-        longer than the best but for MESH_DEPTH_STEP; None where there is none."""
-        most = self.length * (1.0 + MESH_DEPTH_STEP)
+    def find_clear(self, beyond: float, most: float) -> FloatArray | None:
+        """Return the shortest known translation that separates and meets nothing for a length more of the same, or one
+        beside it that leaves a notch, no longer than `most`; None where there is none."""
+        found: FloatArray | None = None
         near = [translation for translation in self.known if length_of(translation) <= most]
-        for translation in tracked(sorted(near, key=length_of), progress):
+        for translation in sorted(near, key=length_of)[:_NOTCHES]:
+            if length_of(translation) > most:
+                break
             if self.stays_clear(translation, beyond):
                 return translation
             beside = self._leave_notch(translation, beyond, most)
             if beside is not None:
-                return beside
-        return None
+                found, most = beside, length_of(beside)
+        return found
 
     def _leave_notch(self, translation: FloatArray, beyond: float, most: float) -> FloatArray | None:
         """Return a translation beside one that ends in a notch, as deep in the open as it takes to go on for a length

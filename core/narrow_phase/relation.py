@@ -8,7 +8,7 @@ import numpy as np
 from ..result import Relation
 from ..shapes.polytope import PRODUCTS, Polytope
 from ..shapes.shape import Shape
-from ..tolerance import promised
+from ..tolerance import NOTCH_DEPTH, NOTCH_EXTENT, promised
 
 
 def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
@@ -20,6 +20,13 @@ def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     small, large = min(a.diameter, b.diameter), max(a.diameter, b.diameter)
     floor = promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     return max(contact_tolerance * (small or large), floor)  # mutant: relation-band-without-floor
+
+
+def clear_length(a: Shape, b: Shape, contact_tolerance: float, depth: float) -> float:
+    """Return how far beyond a separating translation of length `depth` shapes stay apart, world units, or it ends in a
+    notch."""
+    farther = max(contact_tolerance, NOTCH_DEPTH) * depth
+    return max(contact_band(a, b, max(contact_tolerance, NOTCH_EXTENT)), farther)
 
 
 def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, clearance: float) -> Relation:

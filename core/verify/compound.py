@@ -18,7 +18,7 @@ from ..compounds.compound import Compound, pair_tolerance
 from ..compounds.compound_contact import BEYOND, contains_compound
 from ..compounds.compound_planes import Planes
 from ..curved.curved_inside import support_points
-from ..narrow_phase.relation import contact_band
+from ..narrow_phase.relation import clear_length, contact_band
 from ..note import NOTCH
 from ..region.merged_region import MergedRegion, Patch
 from ..region.region import Region, RegionKind
@@ -261,9 +261,9 @@ class _Pair:
         )
         if not apart or NOTCH in contact.notes or contact.depth <= self.band + self.tolerance:
             return [check]
-        more = max(self.band, contact.contact_tolerance * contact.depth)
+        more = clear_length(self.a, self.b, contact.contact_tolerance, contact.depth)
         free = all(self._separates(contact.mtv + fraction * more * contact.normal) for fraction in BEYOND)
-        return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}")]
+        return [check, Check("moved a little farther they stay apart", free, f"{contact.notes}")]
 
     def _upper(self) -> Check:
         """Prove that the signed distance is not above the upper bound, by a pair or by covering translations."""

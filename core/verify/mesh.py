@@ -27,7 +27,7 @@ from ..meshes.enclosure import SURROUNDED
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_pairs import crossing_triangles
-from ..narrow_phase.relation import contact_band
+from ..narrow_phase.relation import clear_length, contact_band
 from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
@@ -604,7 +604,7 @@ class _Pair:
         contact = self.contact
         if NOTCH in contact.notes or contact.depth <= self.band + self.promise:
             return []
-        more = max(self.band, contact.contact_tolerance * contact.depth)
+        more = max(self.band, clear_length(*self.solids, contact.contact_tolerance, contact.depth))
         return [fraction * more * contact.normal for fraction in BEYOND]
 
     def _translation(self) -> list[Check]:
@@ -617,7 +617,7 @@ class _Pair:
         apart = exact or rounded
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
         if not self.curved:
-            words = "moved farther by the contact tolerance they stay apart"
+            words = "moved a little farther they stay apart"
             checks.append(Check(words, all(beyond), f"{contact.notes}"))
         return checks
 

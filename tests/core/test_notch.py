@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contact_lens.core import Compound, Contact, ConvexHull, Mesh, contact, verify
+from contact_lens.core import Capsule, Compound, Contact, ConvexHull, Mesh, contact, verify
 from contact_lens.core.budget import Budget
 from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
@@ -36,12 +36,11 @@ def stored() -> tuple[Surface, Surface]:
 
 
 def assert_stays_clear(c: Contact, a: Mesh, b: Mesh) -> None:
-    """Moved by the translation and by up to the contact tolerance more, B shares nothing with A."""
-    band = TOLERANCE * min(a.extent, b.extent)
+    """Moved by the translation and by up to what rounding to three digits adds, B shares nothing with A."""
+    farther = max(1e-5 * min(a.extent, b.extent), 1e-3 * c.depth)
     one, other = Body.of(a), Body.of(b)
-    for more in (1e-3, 0.1, 0.3, 0.6, 1.0):
-        assert are_disjoint(one, other.translated(c.mtv + more * band * c.normal)), more
-    assert are_disjoint(one, other.translated(c.mtv * (1.0 + TOLERANCE)))
+    for more in (1e-5, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0):
+        assert are_disjoint(one, other.translated(c.mtv + more * farther * c.normal)), more
 
 
 def test_a_translation_out_of_a_notch_is_preferred_and_verified():
@@ -55,7 +54,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
             c = contact(one, other)
             assert NOTCH not in c.notes
             assert_stays_clear(c, one, other)
-            assert c.depth == pytest.approx(0.65628242, rel=1e-5), "hardly longer than into the notch"
+            assert c.depth == pytest.approx(0.65628242, rel=1e-4), "hardly longer than into the notch"
             assert_verified(c, one, other)
 
 
@@ -65,11 +64,11 @@ def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     search = SeparationSearch(Body.of(a), Body.of(b), Budget(0))
     search.slide_to_minimum(found.mtv, found.depth)
     into, length = search.best, float(np.linalg.norm(search.best))
-    assert 0.0 < found.depth - length < 1e-5 * length
+    assert 0.0 < found.depth - length < 1e-4 * length
     normal = into / length
     ends = replace(found, normal=normal, ties=normal[None], signed_distance=-length, lower_bound=-length)
     names = [check.name for check in verify(ends, a, b).failures]
-    assert names == ["moved farther by the contact tolerance they stay apart"]
+    assert names == ["moved a little farther they stay apart"]
     assert verify(replace(ends, notes=(*found.notes, NOTCH)), a, b).ok
     for depth in (0.99 * length, 0.3):
         short = replace(ends, signed_distance=-depth, lower_bound=-depth, notes=(*found.notes, NOTCH))
@@ -83,7 +82,7 @@ TOOTH = voxels([(0, 0, z) for z in range(4)])
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("room", [0.0, 1e-6, 1e-2])
+@pytest.mark.parametrize("room", [0.0, 1e-6, 2e-4, 1e-2])
 def test_a_tooth_beside_a_slot_that_it_fits_exactly(room, swapped, turned):
     """Sideways into the slot is the shortest way; farther the same way it is in the other wall at once."""
     turn, shift = np.eye(3), np.zeros(3)
@@ -108,14 +107,14 @@ def test_a_tooth_beside_a_slot_that_it_fits_exactly(room, swapped, turned):
 def test_compounds_say_it_too(swapped):
     walls = [block((2.0, 1.0, 4.0), (x, 0.0, 0.0))[0] for x in (0.0, 3.0)]
     slot = Compound([ConvexHull(points) for points in (*walls, block((1.0, 1.0, 1.0), (2.0, 0.0, 0.0))[0])])
-    for room in (0.0, 1e-2):
+    for room in (0.0, 2e-4, 1e-2):
         tooth = ConvexHull(block((1.0 - room, 1.0, 4.0), (1.75, 0.0, 1.5))[0])
         a, b = (tooth, slot) if swapped else (slot, tooth)
         c = contact(a, b)
         assert c.depth == pytest.approx(0.25)
-        assert (NOTCH in c.notes) == (room == 0.0)
+        assert (NOTCH in c.notes) == (room < 1e-3)
         assert_verified(c, a, b)
-        if room == 0.0:
+        if room < 1e-3:
             assert not verify(replace(c, notes=()), a, b).ok
 
 
@@ -129,6 +128,38 @@ def test_of_translations_as_short_the_one_that_stays_clear_is_told():
         assert c.mtv == pytest.approx([-mirrored, 0.0, 0.0], abs=1e-9)
         assert NOTCH not in c.notes
         assert_verified(c, slot, tooth)
+
+
+@pytest.mark.parametrize("shape", ["hull", "rod"])
+@pytest.mark.parametrize("room", [2e-4, 1e-2])
+def test_a_gap_as_narrow_as_rounding_to_three_digits_is_a_notch_for_curved_shapes_too(shape, room):
+    """A rod along the slot, that fits into it but for a little room; also where the slot is no mesh with pieces."""
+    rod = Capsule((2.25, 0.5, 2.0), (2.25, 0.5, 3.0), 0.5 - 0.5 * room)
+    depth = 0.25 - (0.5 * room if shape == "rod" else 0.0)
+    tooth = rod if shape == "rod" else Mesh(TOOTH.points * [1.0 - room, 1.0, 1.0] + [1.75, 0.0, 1.5], TOOTH.triangles)
+    for budget in (None, 0):
+        c = contact(SLOT, tooth, budget=budget)
+        assert c.depth == pytest.approx(depth, abs=room)
+        assert (NOTCH in c.notes) == (room < 1e-3), budget
+        assert_verified(c, SLOT, tooth)
+
+
+@pytest.mark.parametrize(("up", "clear"), [(0.255, True), (0.3, False)])
+def test_a_clear_translation_a_little_longer_is_preferred_to_one_into_a_notch(up, clear):
+    """Upward the tooth leaves the slot of which it enters the wall; sideways into the slot is 2 or 17 % shorter."""
+    tooth = Mesh(TOOTH.points + [1.75, 0.0, 4.0 - up], TOOTH.triangles)
+    search = SeparationSearch(Body.of(SLOT), Body.of(tooth), Budget(0))
+    room = np.array([0.0, 0.0, 1e-9])
+    assert search.separates(np.array([0.0, 0.0, up]) + room)
+    if search.length > 0.25 + 1e-6:
+        search.best, search.length = np.array([0.25, 0.0, 0.0]), 0.25
+    found = search.find_clear(1e-3, 0.25 * 1.03)
+    assert (found is not None) == clear
+    if clear:
+        assert found == pytest.approx([0.0, 0.0, up], abs=1e-6)
+    exact = contact(SLOT, tooth)
+    assert exact.depth == pytest.approx(0.25), "but no depth that is proved is made longer"
+    assert NOTCH in exact.notes
 
 
 def solids(rng: np.random.Generator, k: int) -> Surface:
