@@ -7,6 +7,7 @@ import time
 import traceback
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -21,7 +22,7 @@ from ...core.verify.check import Check, Verification
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, Choice
 from ..data.records import FIRST_ANSWER, Key, Settings
-from ..data.units import UnitFormat
+from ..data.units import UnitFormat, exact_translation
 from ..read import geometry
 from ..read.collision_shape import Fit, covers_hull
 from ..read.geometry import DigestsOnly, Geometries, RecentGeometries
@@ -133,6 +134,27 @@ class Inspection(PairResult):
         margins = Margins(self.objects).of(np.array([[0, 1]]), found.normal[None])
         return float(margins[0]) if are_within(np.array([found.signed_distance]), margins).all() else None
 
+    @cached_property
+    def _tried(self) -> dict[tuple[str, ...], bool]:
+        return {}
+
+    def separates(self, translation: list[float], slack: float = 0.0) -> bool:
+        """Return whether B is free from A after a translation, see `is_separated_by`; while the objects move, by its
+        length along the normal only."""
+        key = (f"{slack}", *(f"{x:.15g}" for x in translation))  # the same in other units
+        if key not in self._tried:
+            self._tried[key] = self.is_separated_by(translation, slack, exactly=not self.is_provisional)
+        return self._tried[key]
+
+    def move_text(self, units: UnitFormat) -> str:
+        """Return the MTV as text that separates as it is written, but for the resolution of the coordinates."""
+        return units.translation(self.contact.mtv, lambda move: self.separates(move, self.resolution), self.resolution)
+
+    @property
+    def exact_move(self) -> str:
+        """The MTV with all digits, for Blender's fields: it separates as it is written."""
+        return exact_translation(self.contact.mtv, self.separates)
+
     @property
     def is_provisional(self) -> bool:
         """Whether it was made while the objects move, and more of it will be made when they rest."""
@@ -187,7 +209,7 @@ class Work:
                 _ = proxy.hull, proxy.concavity, proxy.fit  # here, not when they are drawn
         verification = result.verify() if is_whole else None
         report_progress(progress, 1.0)
-        return Inspection(
+        inspection = Inspection(
             **vars(result),
             objects=self.objects,
             proxy_a=proxies[0],
@@ -201,6 +223,9 @@ class Work:
             seconds_read=self.seconds,
             seconds_contact=time.perf_counter() - start,
         )
+        if is_whole and inspection.contact.depth > inspection.resolution:
+            _ = inspection.move_text(self.units), inspection.exact_move  # tested here, too
+        return inspection
 
 
 def _proxy(shape: WorldShape, result: PairResult, of_mesh: Decomposition | None) -> CollisionProxy:

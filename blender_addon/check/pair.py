@@ -7,9 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
+from ...core.contacts import pairs_intersect
 from ...core.meshes.solid_facets import Solid
 from ...core.progress import Progress, subrange
 from ...core.result import Contact
+from ...core.shapes.curved_shape import ConvexShape
+from ...core.tolerance import promised
 from ...core.verify.check import Verification
 from ...core.verify.verify import verify
 from ..data import messages
@@ -54,6 +59,22 @@ class PairResult:
         """Check the contact again, independently of the solver."""
         pair = self.flat or self
         return verify(pair.contact, pair.shape_a, pair.shape_b)
+
+    def is_separated_by(self, translation: list[float], slack: float = 0.0, exactly: bool = True) -> bool:
+        """Return whether B is free from A when it is moved by a translation, world space and Blender units, and by
+        `slack`, or what the engine rounds, farther along the normal. exactly: shapes that are not convex are tested
+        there, too, not only the length along the normal."""
+        pair = self.flat or self
+        found, a, b = pair.contact, pair.shape_a, pair.shape_b
+        step = np.array(translation)
+        if self.flat is not None:
+            step = self.flat.plane.axes @ step
+        slack = max(slack, promised(found.depth, min(a.extent, b.extent), max(a.magnitude, b.magnitude)))
+        if float(step @ found.normal) < found.depth - slack:
+            return False
+        if not exactly or (isinstance(a, ConvexShape) and isinstance(b, ConvexShape)):
+            return True  # between convex shapes the slab across the normal is empty then
+        return not pairs_intersect([a, b.translated(step + slack * found.normal)], [[0, 1]])[0]
 
 
 def check_pair(

@@ -110,7 +110,8 @@ def separate(
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
         if moved & _animated(obj) - keyed:
             warnings.append(messages.move_is_animated(obj.name))
-        length = before.units.length(float(np.linalg.norm(step)))
+        # Rounded up: who moves as far as is said gets there, too.
+        length = before.units.length(max(0.0, float(np.linalg.norm(step)) - before.resolution), rounding="up")
         words.append(messages.moved_object(obj.name, length, bool(keyed)))
     return " and ".join(words), warnings
 

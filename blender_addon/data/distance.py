@@ -104,5 +104,8 @@ class Distance:
         return f"{least.partition(' ')[0]} to {most}" if least else f"at most {most}"
 
     def exact_text(self, units: UnitFormat) -> str:
-        """Return the number with all its digits and the unit, for the clipboard."""
-        return "" if self.signed_distance is None else units.exact(abs(self.signed_distance))
+        """Return the number with all its digits and the unit, for the clipboard; a depth rounded up, as one moves by
+        it."""
+        if self.signed_distance is None:
+            return ""
+        return units.exact(abs(self.signed_distance), "nearest" if self.signed_distance > 0.0 else "up")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, ROUND_UP, Context, Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import messages
@@ -33,9 +33,16 @@ ROUGH_DIGITS = 2
 EXACT_DIGITS = 7
 """Of what is copied: as many as Blender's properties keep."""
 
-Rounding = Literal["nearest", "up", "down"]
-"""Upper bounds are rounded up and lower bounds down, so that what is shown is a bound, too."""
-_ROUNDINGS = {"nearest": ROUND_HALF_UP, "up": ROUND_CEILING, "down": ROUND_FLOOR}
+ALL_DIGITS = 17
+"""Of a float: with as many it is read back as it was."""
+
+Rounding = Literal["nearest", "up", "down", "away"]
+"""Upper bounds are rounded up and lower bounds down, so that what is shown is a bound, too; components of a translation
+that would not separate if they were rounded to the nearest, away from 0."""
+_ROUNDINGS = {"nearest": ROUND_HALF_UP, "up": ROUND_CEILING, "down": ROUND_FLOOR, "away": ROUND_UP}
+_OF_TRANSLATIONS: tuple[Rounding, ...] = ("nearest", "away")
+Separates = Callable[[list[float]], bool]
+"""Whether a translation, in Blender units, separates."""
 
 _METRIC = {  # identifier: (symbol, metres), largest first
     "KILOMETERS": ("km", 1e3),
@@ -210,22 +217,45 @@ class UnitFormat:
 
     def vector(self, values: Iterable[float], error: float = 0.0) -> str:
         """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""
-        numbers = [float(v) for v in values]
+        return self._vector(list(map(float, values)), error, VECTOR_DIGITS, "nearest")
+
+    def translation(self, values: Iterable[float], separates: Separates, error: float = 0.0) -> str:
+        """Return a translation as `vector` does, but so that it separates as it is written: to the first digits with
+        which it does, rounded to the nearest or away from 0."""
+        numbers = list(map(float, values))
+        symbol, factor = self._unit(max(map(abs, numbers)), error)
+        for digits in (VECTOR_DIGITS, *((more,) for more in range(VECTOR_DIGITS[0] + 1, EXACT_DIGITS + 1))):
+            for rounding in _OF_TRANSLATIONS:
+                line = self._vector(numbers, error if digits is VECTOR_DIGITS else 0.0, digits, rounding)
+                written = line.removesuffix(symbol).split()
+                if separates([float(text) / factor for text in written]):
+                    return line
+        return self.unrounded(numbers)
+
+    def unrounded(self, values: Iterable[float]) -> str:
+        """Return a vector in Blender units as text with all digits, in one unit."""
+        numbers = list(map(float, values))
+        symbol, factor = self._unit(max(map(abs, numbers)))
+        return f"{' '.join(_all_digits(v * factor) for v in numbers)} {symbol}".rstrip()
+
+    def _vector(self, numbers: list[float], error: float, some_digits: tuple[int, ...], rounding: Rounding) -> str:
+        """Return the text of a vector, with the first of some digits with which it is no longer than a line, else with
+        the last."""
         largest = max(abs(v) for v in numbers)
         symbol, factor = self._unit(largest, error)
         before_point = len(f"{largest * factor:.0f}")
-        for digits in VECTOR_DIGITS:
+        for digits in some_digits:
             digits = max(digits, before_point) if before_point <= LONGEST else digits
-            texts = _texts([v * factor for v in numbers], error * factor, digits=digits)
+            texts = _texts([v * factor for v in numbers], error * factor, rounding, digits)
             line = f"{' '.join(texts)} {symbol}".rstrip()
             if len(line) <= LINE:
                 break
         return line
 
-    def exact(self, value: float) -> str:
+    def exact(self, value: float, rounding: Rounding = "nearest") -> str:
         """`value` Blender units in the unit of `length` with all digits, for Blender's fields: '2.846312 mm'."""
         symbol, factor = self._unit(value)
-        return f"{_exact(value * factor)} {symbol}".rstrip()
+        return f"{_exact(value * factor, rounding)} {symbol}".rstrip()
 
     def exact_area(self, value: float) -> str:
         """`value` square Blender units in the unit of `area` with all digits."""
@@ -252,5 +282,24 @@ def exact_vector(values: Iterable[float]) -> str:
     return f"[{', '.join(_exact(float(v)) for v in values)}]"
 
 
-def _exact(value: float) -> str:
-    return f"{value:z.{EXACT_DIGITS}g}"
+def exact_translation(values: Iterable[float], separates: Separates) -> str:
+    """A translation as `exact_vector` writes it, but so that it separates as it is written: with more digits where it
+    must."""
+    numbers = list(map(float, values))
+    for digits in range(EXACT_DIGITS, ALL_DIGITS):
+        for rounding in _OF_TRANSLATIONS:
+            texts = [_exact(v, rounding, digits) for v in numbers]
+            if separates(list(map(float, texts))):
+                return f"[{', '.join(texts)}]"
+    return f"[{', '.join(map(_all_digits, numbers))}]"
+
+
+def _exact(value: float, rounding: Rounding = "nearest", digits: int = EXACT_DIGITS) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    rounded = Context(digits, _ROUNDINGS[rounding]).create_decimal(repr(value))
+    return f"{float(rounded):z.{digits}g}"
+
+
+def _all_digits(value: float) -> str:
+    return repr(value + 0.0).removesuffix(".0")

@@ -107,7 +107,7 @@ def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
     yield from (f"{side.upper()}: {row[side]['name']}" for side in "ab")
     yield f"Center: {units.vector(row['center'])}"
     if row["mtv"] is not None and (row["depth"] or 0.0) > 0.0:
-        yield f"Move B By: {units.vector(row['mtv'])}"
+        yield f"Move B By: {units.unrounded(row['mtv'])}"
     if row["area"] > 0.0:
         yield f"{messages.capitalized(messages.area_name(row['relation']))}: {units.area(row['area'])}"
     yield f"Status: {messages.capitalized(row['status'])}"

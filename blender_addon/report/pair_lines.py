@@ -118,7 +118,7 @@ def measurements(inspection: Inspection) -> list[Row]:
         if contact.normal.any():
             rows.append(Row("Direction", direction(contact.normal), exact_vector(contact.normal)))
         if depth > error and contact.signed_distance < 0.0:
-            rows.append(Row("Move B By", units.vector(contact.mtv, error), exact_vector(contact.mtv)))
+            rows.append(Row("Move B By", inspection.move_text(units), inspection.exact_move))
     if contact.region is not None or contact.intersects:
         rows.append(_point("Center", contact.center, units, error))
     rows += _extent(contact, inspection.units)

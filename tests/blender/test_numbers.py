@@ -245,9 +245,9 @@ def rows(name: str) -> dict[str, str]:
 def test_what_is_copied_of_a_row_has_all_digits() -> None:
     inspect(cube("A"), cube("B", (1.23456789, 0.2, 0.1)))
     found = {row.name: row.copied for row in part("blender_addon.report.pair_lines").measurements(inspection())}
-    assert found["Depth"] == "0.7654321 m"
+    assert found["Depth"] == "0.7654322 m", "rounded up: one moves by it"
     assert found["Direction"] == "[1, 0, 0]"
-    assert found["Move B By"] == "[0.7654321, 0, 0]"
+    assert found["Move B By"] == "[0.7654322, 0, 0]"
     assert found["Area"] == "3.42 m²"
     assert found["Shape of A"] == ""
 

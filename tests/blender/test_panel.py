@@ -280,10 +280,10 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     for what in ("Number", "Depth", "Direction", "Center"):
         assert bpy.ops.contact_lens.copy(what=what) == {"FINISHED"}
         copied[what] = part("blender_addon.ui.operators").text_to_copy(bpy.context, what)
-    assert copied["Number"] == copied["Depth"] == "0.4876544 m"
+    assert copied["Number"] == copied["Depth"] == "0.4876545 m"
     assert copied["Direction"] == "[1, 0, 0]"
     operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_copy
-    assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876544 m to the clipboard"
+    assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876545 m to the clipboard"
     assert operator.description(bpy.context, SimpleNamespace(what="")) == "", "its own"
     with pytest.raises(RuntimeError, match="has no row 'Weight'"):
         bpy.ops.contact_lens.copy(what="Weight")
