@@ -51,9 +51,10 @@ def _groups(patches: list[Patch], width: float) -> list[list[int]]:
             k = parent[k]
         return k
 
-    low = np.array([patch.region.vertices.min(axis=0) for patch in patches])
-    high = np.array([patch.region.vertices.max(axis=0) for patch in patches])
-    hulls = [ConvexHull(patch.region.vertices) for patch in patches]
+    outlines = [patch.region.outline(patch.normal, _ARC_STEPS) for patch in patches]
+    low = np.array([outline.min(axis=0) for outline in outlines])
+    high = np.array([outline.max(axis=0) for outline in outlines])
+    hulls = [ConvexHull(outline) for outline in outlines]
     absorbed: set[int] = set()
     for i, j in candidate_pairs(low, high, margin=width).pairs.tolist():
         one, two = patches[i], patches[j]
