@@ -15,7 +15,7 @@ from ..connected import connected_parts
 from ..meshes.body import Body, length_of
 from ..meshes.coordinates import scale_exponent
 from ..meshes.edge_contacts import EdgeContacts, edge_contacts
-from ..meshes.facing_triangles import Facing, facing_triangles
+from ..meshes.facing_triangles import ALIKE, Facing, facing_triangles
 from ..meshes.near_triangles import near_triangles
 from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
@@ -30,6 +30,8 @@ _SHORT = 4.0
 """Times that: a shorter segment is a point, and points this near to each other are one."""
 _SAME_AREA = 1e-7
 """Relative: by how much the areas of polygons and of their outline may differ, as the planes of both meshes do."""
+_MOST_TRIED = 64
+"""Normals that are tried at a point or on a line."""
 _MOST_MERGED = 300
 """Polygons of parts that overlap, up to which they are united: a fifth of a second."""
 _FLAT = 10.0
@@ -70,7 +72,7 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
     valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
     low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
     high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
-    clusters = _clusters(low, high, part, len(first), width)
+    clusters = _clusters(low, high, facing.normals, part, len(first), width)
     order = np.argsort(clusters, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(clusters.take(order))) + 1)
     result: list[MergedRegion] = []
@@ -84,8 +86,9 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
         outline = _outline(chosen, chosen.outer, rounding)
         if not is_one or not _encloses(outline, chosen, normal):
             # Parts of a mesh that lie on each other, or one that is folded onto itself.
-            if len(group) <= _MOST_MERGED:
-                result += merged_regions(list(patches), width, rounding)
+            merged = merged_regions(list(patches), width, rounding) if len(group) <= _MOST_MERGED else ()
+            if merged and sum(region.area for region in merged) <= (1.0 + _SAME_AREA) * float(chosen.areas.sum()):
+                result += merged
                 continue
             valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
             outline = _outline(chosen, valid, rounding)
@@ -93,18 +96,21 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
     return sorted(result, key=lambda region: -region.area)
 
 
-def _clusters(low: FloatArray, high: FloatArray, part: IntArray, count: int, width: float) -> IntArray:
-    """Return for each polygon the cluster of connected parts whose boxes meet: they may overlap."""
+def _clusters(
+    low: FloatArray, high: FloatArray, normals: FloatArray, part: IntArray, count: int, width: float
+) -> IntArray:
+    """Return for each polygon the cluster of connected parts that may overlap: boxes of their polygons meet, and these
+    face the same direction."""
     if count == 1:
         return part
     lows, highs = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     np.minimum.at(lows, part, low)
     np.maximum.at(highs, part, high)
-    links = candidate_pairs(lows, highs, margin=width).pairs
-    if len(links):  # boxes of parts say little: those of their polygons decide
-        pairs = candidate_pairs(low, high, margin=width).pairs
-        links = part.take(pairs)
-    return connected_parts(links, count).take(part)
+    if not len(candidate_pairs(lows, highs, margin=width).pairs):
+        return part
+    i, j = candidate_pairs(low, high, margin=width).pairs.T
+    alike = np.einsum("ij,ij->i", normals[i], normals[j]) > ALIKE
+    return connected_parts(np.stack([part[i[alike]], part[j[alike]]], axis=1), count).take(part)
 
 
 def _is_behind(a: Body, b: Body, facing: Facing, normal: FloatArray, width: float, toward: FloatArray | None) -> bool:
@@ -209,7 +215,7 @@ def _edges(
     found = found.take(np.flatnonzero(~_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0)))
     lengths = np.sqrt(((found.ends[:, 1] - found.ends[:, 0]) ** 2).sum(axis=1))
     found = found.take(np.lexsort((np.arange(len(lengths)), -lengths)))
-    faces = _Faces(a, b, gap)
+    faces = _Faces(a, b, gap, width)
     result: list[MergedRegion] = []
     while len(found.ends):
         start = found.ends[0, 0]
@@ -247,11 +253,36 @@ def _spans(found: EdgeContacts, start: FloatArray, along: FloatArray) -> tuple[E
 
 
 class _Faces(NamedTuple):
-    """What names the triangles of two meshes in regions without an area."""
+    """The triangles of two meshes in regions without an area."""
 
     a: Body
     b: Body
     gap: float
+    width: float
+    """How near to each other points are one."""
+
+    def normal(self, found: EdgeContacts, point: FloatArray) -> FloatArray:
+        """Return the unit vector (3,) from A to B across which triangles at a point or on a line are separated best: of
+        those of where they are near, and of the triangles themselves."""
+        below, above = (
+            body.mesh.points.take(body.mesh.triangles.take(found.pairs[:, k], axis=0), axis=0).reshape(-1, 3) - point
+            for k, body in enumerate((self.a, self.b))
+        )
+        own = [sign * body.normals(found.pairs[:, k]) for k, (body, sign) in enumerate(((self.a, 1.0), (self.b, -1.0)))]
+        toward = above.mean(axis=0) - below.mean(axis=0)
+        for k, body in enumerate((self.a, self.b)):
+            if not body.solid:
+                own[k] *= np.where(own[k] @ toward < 0.0, -1.0, 1.0)[:, None]
+        normals = np.concatenate([found.normals, *own])
+        ranks = np.append(found.ranks, np.full(2 * len(found.ranks), 2))
+        chosen = np.lexsort((np.arange(len(ranks)), ranks))
+        chosen = chosen[normals[chosen].any(axis=1)][:_MOST_TRIED]
+        if not len(chosen):
+            return np.zeros(3)
+        normals = normals.take(chosen, axis=0)
+        over = np.maximum((below @ normals.T).max(axis=0), -(above @ normals.T).min(axis=0))
+        # The first of those that separate them alike, to what is as good as one place.
+        return normals[int((over <= over.min() + self.width).argmax())].copy()
 
     def patch(self, ends: FloatArray, pair: IntArray, normal: FloatArray) -> Patch:
         """Return the patch of a pair of triangles: a segment (2, 3) or a point (1, 3)."""
@@ -274,8 +305,7 @@ class _Faces(NamedTuple):
 
 def _thin(ends: FloatArray, found: EdgeContacts, faces: _Faces) -> MergedRegion:
     """Return the region of a segment (2, 3), of whose parts these are, or of a point (1, 3)."""
-    known = np.flatnonzero(found.normals.any(axis=1))
-    normal = read_only(found.normals[known[0]].copy() if len(known) else np.zeros(3))
+    normal = read_only(faces.normal(found, ends[0]))
     if len(ends) == 1:
         patches = [faces.patch(ends, found.pairs[0], normal)]
     else:
@@ -291,7 +321,9 @@ def _thin(ends: FloatArray, found: EdgeContacts, faces: _Faces) -> MergedRegion:
 def point_region(a: Body, b: Body, point: FloatArray, pair: IntArray, normal: FloatArray) -> MergedRegion:
     """Return the region of a point (3,) of a pair of triangles (2,)."""
     return _thin(
-        point[None], EdgeContacts(pair[None], point[None, None].repeat(2, axis=1), normal[None]), _Faces(a, b, 0.0)
+        point[None],
+        EdgeContacts(pair[None], point[None, None].repeat(2, axis=1), normal[None], np.zeros(1, dtype=np.intp)),
+        _Faces(a, b, 0.0, 0.0),
     )
 
 

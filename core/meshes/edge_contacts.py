@@ -17,6 +17,8 @@ from .triangle_distance import feet_on_faces, nearest_on_edges
 _BATCH = 1024
 """Pairs in one go: the nine pairs of edges of all of them fit the cache."""
 _CYCLE = np.array([1, 2, 0])
+_END = 1e-6
+"""Fraction of an edge that is one of its ends."""
 _ACROSS = 1e-3
 """Sine of the angle from which on two edges have a normal."""
 
@@ -30,26 +32,33 @@ class EdgeContacts(NamedTuple):
     """(k, 2, 3) half-way between both."""
     normals: FloatArray
     """(k, 3) unit vectors from A to B, zero where there is none."""
+    ranks: IntArray
+    """(k,) what the normals are of: 0 a face that a corner is on, 1 two edges that cross, 2 nothing."""
 
     def take(self, chosen: IntArray) -> EdgeContacts:
         """Return some of them."""
         return EdgeContacts(
-            self.pairs.take(chosen, axis=0), self.ends.take(chosen, axis=0), self.normals.take(chosen, axis=0)
+            self.pairs.take(chosen, axis=0),
+            self.ends.take(chosen, axis=0),
+            self.normals.take(chosen, axis=0),
+            self.ranks.take(chosen),
         )
 
 
 def edge_contacts(a: Mesh, b: Mesh, pairs: IntArray, reach: float) -> EdgeContacts:
     """Return where edges and corners of pairs (k, 2) of triangles are no farther apart than `reach`; pairs that are
     farther apart are left out."""
-    parts = [EdgeContacts(pairs[:0], np.zeros((0, 2, 3)), np.zeros((0, 3)))]
+    parts = [EdgeContacts(pairs[:0], np.zeros((0, 2, 3)), np.zeros((0, 3)), pairs[:0, 0])]
     for part in chunks(len(pairs), _BATCH):
-        met, ends, normals = _contacts(a.corner_rows(pairs[part, 0]), b.corner_rows(pairs[part, 1]), reach)
-        parts.append(EdgeContacts(pairs[part].take(met, axis=0), ends, normals))
+        met, ends, normals, ranks = _contacts(a.corner_rows(pairs[part, 0]), b.corner_rows(pairs[part, 1]), reach)
+        parts.append(EdgeContacts(pairs[part].take(met, axis=0), ends, normals, ranks))
     return EdgeContacts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _contacts(rows_a: FloatArray, rows_b: FloatArray, reach: float) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return which pairs with corners in rows (corner, axis, n) are near, their segments and normals."""
+def _contacts(
+    rows_a: FloatArray, rows_b: FloatArray, reach: float
+) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
+    """Return which pairs with corners in rows (corner, axis, n) are near, their segments, normals and ranks."""
     origin = rows_a[0]
     a, b = rows_a - origin, rows_b - origin
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
@@ -77,15 +86,16 @@ def _contacts(rows_a: FloatArray, rows_b: FloatArray, reach: float) -> tuple[Int
             farther = np.flatnonzero(square > best)
             best[farther], first[farther], last[farther] = square[farther], j, i
     ends = np.stack([points[first, :, place], points[last, :, place]], axis=1) + origin.T.take(met, axis=0)[:, None]
-    return (
-        met,
-        ends,
-        _normals(a.take(met, axis=2), b.take(met, axis=2), valid, s.take(met, axis=2), t.take(met, axis=2)),
-    )
+    a, b, s, t = a.take(met, axis=2), b.take(met, axis=2), s.take(met, axis=2), t.take(met, axis=2)
+    normals, ranks = _normals(a, b, valid, s, t)
+    return met, ends, normals, ranks
 
 
-def _normals(a: FloatArray, b: FloatArray, valid: BoolArray, s: FloatArray, t: FloatArray) -> FloatArray:
-    """Return unit normals (n, 3) from A to B: of a face that a corner is on, else across two edges that cross."""
+def _normals(
+    a: FloatArray, b: FloatArray, valid: BoolArray, s: FloatArray, t: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Return unit normals (n, 3) from A to B, of a face that a corner is on, else across two edges that cross, and
+    their ranks (n,)."""
     result = np.zeros((3, a.shape[2]))
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
     candidates = [
@@ -96,14 +106,14 @@ def _normals(a: FloatArray, b: FloatArray, valid: BoolArray, s: FloatArray, t: F
         for j in range(3):
             normal = cross(edges_a[i], edges_b[j])
             size = dot(edges_a[i], edges_a[i]) * dot(edges_b[j], edges_b[j])
-            between = (s[i, j] > 0.0) & (s[i, j] < 1.0) & (t[i, j] > 0.0) & (t[i, j] < 1.0)
+            between = (np.minimum(s[i, j], t[i, j]) > _END) & (np.maximum(s[i, j], t[i, j]) < 1.0 - _END)
             candidates.append((valid[3 * i + j] & between & (dot(normal, normal) > _ACROSS**2 * size), normal))
-    left = np.ones(a.shape[2], dtype=np.bool_)
-    for where, normal in candidates:
-        chosen = left & where & (dot(normal, normal) > 0.0)
+    ranks = np.full(a.shape[2], 2)
+    for k, (where, normal) in enumerate(candidates):
+        chosen = (ranks == 2) & where & (dot(normal, normal) > 0.0)
         result[:, chosen] = normal[:, chosen]
-        left &= ~chosen
+        ranks[chosen] = int(k >= 2)
     length = np.sqrt(dot(result, result))
     result /= np.where(length > 0.0, length, 1.0)
     toward = dot(result, b.mean(axis=0) - a.mean(axis=0))
-    return np.ascontiguousarray((result * np.where(toward < 0.0, -1.0, 1.0)).T)
+    return np.ascontiguousarray((result * np.where(toward < 0.0, -1.0, 1.0)).T), ranks

@@ -24,6 +24,8 @@ _FACING = 1e-3
 of them is so small that it does not leave the tolerance."""
 _NEARLY = 0.5
 """Sine beyond which none do."""
+ALIKE = 0.5
+"""Cosine of the angle between the normals of polygons up to which one continues, or may lie on, the other."""
 _SEAM = 4.0
 """Times the width of what is left out: sides this near to a line are on it."""
 _CHUNK = 1 << 13
@@ -279,6 +281,9 @@ def _joined(facing: Facing, tags: BoolArray, a: Body, b: Body) -> Facing:
         wanted = np.where((p >= 0) & (q >= 0), p * stride + q, -1)
         place = np.minimum(np.searchsorted(codes, wanted), max(count - 1, 0))
         met = np.flatnonzero((wanted >= 0) & (codes[place] == wanted)) if count else np.zeros(0, dtype=np.intp)
+        # Around a bend, as in the corner of a crate, the outline ends.
+        alike = np.einsum("ij,ij->i", facing.normals[k[met]], facing.normals[place[met]]) > ALIKE
+        met = met[alike]
         inner[k[met], side[met]] = True
         links.append(np.stack([k[met], place[met]], axis=1))
     outer = ~inner & (np.arange(_SIDES) < facing.counts[:, None])

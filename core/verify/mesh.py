@@ -340,7 +340,10 @@ class _Pair:
         is_bare = not (self.a.solid or self.b.solid)
         if contact.depth > 0.0 or (contact.intersects and (self.curved or (is_bare and not contact.has_depth))):
             possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
-        if contact.depth > self.band or (is_bare and not contact.has_depth):
+        # What fits exactly into a slot touches it all around, but leaves it by a long translation only.
+        of_pieces = self.proof.compound
+        fits = self._of_pieces and of_pieces is not None and of_pieces.relation is Relation.TOUCHING
+        if (contact.depth > self.band and not fits) or (is_bare and not contact.has_depth):
             possible -= {Relation.TOUCHING}
         ok = contact.relation in possible
         checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]

@@ -147,11 +147,27 @@ def test_edges_and_corners_touch_in_segments_and_points():
     assert [region.kind for region in c.regions] == [RegionKind.POINT]
     assert c.center == pytest.approx([0.1, 0.2, 0], abs=1e-9)
     assert c.normal == pytest.approx([0, 0, 1], abs=1e-9)
+    # On a corner of the grid its edges cross those of the tip as well as the plane does.
+    for shift in ((-0.1, -0.2, 0.0), (3.0 / 7.0 - 0.1, 3.0 / 7.0 - 0.2, 0.0)):
+        c = contact(ground, tip.translated(shift), budget=0)
+        assert c.normal == pytest.approx([0, 0, 1], abs=1e-9)
     across = lying.transformed(np.array([[0, -1.0, 0, 0.3], [-1, 0, 0, 0.2], [0, 0, -1, 0], [0, 0, 0, 1]]))
     c = contact(lying, across, budget=0)
     assert [region.kind for region in c.regions] == [RegionKind.POINT]
     assert abs(c.normal[2]) == pytest.approx(1.0)
     assert_verified(c, lying, across)
+
+
+def test_a_box_in_the_corner_of_a_crate_touches_three_sides():
+    inside = Mesh(*block((0.3, 0.2, 0.25), (-0.4, -0.3, 0.0)))
+    for surface in (crate(), FLOORS["crate"]):
+        a, b = Mesh(*surface), inside
+        if surface is FLOORS["crate"]:
+            b = inside.translated(a.bounds[0] - b.bounds[0])
+        c = contact(a, b, budget=0)
+        assert sorted(region.area for region in c.regions) == pytest.approx([0.05, 0.06, 0.075])
+        assert {region.kind for region in c.regions} == {RegionKind.POLYGON}
+        assert_verified(c, a, b)
 
 
 def test_parts_that_lie_on_each_other_count_once():
