@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Smallest enclosing spheres of points and of spheres, many at a time.
 
-1. Each group starts with the point farthest from the middle of its box.
+1. Each group starts with the point farthest from the middle of its box, and the point farthest from that one.
 2. The farthest point outside joins the support set, the few points that the sphere goes through.
 3. The new sphere is the smallest around these few, found among all that two, three or four of them determine.
 4. The sphere grows at each step; the search ends after about ten. All groups take their steps together.
@@ -154,7 +154,13 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
     best, best_reach = center.copy(), np.full(len(first), np.inf)
     support = np.full((len(first), dim + 1), -1, dtype=np.intp)
     support[:, 0] = first
-    radius = np.zeros(len(first)) if groups.radii is None else groups.radii[first]
+    if groups.radii is None:
+        reach, most = groups.reach(center)
+        second = groups.first(reach == groups.spread(most))
+        support[:, 1] = second
+        center, radius = 0.5 * center + 0.5 * groups.rows[:, second], 0.5 * most
+    else:
+        radius = groups.radii[first]
     active: IntArray = np.arange(len(first))
     part, items = groups, np.arange(groups.rows.shape[1])
     for step in range(_STEPS):
