@@ -17,8 +17,10 @@ def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     It is `contact_tolerance` times the smaller non-zero `diameter`, which does not depend on how the shapes are turned,
     but never less than the rounding error of the distance: a touch must not become a gap by rounding.
     """
-    small, large = min(a.diameter, b.diameter), max(a.diameter, b.diameter)
     floor = promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    if contact_tolerance == 0.0:  # inner searches ask for no more: no sizes are made
+        return floor
+    small, large = min(a.diameter, b.diameter), max(a.diameter, b.diameter)
     return max(contact_tolerance * (small or large), floor)  # mutant: relation-band-without-floor
 
 

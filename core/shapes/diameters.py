@@ -25,13 +25,17 @@ def diameters_of(shapes: Sequence[Shape]) -> FloatArray:
         if isinstance(shape, Polytope) and "diameter" not in shape.__dict__ and not _has_formula(shape)
     ]
     images = [(shape, *shape._image_of) for shape in unknown]
-    maps = [(shape, original, linear) for shape, original, linear in images if linear is not None]
-    if maps:
-        scales = even_scales(np.stack([linear for _, _, linear in maps], axis=2))
-        known = [(shape, original) for (shape, original, _), scale in zip(maps, scales, strict=True) if scale > 0.0]
-        found = scales[scales > 0.0] * diameters_of([original for _, original in known])
-        for (shape, _), diameter in zip(known, found.tolist(), strict=True):
-            shape.__dict__["diameter"] = diameter
+    images = [(shape, original, linear) for shape, original, linear in images if original is not shape]
+    if images:
+        scales = np.ones(len(images))
+        turned = [k for k, (_, _, linear) in enumerate(images) if linear is not None]
+        maps = [linear for _, _, linear in images if linear is not None]
+        if maps:
+            scales[turned] = even_scales(np.stack(maps, axis=2))
+        known = np.flatnonzero(scales > 0.0)
+        found = scales[known] * diameters_of([images[k][1] for k in known.tolist()])
+        for k, diameter in zip(known.tolist(), found.tolist(), strict=True):
+            images[k][0].__dict__["diameter"] = diameter
         unknown = [shape for shape in unknown if "diameter" not in shape.__dict__]
     if unknown:
         found = group_diameters([shape.vertices for shape in unknown])
@@ -41,7 +45,7 @@ def diameters_of(shapes: Sequence[Shape]) -> FloatArray:
 
 
 def _has_formula(shape: Polytope) -> bool:
-    return isinstance(shape, Box) and shape.orthogonal
+    return len(shape.vertices) <= 2 or (isinstance(shape, Box) and shape.orthogonal)
 
 
 def group_diameters(groups: Sequence[FloatArray]) -> FloatArray:

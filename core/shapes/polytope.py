@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import dist
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -282,6 +283,8 @@ class Polytope(Shape):
         return np.argmax(directions @ self._centred.T, axis=1)  # mutant: support-nearest-vertices
 
     def _diameter(self) -> float:
+        if len(self.vertices) <= 2:
+            return dist(self.vertices[0].tolist(), self.vertices[-1].tolist())
         return enclosing_diameter(self.vertices)
 
     def _support_points(self, directions: FloatArray) -> FloatArray:

@@ -115,7 +115,7 @@ class Shape(ReadOnlyArrays):
         step = as_vector("vector", vector, self.dim)
         for corner in self.bounds:
             validate_magnitude("vector", corner + step)
-        return _noted(self._translated(step), self, np.eye(self.dim))
+        return _noted(self._translated(step), self, None)
 
     def scaled(self: _S, factor: float) -> _S:
         """Return the shape scaled by a `factor` > 0 about the world origin; by a power of two without rounding."""
@@ -168,14 +168,13 @@ class Shape(ReadOnlyArrays):
         (7.0, 5.0)
         """
         original, linear = self._image_of
-        if linear is not None and (scale := float(even_scales(linear[:, :, None])[0])) > 0.0:
-            return scale * original.diameter
-        return self._diameter()
+        scale = 1.0 if linear is None else float(even_scales(linear[:, :, None])[0])
+        return self._diameter() if original is self or scale == 0.0 else scale * original.diameter
 
     @property
     def _image_of(self) -> tuple[Shape, FloatArray | None]:
-        """The shape that this one was transformed, translated or scaled from, at first, and by what linear map; itself
-        and None where it was not. It is kept as long as the image, whose diameter takes no search then."""
+        """The shape that this one was transformed, translated or scaled from, at first, and by what linear map,
+        None for none; itself where it was not. It is kept as long as the image, whose diameter takes no search then."""
         known: tuple[Shape, FloatArray | None] = self.__dict__.get("_original_and_map", (self, None))
         return known
 
@@ -245,11 +244,15 @@ def even_scales(linear: FloatArray) -> FloatArray:
     return result
 
 
-def _noted(image: _I, shape: Shape, linear: FloatArray) -> _I:
-    """Return the image of a shape under a linear map, with a note of that unless its diameter has a formula."""
+def _noted(image: _I, shape: Shape, linear: FloatArray | None) -> _I:
+    """Return the image of a shape under a linear map, or translated, with a note of that unless its diameter has a
+    formula."""
     if not image._has_formula:
         original, before = shape._image_of
-        image.__dict__["_original_and_map"] = original, linear if before is None else linear @ before
+        if linear is None or before is None:
+            image.__dict__["_original_and_map"] = original, before if linear is None else linear
+        else:
+            image.__dict__["_original_and_map"] = original, linear @ before
     return image
 
 
