@@ -22,11 +22,13 @@ from ...core.result import Contact
 from ...core.types import FloatArray
 
 
-def outlines(contact: Contact) -> list[FloatArray]:
-    """Return the outlines (k, 3) of the contact regions: points, segments, polygons."""
+def outlines(contact: Contact, with_areas: bool = True) -> list[FloatArray]:
+    """Return the outlines (k, 3) of the contact regions: points, segments, polygons; of merged regions those of their
+    patches, and without areas only of those that have none."""
     if contact.region is not None:
         return [contact.region.outline(contact.normal)]
-    return [patch.region.outline(patch.normal) for region in contact.regions for patch in region.patches]
+    regions = [region for region in contact.regions if with_areas or region.area == 0.0]
+    return [patch.region.outline(patch.normal) for region in regions for patch in region.patches]
 
 
 def curves(contact: Contact) -> tuple[FloatArray, ...]:

@@ -51,6 +51,10 @@ CORNERS_EXTENT = 16.0
 """Pixels at interface scale 1: the corners of a smaller area would be a blot."""
 MOST_CORNERS = 32
 """Corners of the contact area that are marked; what has more is round."""
+MOST_SIDES = 256
+"""Sides of a contact area among which corners are looked for."""
+STRAIGHT = 1.0 - 1e-6
+"""Cosine between two sides above which no corner is between them."""
 
 
 @dataclass(frozen=True)
@@ -187,10 +191,16 @@ def _outline(drawn: _Drawn) -> Iterator[Layer]:
 
 
 def _border(drawn: _Drawn) -> Iterator[Layer]:
-    patches = [
-        drawn.border(p, SIZES.border if len(p) >= 3 else SIZES.segment, is_closed=len(p) >= 3) for p in drawn.patches
-    ]
-    yield Layer("region border", concatenate(patches), 0.8, drawn.halo, hidden_halo=True)
+    contact, color = drawn.contact, (*drawn.look.color_region[:3], 1.0)
+    borders = []
+    for region in contact.regions:
+        if region.area > 0.0:  # without the seams of its patches
+            starts, ends = (region.outline - contact.center).transpose(1, 0, 2)
+            borders.append(strokes(starts, ends, color, SIZES.border * drawn.line))
+    for p in outlines(contact, with_areas=False):
+        width = SIZES.border if len(p) >= 3 else SIZES.segment
+        borders.append(drawn.border(p - contact.center, width, is_closed=len(p) >= 3))
+    yield Layer("region border", concatenate(borders), 0.8, drawn.halo, hidden_halo=True)
     lines = [drawn.border(curve, SIZES.curve, is_closed=False) for curve in drawn.curves]
     yield Layer("curves", concatenate(lines), 0.5, drawn.halo)
 
@@ -267,7 +277,8 @@ def region_corners(contact: Contact) -> FloatArray:
     """Return the corners (n, 3) of the contact regions; none of what is round, as arcs of one circle are."""
     region = contact.region
     if region is None:
-        corners = np.concatenate([np.zeros((0, 3)), *outlines(contact)])
+        areas = [_turns(region.outline) for region in contact.regions if region.area > 0.0]
+        corners = np.concatenate([np.zeros((0, 3)), *areas, *outlines(contact, with_areas=False)])
         return corners if len(corners) <= MOST_CORNERS else corners[:0]
     arcs = {arc.side: arc for arc in region.arcs}
     count = len(region.vertices)
@@ -277,3 +288,14 @@ def region_corners(contact: Contact) -> FloatArray:
     ]
     corners = region.vertices[~np.array(smooth, dtype=np.bool_)]
     return corners if len(corners) <= MOST_CORNERS else corners[:0]
+
+
+def _turns(sides: FloatArray) -> FloatArray:
+    """Return the corners (n, 3) of an outline of sides (m, 2, 3): where two of different directions meet;
+    none of what has very many sides."""
+    starts, along = sides[:, 0], sides[:, 1] - sides[:, 0]
+    if len(sides) > MOST_SIDES:
+        return starts[:0]
+    along = along / np.linalg.norm(along, axis=1)[:, None]
+    before = np.abs(sides[:, 1] - starts[:, None]).max(axis=2).argmin(axis=1)  # the side that ends where this begins
+    return starts[(along * along[before]).sum(axis=1) < STRAIGHT]

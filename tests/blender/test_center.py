@@ -89,6 +89,20 @@ def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outl
             bpy.data.objects.remove(obj)
 
 
+@pytest.mark.parametrize("depth", [0.0, -0.02])
+def test_the_area_of_meshes_is_outlined_without_the_seams_between_their_triangles(depth: float) -> None:
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
+    a, b, _ = pressed(1, depth=depth)
+    a.contact_lens_shape = b.contact_lens_shape = "MESH"
+    found = inspect(a, b, clearance=0.1)
+    (region,) = found.contact.regions
+    assert len(region.patches) > 1
+    layers = {layer.name: layer for layer in geometry.layers(found, geometry.Style(preferences.DEFAULT_LOOK))}
+    sides = np.unique(np.hstack([layers["region border"].glyphs[end] for end in ("start", "end")]), axis=0)
+    assert np.linalg.norm(sides[:, :3] - sides[:, 3:], axis=1).sum() == pytest.approx(2 * sum(b.dimensions[:2]), 1e-4)
+    assert len(np.unique(layers["corners"].glyphs["start"].round(4), axis=0)) == 4
+
+
 def test_in_the_plane_a_gap_is_drawn_in_the_middle_of_the_edges() -> None:
     a, b = (block(name, (1.0, 1.0, 0.0), (x, 0.25 * x, 0.0)) for name, x in (("A", 0.0), ("B", 1.2)))
     for clearance in (0.5, 0.0):
