@@ -91,8 +91,7 @@ def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> o
 def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Tolerance",
-        description="Distance that counts as touching, relative to the size of the smaller object: the diameter of the "
-        "smallest ball around it",
+        description="Distance that counts as touching, relative to the smallest ball around the smaller object",
         min=0.0,
         max=0.1,
         precision=6,
