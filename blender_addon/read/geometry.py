@@ -21,6 +21,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
 from .cache import LruCache
+from .collision_shape import RESOLUTION_STEPS, float32_step
 from .snapshot import ReadArrays
 
 _T = TypeVar("_T")
@@ -128,7 +129,7 @@ class Geometry:
     @cached_property
     def mesh(self) -> Mesh:
         """The mesh in local space; what is the same in all places is shared. Raises ValueError."""
-        return Mesh(self.points, self.triangles.astype(np.intp))
+        return Mesh(self.points, self.triangles.astype(np.intp), RESOLUTION_STEPS * float32_step(self.magnitude))
 
 
 def _stretch(linear: FloatArray) -> tuple[float, ...]:

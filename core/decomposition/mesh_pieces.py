@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..arguments import as_length, as_whole_number
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
+from ..meshes.joined import joined
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..progress import Progress, equal_parts, report_progress, subrange, tracked
@@ -77,7 +79,8 @@ def mesh_pieces(
     exact, reflex, reason = exact_pieces(mesh, most_reflex, subrange(progress, 0.0, 0.8))
     if exact is not None:
         return exact
-    whole = mesh if mesh.is_closed else mesh.welded()
+    whole = joined(mesh).surface
+    whole = whole if whole is mesh and mesh.is_closed else whole.welded()
     remaining = subrange(progress, 0.8 if 0 <= reflex <= most_reflex else 0.0, 1.0)
     if concavity == inf or not whole.extent > 0.0:
         return _hulls(whole, reflex, reason, remaining)
@@ -113,8 +116,9 @@ def exact_pieces(
 
     Raise Cancelled when `progress` returns False.
     """
-    whole = mesh if mesh.is_closed else mesh.welded()
-    if not whole.is_closed:
+    found = joined(mesh)
+    whole = mesh if found.surface is mesh else found.surface.welded()
+    if not found.is_closed or found.surface.times is not None:
         return None, -1, "the mesh is not closed"
     reflex = 0
     if whole.extent > 0.0:
@@ -124,13 +128,13 @@ def exact_pieces(
     for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
         try:
             part = subrange(progress, 0.5 * k, 0.5 * (k + 1))
-            found = decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
+            pieces = decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
         except ValueError as error:
             reason = str(error).split(": ", 1)[-1].split(";", 1)[0]
             continue
-        if found.exact or found.distance <= PIECES_OUT * whole.extent:
-            return found, reflex, ""
-        reason = f"planes that nearly coincide meet up to {found.distance:.3g} outside of the mesh"
+        if pieces.exact or pieces.distance <= PIECES_OUT * whole.extent:
+            return replace(pieces, distance=pieces.distance + found.slit), reflex, ""
+        reason = f"planes that nearly coincide meet up to {pieces.distance:.3g} outside of the mesh"
     return None, reflex, reason
 
 

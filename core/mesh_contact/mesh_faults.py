@@ -3,48 +3,69 @@
 
 from __future__ import annotations
 
+from math import floor, log10
+
 import numpy as np
 
 from ..meshes.body import Body
 from ..meshes.crossings import Meeting
+from ..meshes.joined import closing_links, joined, longest
 from ..meshes.mesh import Mesh
 from ..meshes.triangle_pairs import self_crossings
+from ..note import Note
 from ..progress import Progress
 
 
-def mesh_faults(given: Mesh, body: Body, crossings: bool, progress: Progress | None) -> list[str]:
+def mesh_faults(given: Mesh, crossings: bool, progress: Progress | None) -> list[Note]:
     """Return a description of each fault of a mesh; that it crosses itself only where it is asked for.
 
-    They are those of the original, found once for all meshes transformed from it.
+    They are those of the original, found once for all meshes transformed from it; lengths are those of the mesh.
     """
-    original, known = given.original, given.known
-    if original is not given and not {"faults", "own crossings"} <= known.keys():
-        body = Body.of(original)
+    known = given.known
     if "faults" not in known:
-        known["faults"] = tuple(_faults(original, body))
-    words = list(known["faults"])
+        known["faults"] = tuple(_faults(given.original))
+    notes = [*map(Note, known["faults"]), *_slits(given)]
     if crossings:
         if "own crossings" not in known:
-            known["own crossings"] = _own_crossings(body.mesh, progress)
+            known["own crossings"] = _own_crossings(joined(given.original).surface, progress)
         if count := known["own crossings"]:
-            words.append(f"crosses itself in {count} pair{'s' if count != 1 else ''} of triangles")
-    return words
+            notes.append(Note(f"crosses itself in {count} pair{'s' if count != 1 else ''} of triangles"))
+    return notes
 
 
-def _faults(given: Mesh, body: Body) -> list[str]:
-    """Return the faults of a mesh but that it crosses itself."""
+def _slits(given: Mesh) -> list[Note]:
+    """Return what closes a mesh, or would."""
+    found = joined(given)
+    if found.edges:
+        edges = f"{found.edges} open edge{'s' if found.edges != 1 else ''}"
+        return [Note(f"closed after joining {edges} at corners up to {{}} apart", (found.slit,))]
+    links = None if found.is_closed else closing_links(given)
+    if links is None:
+        return []
+    words = "Mesh.welded({}) would close it (in Blender: Merge by Distance)"
+    return [Note(words, (_rounded_up(longest(given.points, links)),))]
+
+
+def _rounded_up(length: float) -> float:
+    """Return a length with three digits that is no shorter."""
+    digits = 2 - floor(log10(length))
+    return next(found for k in (0, 1) if (found := round(length + k * 10.0**-digits, digits)) >= length)
+
+
+def _faults(given: Mesh) -> list[str]:
+    """Return the faults of an original but that it crosses itself."""
     words = []
-    mesh = body.mesh
-    if mesh is not given and body.mesh.is_closed:
+    found = joined(given)
+    if found.is_welded and not found.edges:
         words.append("closed after merging points in the same place")
-    if not mesh.is_closed:
+    if not found.is_closed:
         reasons = [
             f"{len(edges)} {one if len(edges) == 1 else many}"
             for edges, one, many in (
-                (mesh.boundary_edges, "open edge", "open edges"),
-                (mesh.nonmanifold_edges, "edge with more than two faces", "edges with more than two faces"),
+                (given.boundary_edges, "open edge", "open edges"),
+                (given.nonmanifold_edges, "edge with more than two faces", "edges with more than two faces"),
                 (
-                    mesh.flipped_edges,
+                    given.flipped_edges,
                     "edge between faces with opposite normals",
                     "edges between faces with opposite normals",
                 ),
@@ -52,11 +73,13 @@ def _faults(given: Mesh, body: Body) -> list[str]:
             if len(edges)
         ]
         words.append(f"not closed ({', '.join(reasons) or 'no face has edges'}), so only its surface collides")
-    elif not body.solid:
+    elif not Body.of(given).solid:
         words.append("closed, but it encloses no volume, so only its surface collides")
+    by_place = found.is_welded or given.first_copies is not None
+    duplicates = (given.named(given.welded_ids) if by_place else given).duplicate_faces
     for faces, one, many in (
-        (mesh.duplicate_faces, "duplicate face", "duplicate faces"),
-        (mesh.degenerate_faces, "triangle has no area", "triangles have no area"),
+        (duplicates, "duplicate face", "duplicate faces"),
+        (given.degenerate_faces, "triangle has no area", "triangles have no area"),
     ):
         if len(faces):
             words.append(f"{len(faces)} {one if len(faces) == 1 else many}")

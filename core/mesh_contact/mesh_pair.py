@@ -21,7 +21,7 @@ from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, crossing_pair, sample_surface
-from ..meshes.depth_proof import DepthProof
+from ..meshes.depth_proof import DepthProof, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
@@ -38,7 +38,7 @@ from ..shapes.polytope import Polytope
 from ..tolerance import CLEAR_LONGER, CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
-from .mesh_regions import deepest, mesh_regions, point_region
+from .mesh_regions import deepest, mesh_regions, named_regions, point_region
 from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 from .search_depth import search_depth
 from .surface_side import side_of_surface
@@ -101,9 +101,7 @@ class MeshPair:
         for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
             part = subrange(progress, 0.05 * k, 0.05 * (k + 1))
             if given.pieces is None:
-                self.notes += [
-                    Note(words, about=name) for words in mesh_faults(given.mesh, body, budget.nodes > 0, part)
-                ]
+                self.notes += [replace(note, about=name) for note in mesh_faults(given.mesh, budget.nodes > 0, part)]
             elif not body.solid and not given.curved:
                 self.notes.append(Note("flat, so only its surface collides", about=name))
 
@@ -171,13 +169,16 @@ class MeshPair:
         signed_distance = draft.signed_distance
         if not draft.intersects and signed_distance <= 0.0:
             signed_distance = LEAST_GAP
-        lower, upper = min(draft.lower, signed_distance), max(draft.upper, signed_distance)
+        has_depth = not draft.intersects or draft.normal is not None
+        slit = self.a.slit + self.b.slit if has_depth else 0.0
+        lower, upper = min(draft.lower, signed_distance) - slit, max(draft.upper, signed_distance) + slit
         normal = positive_zero(np.zeros(3) if draft.normal is None else draft.normal)
         status = Status.CERTIFIED
-        if draft.intersects and draft.normal is None:
+        if not has_depth:
             status = Status.NO_DEPTH
         elif upper - lower > BOUNDS_MEET * self.size:
             status = Status.BRACKET
+        named = self.a.named, self.b.named
         compound = draft.compound
         # Only of exact pieces all translations separate the meshes, and not only the one that was tried on them.
         same = (
@@ -206,7 +207,7 @@ class MeshPair:
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
             certificate=MeshCertificate(
-                crossings=draft.crossings,
+                crossings=draft.crossings.renumbered(*named),
                 surface_distance=draft.surface,
                 a_solid=self.a.solid,
                 b_solid=self.b.solid,
@@ -216,7 +217,7 @@ class MeshPair:
                 compound_of_facets=draft.of_facets,
                 pieces_a=self.pieces[0] if compound is not None else None,
                 pieces_b=self.pieces[1] if compound is not None else None,
-                depth_proof=draft.depth_proof,
+                depth_proof=renumbered(draft.depth_proof, *named),
             ),
         )
 
@@ -239,7 +240,9 @@ class MeshPair:
             on_a, on_b = draft.points
             normal = np.zeros(3) if draft.normal is None else draft.normal
             regions = (point_region(self.a, self.b, 0.5 * on_a + 0.5 * on_b, np.array(self.nearest), normal),)
-        return replace(draft, regions=regions)
+        return replace(
+            draft, regions=named_regions(regions, (self.a, self.b), (self.facets[0].mesh, self.facets[1].mesh))
+        )
 
     def regions(self, draft: MeshDraft) -> tuple[MergedRegion, ...]:
         """Return where the meshes are as far apart as a draft says; see `mesh_regions`."""

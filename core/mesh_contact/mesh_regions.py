@@ -4,6 +4,8 @@ where edges and corners are as near and no polygon covers them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ from ..meshes.body import Body, length_of
 from ..meshes.coordinates import scale_exponent
 from ..meshes.edge_contacts import EdgeContacts, edge_contacts
 from ..meshes.facing_triangles import ALIKE, Facing, facing_triangles
+from ..meshes.mesh import Mesh
 from ..meshes.near_triangles import near_triangles
 from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
@@ -57,6 +60,33 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
     regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
     return tuple(region.scaled(-exponent) if exponent else region for region in regions)
+
+
+def named_regions(
+    regions: tuple[MergedRegion, ...], bodies: tuple[Body, Body], meshes: tuple[Mesh, Mesh]
+) -> tuple[MergedRegion, ...]:
+    """Return regions of two bodies with the triangles and corners as the meshes name them that these are made of."""
+    if all(body.mesh is mesh for body, mesh in zip(bodies, meshes, strict=True)):
+        return regions
+
+    def named(patch: Patch) -> Patch:
+        pieces = [
+            int(body.named(np.array([k]))[0]) for body, k in zip(bodies, (patch.piece_a, patch.piece_b), strict=True)
+        ]
+        a, b = (
+            Feature(FeatureKind.FACE, tuple(mesh.triangles[k].tolist())) for mesh, k in zip(meshes, pieces, strict=True)
+        )
+        region = replace(patch.region, features=((a, b),) * len(patch.region.vertices))
+        return replace(patch, piece_a=pieces[0], piece_b=pieces[1], region=region)
+
+    def all_named(patches: Sequence[Patch]) -> Sequence[Patch]:
+        if not isinstance(patches, TrianglePatches):
+            return tuple(map(named, patches))
+        pairs = [body.named(side) for body, side in zip(bodies, patches.pairs.T, strict=True)]
+        faces = [mesh.triangles.take(side, axis=0) for mesh, side in zip(meshes, pairs, strict=True)]
+        return replace(patches, pairs=read_only(np.stack(pairs, axis=1)), faces=read_only(np.stack(faces, axis=1)))
+
+    return tuple(replace(region, patches=all_named(region.patches)) for region in regions)
 
 
 # Polygons

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
 
@@ -14,6 +14,8 @@ from ..shapes.quickhull import extreme_points
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import spiral_directions
+from .copies import welded_ids
+from .joined import joined
 from .mesh import Mesh
 from .triangle_pairs import crossing_triangles
 from .winding import contains, winding_numbers
@@ -35,28 +37,37 @@ class Body:
     """A mesh, and whether it stands for the solid inside of it."""
 
     mesh: Mesh
-    """With points of the same place made one where that closes it."""
+    """The surface: with corners joined where that closes it, and without copies of triangles. See `joined`."""
     solid: bool
+    slit: float = 0.0
+    """How far the surface may be from the mesh, because corners near each other were joined; world units."""
+    given: Mesh | None = None
+    """The mesh whose body it is, in some pose, where the surface lacks copies of triangles; else None."""
 
     @classmethod
     def of(cls, mesh: Mesh) -> Body:
         """Return the body of a mesh."""
-        whole = mesh
-        if not mesh.is_closed:
-            welded = mesh.welded()
-            whole = welded if welded.is_closed else mesh
-        if not whole.is_closed:
-            return cls(mesh, False)
-        if mesh.original is not mesh:
-            return cls(whole, cls.of(mesh.original).solid)
+        found = joined(mesh)
+        given = None if mesh.first_copies is None else mesh
+        if not found.is_closed:
+            return cls(found.surface, False, given=given)
         if "solid" not in mesh.known:
-            mesh.known["solid"] = _encloses(whole)
-        return cls(whole, mesh.known["solid"])
+            mesh.known["solid"] = _encloses(joined(mesh.original).surface)
+        return cls(found.surface, mesh.known["solid"], found.slit, given)
 
-    @property
+    def named(self, triangles: IntArray) -> IntArray:
+        """Return which triangles of the mesh whose body it is some of the surface are."""
+        return triangles if self.given is None else self.given.given(triangles)
+
+    def counted(self, triangles: IntArray) -> IntArray:
+        """Return which triangles of the surface stand for some of the mesh whose body it is."""
+        return triangles if self.given is None else self.given.counted(triangles)
+
+    @cached_property
     def part_points(self) -> FloatArray:
-        """(k, 3) a point of each loose part."""
-        return self.mesh.points.take(self.mesh.first_vertices, axis=0)
+        """(k, 3) a point of each loose part; of parts that begin in one place, one."""
+        points = self.mesh.points.take(self.mesh.first_vertices, axis=0)
+        return points[welded_ids(points) == np.arange(len(points))] if len(points) > 1 else points
 
     @cached_property
     def frame(self) -> FloatArray:
@@ -126,7 +137,7 @@ class Body:
         """Return the body moved by a vector (3,)."""
         mesh = self.mesh
         mesh.bounds, mesh.tree, mesh.first_vertices  # noqa: B018  # computed once, then moved along
-        return Body(mesh.translated(translation), self.solid)
+        return replace(self, mesh=mesh.translated(translation))
 
 
 def _encloses(mesh: Mesh) -> bool:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ..region.contact_curve import ContactCurve
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .coordinates import scale_exponent, scale_points
+from .copies import welded_ids
 from .coplanar_triangles import coplanar_segments
 from .crossings import FACE, Crossings, Meeting
 from .mesh import Mesh
-from .surface import validate_mesh, welded_ids
+from .surface import validate_mesh
 
 _BATCH = 8192
 

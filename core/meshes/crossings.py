@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -72,6 +72,11 @@ class Crossings(ReadOnlyArrays):
         indices = np.unique(np.linspace(0, len(self.pairs) - 1, count).astype(np.intp))
         order = np.lexsort((np.abs(self.pairs[:, 0] - self.pairs[:, 1]), self.pairs.sum(axis=1)))
         return order.take(indices)
+
+    def renumbered(self, of_a: Callable[[IntArray], IntArray], of_b: Callable[[IntArray], IntArray]) -> Crossings:
+        """Return the same with triangles numbered in another way, which keeps their order."""
+        first, second = self.pairs.T
+        return replace(self, pairs=np.stack([of_a(first), of_b(second)], axis=1))
 
     def of_kind(self, kind: Meeting) -> IntArray:
         """Return the numbers of the pairs of one kind."""

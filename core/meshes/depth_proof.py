@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -166,3 +167,21 @@ class CrossingBoxes(ReadOnlyArrays):
 
 DepthProof = CommonCells | CommonPoints | CommonBall | PointInside | CrossingPair | CrossingBoxes
 """Proves a lower bound of the depth of two meshes."""
+
+
+def renumbered(
+    proof: DepthProof | None, of_a: Callable[[IntArray], IntArray], of_b: Callable[[IntArray], IntArray]
+) -> DepthProof | None:
+    """Return the same proof with the triangles of the meshes numbered in another way."""
+    if isinstance(proof, CommonPoints | PointInside):
+        of = of_a if proof.of_a else of_b
+        if isinstance(proof, CommonPoints):
+            return replace(proof, triangles=of(proof.triangles))
+        return replace(proof, triangle=int(of(np.array([proof.triangle]))[0]))
+    if isinstance(proof, CrossingPair):
+        a, b = (int(of(np.array([k]))[0]) for of, k in ((of_a, proof.triangle_a), (of_b, proof.triangle_b)))
+        return replace(proof, triangle_a=a, triangle_b=b)
+    if isinstance(proof, CrossingBoxes):
+        first, second = proof.pairs.T
+        return replace(proof, pairs=np.stack([of_a(first), of_b(second)], axis=1))
+    return proof

@@ -117,7 +117,7 @@ def _enclosure(mesh: Mesh) -> Enclosure | None:
     kept = is_closed.take(rims.parts)
     if not kept.any():
         return None
-    parts = None if kept.all() else Mesh(mesh.points, mesh.triangles[kept])
+    parts = None if kept.all() else mesh.some_of(np.flatnonzero(kept))
     return Enclosure(parts, tuple(np.sort(counts[is_closed.take(rims.part)]).tolist()))
 
 

@@ -17,7 +17,7 @@ from ..runs import chunks
 from ..tolerance import EPS, REGION_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body
-from .surface import welded_ids
+from .copies import welded_ids
 
 _FACING = 1e-3
 """Sine of the angle between two triangles up to which they face each other, whatever their size. Others do where one

@@ -57,7 +57,9 @@ def _fans(mesh: Surface) -> Fans:
         counts = layout.count.take(leaves)
         items, node = layout.items.take(ranges(layout.first.take(leaves), counts)), np.repeat(leaves, counts)
         proper = np.flatnonzero(~thin.take(items))
-        own = _edges_of(node.take(proper), corners.take(items.take(proper), axis=0))
+        chosen = items.take(proper)
+        times = np.ones(len(chosen), dtype=np.intp) if mesh.times is None else mesh.times.take(chosen)
+        own = _edges_of(node.take(proper), corners.take(chosen, axis=0), times)
         below = np.stack([parent.take(border[0]), *border[1:]])
         border = _reduced(np.concatenate([below, own], axis=1))
         fan, node = _fans_over(border)
@@ -87,10 +89,10 @@ def _lowest_nodes(layout: Layout) -> tuple[IntArray, BoolArray]:
 # it starts and ends, and how often it is there.
 
 
-def _edges_of(node: IntArray, triangles: IntArray) -> IntArray:
-    """Return the border of triangles (m, 3) by themselves, each in the node (m,)."""
+def _edges_of(node: IntArray, triangles: IntArray, times: IntArray) -> IntArray:
+    """Return the border of triangles (m, 3) by themselves, each in the node (m,) and so many times (m,) there."""
     ends = triangles.take([1, 2, 0], axis=1).ravel()
-    return np.stack([np.repeat(node, 3), triangles.ravel(), ends, np.ones(len(ends), dtype=np.intp)])
+    return np.stack([np.repeat(node, 3), triangles.ravel(), ends, np.repeat(times, 3)])
 
 
 def _reduced(border: IntArray) -> IntArray:

@@ -16,12 +16,14 @@ from .winding import winding_numbers
 class Mesh(Surface):
     """A surface of triangles in space, world frame, from `points` (n, 3) and `triangles` (m, 3), indices of points.
 
-    A closed mesh (`is_closed`) stands for the solid inside it, any other for the bare surface. Faults are no errors:
-    triangles without area, triangles there twice, edges of one, three or more triangles are kept and can be asked for.
-    The arrays are copies of what was given, and read-only; so is everything computed from them.
+    A closed mesh (`is_closed`) stands for the solid inside it, any other for the bare surface. For `contact` corners in
+    one place count as one, and so do those of open edges within the promise's margin or the `resolution` of the
+    coordinates, where that closes the mesh; `welded` merges others. Faults are no errors: triangles without area,
+    triangles there twice, edges of one, three or more triangles are kept and can be asked for. The arrays are copies of
+    what was given, and read-only; so is everything computed from them.
 
     Raises ValueError, naming the argument, when the points are not finite real numbers (n, 3), when the triangles are
-    no whole numbers (m, 3) from 0 to n - 1, or when there is no triangle.
+    no whole numbers (m, 3) from 0 to n - 1, when there is no triangle, or when the resolution is negative.
 
     >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> tetrahedron = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])

@@ -9,7 +9,7 @@ swept sphere volumes, 2000.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,9 +75,14 @@ def mesh_distance(a: Surface, b: Surface, progress: Progress | None = None) -> M
     """
     validate_mesh("a", a)
     validate_mesh("b", b)
-    search = _Search(a, b, progress)
+    of_a, of_b = a.without_copies, b.without_copies
+    search = _Search(of_a, of_b, progress)
     search.run()
-    return search.result()
+    found = search.result()
+    if of_a is a and of_b is b:
+        return found
+    first, second = (int(mesh.given(np.array([k]))[0]) for mesh, k in ((a, found.triangle_a), (b, found.triangle_b)))
+    return replace(found, triangle_a=first, triangle_b=second, possible=len(a.triangles) * len(b.triangles))
 
 
 def _corners(mesh: Surface, triangle: int) -> FloatArray:

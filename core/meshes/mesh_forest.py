@@ -71,7 +71,8 @@ class _Forest:
     The children of a node are neighbours; a leaf has a few triangles, and some at the end of a tree have none.
     """
 
-    def __init__(self, meshes: Sequence[Mesh]) -> None:
+    def __init__(self, given: Sequence[Mesh]) -> None:
+        meshes = [mesh.without_copies for mesh in given]
         points = np.array([len(mesh.points) for mesh in meshes])
         counts = np.array([len(mesh.triangles) for mesh in meshes])
         shifts = np.repeat(np.cumsum(points) - points, counts)

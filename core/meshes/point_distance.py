@@ -61,10 +61,11 @@ def points_to_mesh(
     if least.shape != (len(array),):
         raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
     distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
+    own = mesh.without_copies
     for part in chunks(len(array), _BATCH, progress):
-        _nearest(array[part], mesh, least[part], distance[part], nearest[part], which[part])
+        _nearest(array[part], own, least[part], distance[part], nearest[part], which[part])
     report_progress(progress, 1.0)
-    return MeshPoints(read_only(distance), read_only(nearest), read_only(which))
+    return MeshPoints(read_only(distance), read_only(nearest), read_only(mesh.given(which)))
 
 
 def _nearest(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_points, validate_magnitude
+from ..arguments import as_length, as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..connected import connected_parts
@@ -22,10 +22,12 @@ from ..shapes.enclosing_sphere import enclosing_diameter
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
 from ..shapes.shape import Shape, counted
-from ..tolerance import EPS, ORIENTATION_FILTER
+from ..tolerance import EPS, ORIENTATION_FILTER, promised
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from ..vectors import cross, dot
 from .coordinates import corner_rows, scale_exponent, scale_points
+from .copies import first_copies, welded_ids
+from .near_points import near_clusters
 
 _BATCH = 1 << 14
 _ROW = 64  # points
@@ -44,6 +46,9 @@ class Surface(Shape):
     """(n, 3) the vertices; some may belong to no triangle."""
     triangles: IntArray
     """(m, 3) three vertex numbers each; counter-clockwise seen from outside, where there is an outside."""
+    resolution: float = 0.0
+    """How far apart points of one corner may be, because coordinates were rounded before they became numbers of double
+    precision; in the unit of the coordinates, those of `original`. See `margin`."""
 
     def __post_init__(self) -> None:
         """Check and copy what was given."""
@@ -57,6 +62,7 @@ class Surface(Shape):
         object.__setattr__(
             self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)), order="C"))
         )
+        object.__setattr__(self, "resolution", as_length("resolution", self.resolution))
 
     @property
     def dim(self) -> int:
@@ -134,6 +140,57 @@ class Surface(Shape):
         """Whether triangles name their corners the other way round than those of the original: it was mirrored."""
         theirs = self.original.triangles
         return self.triangles is not theirs and not np.array_equal(self.triangles, theirs)
+
+    @property
+    def margin(self) -> float:
+        """How far apart corners may be that count as one where that closes the mesh: as far as the promise allows an
+        answer to be wrong, or the resolution of the coordinates. In the unit of the coordinates of `original`."""
+        original = self.original
+        return max(promised(0.0, original.extent, original.magnitude), original.resolution)
+
+    @property
+    def first_copies(self) -> IntArray | None:
+        """(m,) for each triangle the number of the first one in its place, wound alike; None where no two are."""
+        known = self.known
+        if "first copies" not in known:
+            known["first copies"] = first_copies(self.original.points, self.original.triangles)
+        found: IntArray | None = known["first copies"]
+        return found
+
+    @property
+    def without_copies(self: _S) -> _S:
+        """The mesh with the first of the triangles in one place, wound alike; itself where no two are. Winding numbers
+        and volumes of it are the same, unless all triangles have the same number of copies."""
+        first = self.first_copies
+        if first is None:
+            return self
+        if "_without_copies" not in self.__dict__:
+            chosen, counts = np.unique(first, return_counts=True)
+            if self.original is self:
+                result = self.some_of(chosen)
+                result.__dict__["_times"] = counts if (counts != counts[0]).any() else None
+                result.known["first copies"] = None
+            else:
+                original = self.original.without_copies
+                result = original._posed(self.points, self.triangles.take(chosen, axis=0))
+            self.__dict__["_without_copies"] = result
+        found: _S = self.__dict__["_without_copies"]
+        return found
+
+    def given(self, triangles: IntArray) -> IntArray:
+        """Return which triangles of the mesh some of `without_copies` are."""
+        first = self.first_copies
+        return triangles if first is None else np.unique(first).take(triangles)
+
+    def counted(self, triangles: IntArray) -> IntArray:
+        """Return the triangles of `without_copies` that stand for some of the mesh."""
+        first = self.first_copies
+        return triangles if first is None else np.unique(first).searchsorted(first.take(triangles))
+
+    @property
+    def times(self) -> IntArray | None:
+        """(m,) how often each triangle counts in winding numbers and volumes; None where each counts once."""
+        return self.original.__dict__.get("_times")
 
     @property
     def known(self) -> dict[str, Any]:
@@ -222,10 +279,34 @@ class Surface(Shape):
         _, first = np.unique(self.loose_parts, return_index=True)
         return read_only(self.triangles[:, 0].take(first))
 
-    def welded(self: _S) -> _S:
-        """Return the mesh with points of exactly the same coordinates merged; triangles keep their order."""
-        used, place = np.unique(self.welded_ids, return_inverse=True)
-        return type(self)(self.points.take(used, axis=0), place.ravel().take(self.triangles))
+    def named(self: _S, ids: IntArray) -> _S:
+        """Return the mesh with triangles that name for each corner another point, ids[corner] (n,)."""
+        result = type(self)(self.points, ids.take(self.triangles), self.resolution)
+        result.__dict__["_times"] = self.times
+        return result
+
+    def some_of(self: _S, triangles: IntArray) -> _S:
+        """Return the mesh of some triangles (k,), with all points."""
+        result = type(self)(self.points, self.triangles.take(triangles, axis=0), self.resolution)
+        result.__dict__["_times"] = None if self.times is None else self.times.take(triangles)
+        return result
+
+    def welded(self: _S, distance: float = 0.0) -> _S:
+        """Return the mesh with points no farther apart than a distance merged; triangles keep their order.
+
+        distance: world units, >= 0. By default only points of exactly the same coordinates are merged. Of a chain of
+        points, each no farther from the next than the distance, all become the one with the least index, in its place.
+
+        Raise ValueError when the distance is negative or not finite.
+
+        >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1.000001]]
+        >>> torn = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 4]])
+        >>> torn.is_closed, torn.welded().is_closed, torn.welded(2e-6).is_closed
+        (False, False, True)
+        """
+        ids = near_clusters(self.points, as_length("distance", distance))[0]
+        used, place = np.unique(ids, return_inverse=True)
+        return type(self)(self.points.take(used, axis=0), place.ravel().take(self.triangles), self.resolution)
 
     def split(self: _S) -> list[_S]:
         """Return the loose parts as meshes of their own, in order."""
@@ -234,7 +315,7 @@ class Surface(Shape):
         result = []
         for group in np.split(self.triangles.take(order, axis=0), ends):
             used, place = np.unique(group, return_inverse=True)
-            result.append(type(self)(self.points.take(used, axis=0), place.reshape(-1, 3)))
+            result.append(type(self)(self.points.take(used, axis=0), place.reshape(-1, 3), self.resolution))
         return result
 
     def _translated(self: _S, step: FloatArray) -> _S:
@@ -266,6 +347,7 @@ class Surface(Shape):
         for corner in result.reach:
             validate_magnitude("points", corner)
         object.__setattr__(result, "triangles", read_only(np.ascontiguousarray(triangles)))
+        object.__setattr__(result, "resolution", self.resolution)
         result.__dict__["_original"] = self.original
         return result
 
@@ -333,7 +415,8 @@ class Surface(Shape):
     @cached_property
     def local_volumes(self) -> FloatArray:
         """(m,) signed volumes of the tetrahedra between the middle of the box and the triangles, in cubes of `unit`."""
-        return read_only(_tetrahedra(self.local_corners))
+        volumes = _tetrahedra(self.local_corners)
+        return read_only(volumes if self.times is None else volumes * self.times)
 
 
 def connected_triangles(triangles: IntArray, count: int) -> IntArray:
@@ -368,18 +451,6 @@ def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
         assert len(volumes.directions) == 3
         parts.append(KDops(volumes.directions, volumes.low + low, volumes.high + high))
     return replace(tree, volumes=parts[0], item_volumes=parts[1])
-
-
-def welded_ids(points: FloatArray) -> IntArray:
-    """Return (n,) for each point (n, 3) the index of the first one with the same coordinates."""
-    columns = np.ascontiguousarray((points + 0.0).T)  # + 0.0: -0.0 is 0.0
-    order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
-    ranked = columns.take(order, axis=1)
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
-    result = np.empty(len(order), dtype=np.intp)
-    result[order] = order[new].take(np.cumsum(new) - 1)
-    return result
 
 
 def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:

@@ -59,6 +59,7 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
 
     Neighbours always meet: triangles that name two common vertices are left out, and those that name one unless they
     have more than it in common. See `Mesh.welded` for doubled vertices.
+    Of triangles in one place, wound alike, the first one stands for all.
 
     Raise ValueError when it is not a Mesh; Cancelled when `progress` returns False.
 
@@ -68,9 +69,11 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     """
     validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
-    pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
-    candidates = pairs.take(without_neighbours(mesh, pairs), axis=1)
-    return beyond_corners(mesh, _meetings(mesh, mesh, candidates, subrange(progress, 0.5, 1.0)))
+    own = mesh.without_copies
+    pairs = own_candidates(own, subrange(progress, 0.0, 0.5))
+    candidates = pairs.take(without_neighbours(own, pairs), axis=1)
+    found = beyond_corners(own, _meetings(own, own, candidates, subrange(progress, 0.5, 1.0)))
+    return found if own is mesh else found.renumbered(mesh.given, mesh.given)
 
 
 def meetings(a: Mesh, b: Mesh, pairs: IntArray) -> IntArray:

@@ -139,6 +139,8 @@ class _Faces:
     """(3, q) the points at a scale at which products of three lengths neither overflow nor vanish."""
     corners: FloatArray
     """(3, n) the vertices at the same scale."""
+    times: IntArray | None
+    """(m,) how often each triangle counts; None where each counts once."""
 
     @classmethod
     def of(cls, points: FloatArray, mesh: Surface) -> _Faces:
@@ -146,7 +148,7 @@ class _Faces:
         reach = max(float(np.abs(corner).max()) for corner in mesh.reach)
         exponent = scale_exponent(max(reach, float(np.abs(points).max(initial=0.0))))
         rows, corners = (scale_points(np.ascontiguousarray(x.T), exponent) for x in (points, mesh.points))
-        return cls(points, mesh.points, mesh.triangles, rows, corners)
+        return cls(points, mesh.points, mesh.triangles, rows, corners, mesh.times)
 
     def add(self, of: IntArray, chosen: IntArray, total: FloatArray, touching: BoolArray) -> None:
         """Add the solid angle of triangle chosen[k] from point of[k] to `total`, and note which points are on one."""
@@ -157,6 +159,8 @@ class _Faces:
         angle, unsure = _angles(*(self.corners.take(corner, axis=1) - point for corner in third))
         for k in np.flatnonzero(unsure).tolist():
             angle[k] = self._exactly(of[k], chosen[k], touching)
+        if self.times is not None:
+            angle *= self.times.take(chosen)
         begin = int(of.min())
         sums = np.bincount(of - begin, angle)
         total[begin : begin + len(sums)] += sums
@@ -169,6 +173,8 @@ class _Faces:
             angle, unsure = _angles(*(self.corners.take(corner, axis=1)[:, None] - points for corner in third))
             for k, triangle in np.argwhere(unsure).tolist():
                 angle[k, triangle] = self._exactly(of.start + k, part.start + triangle, touching)
+            if self.times is not None:
+                angle *= self.times[part]
             total[of] += angle.sum(axis=1)
 
     def _exactly(self, point: int, triangle: int, touching: BoolArray) -> float:
@@ -221,7 +227,14 @@ class _Descent:
         """Return the descent of the tree of a mesh."""
         fans = fans_of(mesh)
         triangles = fans.triangles[:, ::-1] if mesh.is_turned else fans.triangles
-        return cls(faces, replace(faces, triangles=triangles), mesh.tree, *node_bounds(mesh), fans.first, fans.count)
+        return cls(
+            faces,
+            replace(faces, triangles=triangles, times=None),
+            mesh.tree,
+            *node_bounds(mesh),
+            fans.first,
+            fans.count,
+        )
 
     def add(self, of: IntArray, total: FloatArray, touching: BoolArray, progress: Progress | None) -> None:
         """Add the solid angles of all triangles from some points to `total`, and note which points are on one."""

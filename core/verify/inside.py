@@ -196,5 +196,6 @@ def turns(point: FloatArray, mesh: Mesh) -> float:
         spread += dot(p, q) * lr
         spread += dot(q, r) * lp
         spread += dot(r, p) * lq
-        total += float(np.arctan2(dot(p, cross(q, r)), spread).sum())
+        angles = np.arctan2(dot(p, cross(q, r)), spread)
+        total += float((angles if mesh.times is None else angles * mesh.times[part]).sum())
     return total / (2.0 * pi)

@@ -9,7 +9,7 @@ again this way is named in a check that says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
+from ..meshes.depth_proof import renumbered
 from ..meshes.enclosure import SURROUNDED
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
@@ -62,6 +63,8 @@ from .ties import check_realised
 
 _MOST_CURVED = 400
 """Triangles that curved pieces are measured against one by one."""
+_SLIT = 1e-9
+"""Relative: how much less room than their slits bounds may leave."""
 _TURNS = 1e-9
 """Not relative: what winding numbers are rounded by."""
 _CHUNK = 1 << 14
@@ -140,8 +143,15 @@ class _Pair:
 
     def __init__(self, contact: Contact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
         assert isinstance(contact.certificate, MeshCertificate)
-        self.contact, self.proof, self.solids, self.facets = contact, contact.certificate, solids, facets
+        self.contact, self.solids, self.facets = contact, solids, facets
         self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
+        self.slit = self.a.slit + self.b.slit
+        counted = self.a.counted, self.b.counted
+        self.proof = replace(
+            contact.certificate,
+            crossings=contact.certificate.crossings.renumbered(*counted),
+            depth_proof=renumbered(contact.certificate.depth_proof, *counted),
+        )
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
         self.sides = tuple(map(Side, solids, (self.a, self.b), (found.curved > 0 for found in facets)))
         a, b = solids
@@ -167,6 +177,7 @@ class _Pair:
                 contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits(),
                 f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}, reported {contact.signed_distance:.9g}",
             ),
+            *self._slits(),
             first("the boxes of the trees contain the triangles", self._tree_faults()),
             *self._slack(),
             *self._crossings(),
@@ -191,6 +202,15 @@ class _Pair:
     def _tree_faults(self) -> Iterator[str]:
         for name, body in (("A", self.a), ("B", self.b)):
             yield from (f"{name}: {fault}" for fault in tree_faults(body.mesh))
+
+    def _slits(self) -> list[Check]:
+        """Bounds leave room for the slits of meshes that are closed by corners near each other."""
+        contact = self.contact
+        if not self.slit or contact.status is Status.NO_DEPTH:
+            return []
+        room = min(contact.signed_distance - contact.lower_bound, contact.upper_bound - contact.signed_distance)
+        ok = room >= self.slit * (1.0 - _SLIT) - MESH_GAP * EPS * max(solid.magnitude for solid in self.solids)
+        return [Check("the bounds leave room for slits", ok, f"{room:.3g}, slits of {self.slit:.3g}")]
 
     def _status_fits(self) -> bool:
         """Return whether bounds are certified to meet where they do, and no depth is where nothing has a direction."""

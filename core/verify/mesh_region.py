@@ -107,6 +107,7 @@ def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise:
         return [Check(name, False, "there are none")]
     columns = [_columns(region.patches) for region in contact.regions]
     count, is_polygon, points, depths, normals, pairs = (np.concatenate(rows) for rows in zip(*columns, strict=True))
+    pairs = np.stack([a.counted(pairs[:, 0]), b.counted(pairs[:, 1])], axis=1)
     which = np.repeat(np.arange(len(count)), count)
     is_apart = contact.relation is Relation.WITHIN_CLEARANCE
     gap, room = (contact.signed_distance, band) if is_apart else (0.0, _DEEPER * band)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of triangles: those whose corners are in the same three places as those of one before, wound alike.
+
+They have no point that the first does not have. What is found of the first is true of all, and a search that pairs
+triangles would otherwise grow as the square of their number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import FloatArray, IntArray
+
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+"""Odd numbers whose bits are spread, by which coordinates are mixed into keys."""
+
+
+def first_copies(points: FloatArray, triangles: IntArray) -> IntArray | None:
+    """Return (m,) for each triangle (m, 3) of points the number of the first one in its place, wound alike, which may
+    be itself. None where no triangle is a copy. Exact."""
+    keys = _keys(points, triangles)
+    sorted_keys = np.sort(keys)
+    again = sorted_keys[1:][sorted_keys[1:] == sorted_keys[:-1]]
+    if not len(again):
+        return None
+    maybe = np.flatnonzero(np.isin(keys, again))
+    corners = _rotated(welded_ids(points).take(triangles.take(maybe, axis=0)))
+    order = np.lexsort(
+        (corners[:, 2], corners[:, 1], corners[:, 0])
+    )  # stable: the first of equals has the least number
+    ranked = corners.take(order, axis=0)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    if new.all():
+        return None
+    result = np.arange(len(triangles))
+    result[maybe[order]] = maybe[order[new]].take(np.cumsum(new) - 1)
+    return result
+
+
+def welded_ids(points: FloatArray) -> IntArray:
+    """Return (n,) for each point (n, 3) the index of the first one with the same coordinates."""
+    columns = np.ascontiguousarray((points + 0.0).T)  # + 0.0: -0.0 is 0.0
+    order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
+    ranked = columns.take(order, axis=1)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+    result = np.empty(len(order), dtype=np.intp)
+    result[order] = order[new].take(np.cumsum(new) - 1)
+    return result
+
+
+def _keys(points: FloatArray, triangles: IntArray) -> NDArray[np.uint64]:
+    """Return a number (m,) for each triangle, the same for all in one place, however wound; seldom the same else."""
+    columns = np.ascontiguousarray((points + 0.0).T).view(np.uint64)
+    key = np.zeros(columns.shape[1], dtype=np.uint64)
+    for column, mix in zip(columns, _MIX, strict=True):
+        key ^= column
+        key *= np.uint64(mix)
+        key ^= key >> np.uint64(32)
+    key *= np.uint64(_MIX[0])
+    result = key.take(triangles[:, 0])
+    result += key.take(triangles[:, 1])
+    result += key.take(triangles[:, 2])
+    return result
+
+
+def _rotated(corners: IntArray) -> IntArray:
+    """Return triangles (m, 3) that begin with their least corner and are wound as before; those that name a corner
+    twice in ascending order."""
+    rows, first = np.arange(len(corners))[:, None], corners.argmin(axis=1)[:, None]
+    result = corners[rows, (first + np.arange(3)) % 3]
+    ranked = np.sort(corners, axis=1)
+    thin = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
+    result[thin] = ranked[thin]
+    return result
