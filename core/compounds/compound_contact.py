@@ -27,7 +27,7 @@ from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.diameters import diameters_of
 from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
-from ..tolerance import CLEAR_LONGER, COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
+from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 from ..types import FloatArray, positive_zero, read_only
 from .compound import Compound, pair_size, pair_tolerance
 from .compound_depth import Escape, shortest_escape
@@ -243,7 +243,7 @@ class _Pair:
             frame = pair_frame(a.pieces, b.pieces)
             escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
-        translation, after = self._chosen(translations, single, escape.lower_bound)
+        translation, after = self._chosen(translations, single)
         depth = sqrt(float(translation @ translation))
         if overlap <= self.tolerance:
             if depth <= _THICK * self.tolerance:
@@ -260,8 +260,7 @@ class _Pair:
                 status = Status.BRACKET
         normals = [t / sqrt(float(t @ t)) for t in [translation, *translations[:-1]]]
         ties = [normals[0]]
-        if depth <= sqrt(float(translations[0] @ translations[0])) + self.tolerance:
-            ties += [n for n in normals[1:] if np.abs(n - normals[0]).max() > 1e-7]
+        ties += [n for n in normals[1:] if np.abs(n - normals[0]).max() > 1e-7]
         k = after.nearest
         deciding = after.contacts[k]
         if overlap <= self.band:
@@ -285,22 +284,18 @@ class _Pair:
             status=status,
         )
 
-    def _chosen(self, translations: list[FloatArray], convex: bool, least: float) -> tuple[FloatArray, _Touching]:
+    def _chosen(self, translations: list[FloatArray], convex: bool) -> tuple[FloatArray, _Touching]:
         """Return a translation that separates and the contacts after it.
 
-        Of the translations as short as the first that separates, it is the first that also stays clear beyond, or one
-        little longer, unless the first is known to be the shortest, as it is no longer than `least`; if there is none,
-        the first that separates, with a note. `convex`: both compounds are convex, so every translation that separates
-        stays clear.
+        Of the translations as short as the first that separates, it is the first that also stays clear beyond; if there
+        is none, the first that separates, with a note. `convex`: both compounds are convex, so every translation that
+        separates stays clear.
         """
         first: tuple[FloatArray, _Touching] | None = None
         for translation in translations:
             length = sqrt(float(translation @ translation))
-            if first is not None:
-                shortest = sqrt(float(first[0] @ first[0]))
-                longest = CLEAR_LONGER * shortest if shortest > least + self.tolerance else shortest
-                if length > longest + self.tolerance:
-                    break
+            if first is not None and length > sqrt(float(first[0] @ first[0])) + self.tolerance:
+                break
             after = self._after(translation)
             if -after.signed_distance > self.tolerance:
                 continue
