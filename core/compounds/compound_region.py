@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import hypot, pi
 
 import numpy as np
@@ -54,7 +55,15 @@ def _groups(patches: list[Patch], width: float) -> list[list[int]]:
     outlines = [patch.region.outline(patch.normal, _ARC_STEPS) for patch in patches]
     low = np.array([outline.min(axis=0) for outline in outlines])
     high = np.array([outline.max(axis=0) for outline in outlines])
-    hulls = [ConvexHull(outline) for outline in outlines]
+    for i, j in _with_common_corners(patches, width):
+        one, two = patches[i], patches[j]
+        if root(i) != root(j) and one.region.kind is two.region.kind and _coplanar(one, two, width):
+            parent[root(j)] = root(i)
+
+    @cache
+    def hull(k: int) -> ConvexHull:
+        return ConvexHull(outlines[k])
+
     absorbed: set[int] = set()
     for i, j in candidate_pairs(low, high, margin=width).pairs.tolist():
         one, two = patches[i], patches[j]
@@ -62,19 +71,32 @@ def _groups(patches: list[Patch], width: float) -> list[list[int]]:
         if rank > other:
             # A segment or point on a larger patch adds nothing to it, whatever normal it has.
             if j not in absorbed and all(
-                gjk(hulls[i], ConvexHull(point[None])).gap <= width for point in two.region.vertices
+                gjk(hull(i), ConvexHull(point[None])).gap <= width for point in two.region.vertices
             ):
                 absorbed.add(j)
                 parent[root(j)] = root(i)
             continue
         if j in absorbed or i in absorbed or root(i) == root(j):
             continue
-        if rank == other and (rank == 0 or _coplanar(one, two, width)) and gjk(hulls[i], hulls[j]).gap <= width:
+        if rank == other and (rank == 0 or _coplanar(one, two, width)) and gjk(hull(i), hull(j)).gap <= width:
             parent[root(j)] = root(i)
     groups: dict[int, list[int]] = {}
     for k in range(len(patches)):
         groups.setdefault(root(k), []).append(k)
     return list(groups.values())
+
+
+def _with_common_corners(patches: list[Patch], width: float) -> list[list[int]]:
+    """Return the pairs of polygons and segments that have a corner in common, to `width`: they touch."""
+    kept = [k for k, patch in enumerate(patches) if patch.region.kind is not RegionKind.POINT]
+    corners = [patches[k].region.vertices for k in kept]
+    if not corners:
+        return []
+    points, owner = np.concatenate(corners), np.repeat(kept, [len(rows) for rows in corners])
+    i, j = candidate_pairs(points, points, margin=width).pairs.T
+    away = points[i] - points[j]
+    pairs = np.sort(owner[np.stack([i, j], axis=1)[(away * away).sum(axis=1) <= width * width]], axis=1)
+    return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist()
 
 
 def _coplanar(one: Patch, two: Patch, width: float) -> bool:

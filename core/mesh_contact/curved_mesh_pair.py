@@ -35,6 +35,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CLEAR_LONGER, CURVED_ROUNDING, EPS, promised
 from ..types import FloatArray
+from .curved_mesh_regions import curved_mesh_regions
 from .mesh_pair import MeshPair
 from .mesh_result import MeshDraft
 
@@ -61,7 +62,7 @@ class CurvedPair:
         if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
             draft = self._apart(near)
         else:
-            draft = self._by_pieces(near) or self._by_facets(near)
+            draft = self._resting(near) or self._by_pieces(near) or self._by_facets(near)
         report_progress(self.pair.progress, 1.0)
         return draft
 
@@ -89,20 +90,59 @@ class CurvedPair:
                     notes=tuple(pair.notes),
                 )
             pair.note_side(points)
-        beside = self._compound() if gap <= self.band and self.mesh.solid else None
+        is_near = gap <= max(self.band, pair.clearance)
+        regions = curved_mesh_regions(self.pieces, self.mesh, gap, self.band, self.of_a) if is_near else ()
+        normal = self._signed(near.normal)
+        if regions and gap <= self.tolerance:
+            normal = regions[0].normal  # a touch has that of any triangle there
         return MeshDraft(
             relation=pair.apart_relation(gap, self.band),
             intersects=near.signed_distance <= 0.0,
             signed_distance=gap,
             lower=near.lower_bound,
             upper=near.upper_bound,
-            normal=self._signed(near.normal),
+            normal=normal,
             points=points,
             surface=gap,
             crossings=Crossings.none(),
-            regions=() if beside is None else beside.regions,
+            regions=regions,
             notes=tuple(pair.notes),
-            compound=beside,
+        )
+
+    def _resting(self, near: Nearest) -> MeshDraft | None:
+        """Return the results for shapes that overlap by no more than the contact tolerance, as the triangles that face
+        the pieces show; None where those do not separate them."""
+        if -inf < near.signed_distance < -self.band - self.tolerance:
+            return None
+        regions = curved_mesh_regions(self.pieces, self.mesh, 0.0, self.band, self.of_a)
+        patches = [patch for region in regions for patch in region.patches]
+        if not patches:
+            return None
+        deepest = max(patches, key=lambda patch: float(patch.region.depths.max()))
+        depth = max(0.0, float(deepest.region.depths.max()))
+        start = self._signed(-depth * regions[0].normal)
+        out = find_separation(self.pieces, self.mesh, start, self.tolerance)
+        length = self.band if out is None else length_of(out.translation)
+        if out is None or length > self.band:
+            return None
+        normal = self._signed(-out.translation) / length if length > self.tolerance else regions[0].normal
+        if length <= self.tolerance:
+            length = 0.0
+        translation = self._signed(-length * normal)
+        touch = out.touch if out.touch is not None else deepest.region.centroid
+        upper = min(near.upper_bound, 0.0) if near.signed_distance > -inf else 0.0
+        return MeshDraft(
+            relation=Relation.TOUCHING,
+            intersects=True,
+            signed_distance=-length,
+            lower=-length - self.tolerance,
+            upper=max(-length, upper),
+            normal=normal,
+            points=(touch - translation, touch) if self.of_a else (touch, touch - translation),
+            crossings=Crossings.none(),
+            regions=regions,
+            slacks=self.slacks,
+            notes=tuple(self.pair.notes),
         )
 
     def _compound(self) -> Contact | None:

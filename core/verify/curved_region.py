@@ -54,7 +54,7 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     round_one = features[0].disk_radius > 0.0 or features[1].disk_radius > 0.0
     missed = False
     if round_one:
-        whole, missed = _check_round(region, features, points, frame, VERIFY_OUTLINE * rounding, at_witness)
+        whole, missed = check_round(region, features, points, frame, VERIFY_OUTLINE * rounding, at_witness)
     else:
         hulls = ConvexHull(points[0]), ConvexHull(points[1])
         own = EPS * max(hull.magnitude for hull in hulls)
@@ -144,7 +144,7 @@ def _check_names(
     return Check(_NAMES, True, f"{len(region.vertices)} vertices")
 
 
-def _check_round(
+def check_round(
     region: Region,
     features: tuple[FlatFeature, ...],
     points: tuple[FloatArray, ...],

@@ -160,7 +160,7 @@ def region_faults(region: Region | None, a: ConvexShape, b: ConvexShape) -> Iter
     most = a.dim if a.dim == 2 else np.inf  # in the plane the contact plane is a line
     limits = {RegionKind.POINT: (1, 1), RegionKind.SEGMENT: (2, 2), RegionKind.POLYGON: (3, most)}
     least, most = limits[region.kind]
-    if not isinstance(region.arcs, tuple) or not all(_is_arc(arc, count, a.dim) for arc in region.arcs):
+    if not isinstance(region.arcs, tuple) or not all(is_arc(arc, count, a.dim) for arc in region.arcs):
         yield f"arcs are {region.arcs!r}"
     if region.arcs:
         if isinstance(a, Polytope) and isinstance(b, Polytope):
@@ -246,7 +246,8 @@ def is_array(value: object, shape: tuple[int | None, ...]) -> bool:
     )
 
 
-def _is_arc(value: object, count: int, dim: int) -> bool:
+def is_arc(value: object, count: int, dim: int) -> bool:
+    """Return whether a value is an arc of a region with so many vertices."""
     return (
         isinstance(value, Arc)
         and are_indices((value.side,), count)

@@ -40,6 +40,7 @@ from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY
 from ..types import FloatArray
 from .check import Check, Verification
 from .compound import check_compound
+from .curved_mesh_region import check_curved_mesh_regions
 from .form import (
     Test,
     absent_fields,
@@ -281,7 +282,7 @@ class _Pair:
         found = held or bool(len(self.proof.crossings))
         if self.curved and not found:
             # Facets do not tell of what is between them and the surface.
-            gap = self._gap(np.zeros(3), 0.0)
+            gap = self._gap(np.zeros(3), self.promise)
             if gap is None:
                 found = bool(self.contact.intersects)
             else:
@@ -396,6 +397,15 @@ class _Pair:
             meshes = self.facets[0].mesh, self.facets[1].mesh
             form = first("the regions are well-formed", region_faults(contact, *meshes))
             found = check_mesh_regions(contact, self.a, self.b, self.band, self.promise) if form.ok else []
+            return [form, *found]
+        if contact.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE) and of_pieces is None:
+            of_a = not isinstance(self.solids[0], Mesh)
+            body, solid = (self.b, self.solids[0]) if of_a else (self.a, self.solids[1])
+            assert not isinstance(solid, Mesh)
+            pieces = pieces_of(solid)
+            sides = (pieces, body.mesh) if of_a else (body.mesh, pieces)
+            form = first("the regions are well-formed", region_faults(contact, *sides))
+            found = check_curved_mesh_regions(contact, pieces, body, of_a, self.band, self.promise) if form.ok else []
             return [form, *found]
         name = "the regions are those of the pieces"
         if of_pieces is None:

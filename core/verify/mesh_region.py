@@ -18,11 +18,24 @@ from ..meshes.point_distance import point_triangle_distances
 from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
 from ..result import Contact, Relation
+from ..shapes.curved_shape import ConvexShape
 from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT
 from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
-from .form import MEASURES, Test, are_indices, are_pairs, field_faults, is_array, of_kind, vector, vectors
+from .form import (
+    MEASURES,
+    Test,
+    are_indices,
+    are_pairs,
+    field_faults,
+    is_arc,
+    is_array,
+    is_feature,
+    of_kind,
+    vector,
+    vectors,
+)
 from .merged_region import differences
 from .surfaces import points_off
 
@@ -30,8 +43,13 @@ _LEANING = 0.5
 """Sine of the angle between a triangle and the plane of its patch up to which they may be parallel."""
 
 
-def region_faults(contact: Contact, a: Mesh, b: Mesh) -> Iterator[str]:
-    """Yield the faults in the form of regions made of triangles."""
+Pieces = Sequence[ConvexShape]
+"""The pieces of a curved shape."""
+
+
+def region_faults(contact: Contact, a: Mesh | Pieces, b: Mesh | Pieces) -> Iterator[str]:
+    """Yield the faults in the form of regions made of triangles and the pieces of curved shapes."""
+    counts = tuple(len(side.triangles) if isinstance(side, Mesh) else len(side) for side in (a, b))
     tests: dict[str, Test] = {
         "kind": of_kind(RegionKind),
         "normal centroid": vector(3),
@@ -43,14 +61,14 @@ def region_faults(contact: Contact, a: Mesh, b: Mesh) -> Iterator[str]:
             yield f"a region is a {type(region).__name__}"
             return
         yield from field_faults(region, tests | MEASURES)
-        if isinstance(region.patches, TrianglePatches):
+        if isinstance(region.patches, TrianglePatches) and isinstance(a, Mesh) and isinstance(b, Mesh):
             yield from _column_faults(region.patches, a, b)
             continue
         for patch in region.patches:
             if not (isinstance(patch, Patch) and isinstance(patch.region, Region) and is_array(patch.normal, (3,))):
                 yield f"a patch is {patch!r}"
                 return
-            if not all(are_indices((k,), len(mesh.triangles)) for k, mesh in ((patch.piece_a, a), (patch.piece_b, b))):
+            if not all(are_indices((k,), n) for k, n in zip((patch.piece_a, patch.piece_b), counts, strict=True)):
                 yield f"a patch is of triangles {patch.piece_a!r} and {patch.piece_b!r}"
                 return
             yield from _patch_faults(patch, a, b)
@@ -80,23 +98,30 @@ def _column_faults(patches: TrianglePatches, a: Mesh, b: Mesh) -> Iterator[str]:
         yield f"depths or triangles of patches are {patches.depths!r} and {patches.faces!r}"
 
 
-def _patch_faults(patch: Patch, a: Mesh, b: Mesh) -> Iterator[str]:
+def _patch_faults(patch: Patch, a: Mesh | Pieces, b: Mesh | Pieces) -> Iterator[str]:
     region, count = patch.region, len(patch.region.vertices)
+    is_round = not (isinstance(a, Mesh) and isinstance(b, Mesh))
     yield from field_faults(
         region,
         {"kind": of_kind(RegionKind), "vertices": vectors(3), "centroid": vector(3)}
-        | {"depths": lambda depths: is_array(depths, (count,)), "arcs": lambda arcs: arcs == ()}
+        | {"depths": lambda depths: is_array(depths, (count,)), "arcs": of_kind(tuple)}
         | MEASURES,
     )
-    least, most = {RegionKind.POINT: (1, 1), RegionKind.SEGMENT: (2, 2), RegionKind.POLYGON: (3, np.inf)}[region.kind]
+    if not all(is_round and is_arc(arc, count, 3) for arc in region.arcs):
+        yield f"arcs are {region.arcs!r}"
+    fewest = 2 if region.arcs else 3  # of a lens
+    limits = {RegionKind.POINT: (1, 1), RegionKind.SEGMENT: (2, 2), RegionKind.POLYGON: (fewest, np.inf)}
+    least, most = limits[region.kind]
     if not least <= count <= most:
         yield f"{count} vertices for a {region.kind!r}"
-    faces = tuple(
-        Feature(FeatureKind.FACE, tuple(mesh.triangles[k].tolist()))
-        for k, mesh in ((patch.piece_a, a), (patch.piece_b, b))
-    )
-    if region.features != (faces,) * count:
-        yield f"features are {region.features!r}, not {faces!r}"
+    for name, k, side in (("A", patch.piece_a, a), ("B", patch.piece_b, b)):
+        found = {pair[name == "B"] for pair in region.features}
+        if isinstance(side, Mesh):
+            fits = found == {Feature(FeatureKind.FACE, tuple(side.triangles[k].tolist()))}
+        else:
+            fits = all(is_feature(feature, side[k]) for feature in found)
+        if not fits or len(region.features) != count:
+            yield f"features of {name} are {region.features!r}"
 
 
 def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise: float) -> list[Check]:
