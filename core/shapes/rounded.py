@@ -30,7 +30,7 @@ class Rounded(CurvedShape):
     """All points within a radius of a shape, which may itself be curved."""
 
     core: Polytope | CurvedShape
-    """The shape that is rounded. A `Rounded` core is replaced by its own core, and the radii add."""
+    """The shape that is rounded. A `Rounded` core is replaced by its own, a ball by its centre, and the radii add."""
     radius: float
     """Distance from the core to the surface, >= 0, world units: of a sphere, circle or capsule its radius."""
 
@@ -41,6 +41,8 @@ class Rounded(CurvedShape):
             raise ValueError(f"core must be a shape, not {type(core).__name__}")
         reach += core.rounding_radius
         core = core_of(core)
+        if isinstance(core, Ellipsoid) and core.skeleton is not None:
+            core = core.skeleton  # of a ball: its radius is counted already
         low, high = core.bounds
         validate_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
         set_parts(self, {"core": core, "radius": reach})

@@ -459,6 +459,16 @@ def test_a_point_in_a_cylinder_has_witness_points_that_realise_the_depth():
         assert_verified(c, a, b)
 
 
+def test_a_ball_that_is_rounded_is_as_large_wherever_it_is_moved():
+    ball = Rounded(Ellipsoid((0, 0, 0), (1, 1, 1)), 1)
+    for moved in (ball, ball.translated((5, 0, 0)), ball.scaled(3.0), ball.transformed(np.diag([2.0, 2.0, 2.0, 1.0]))):
+        size = moved.radius / 2.0
+        beside = Sphere(moved.center + size * np.array([5.0, 0, 0]), size)
+        assert contact(moved, beside).signed_distance == pytest.approx(2.0 * size, rel=1e-12)
+        assert np.ptp(moved.bounds, axis=0) == pytest.approx(4.0 * size, rel=1e-12)
+    assert (ball.translated((5, 0, 0)).radius, ball.scaled(3.0).radius) == (2.0, 6.0)
+
+
 def test_radii_of_rounded_shapes_add():
     core = Box((0, 0, 0), (1, 1, 1))
     twice = Rounded(Rounded(core, 0.1), 0.2)
