@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Points that are near each other, joined to clusters: chains of steps of a distance or less.
 
-All points of a small cell are near each other, whatever their number: so many points in nearly one place take no more
-time than as many elsewhere.
+Most points have no other near along some axis, and are left out first. All points of a small cell are near each other,
+whatever their number: so many points in nearly one place take no more time than as many elsewhere.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..connected import connected_parts
 from ..runs import group_chunks, ranges
+from ..tolerance import EPS
 from ..types import FloatArray, IntArray
 from .copies import welded_ids
 
+_ROUNDED = 1.0 + 4.0 * EPS
+"""Times the distance: of points no farther apart, as computed, no coordinates differ by more."""
 _CELL = 0.5
 """Times the distance: the sides of cells, whose diagonals are less than the distance then."""
 _MOST_CELLS = 2.0**50
@@ -30,6 +33,9 @@ def near_clusters(points: FloatArray, distance: float) -> tuple[IntArray, IntArr
     if not (distance > 0.0 and len(points)):
         return ids, np.zeros((0, 2), dtype=np.intp)
     spots = np.flatnonzero(ids == np.arange(len(ids)))
+    spots = spots.take(_in_company(points.take(spots, axis=0), _ROUNDED * distance))
+    if not len(spots):
+        return ids, np.zeros((0, 2), dtype=np.intp)
     places = points.take(spots, axis=0)
     order, first = _cells(places, _CELL * distance)
     count = np.diff(first, append=len(order))
@@ -50,9 +56,21 @@ def near_clusters(points: FloatArray, distance: float) -> tuple[IntArray, IntArr
         p = order.take(np.repeat(first.take(i[cells]), size) + place // across)
         q = order.take(np.repeat(first.take(j[cells]), size) + place % across)
         links = np.concatenate([links, _near(places, p, q, distance)])
-    cluster = np.zeros(len(points), dtype=np.intp)
+    cluster = np.arange(len(points))
     cluster[spots] = spots.take(connected_parts(links, len(spots)))
     return cluster.take(ids), spots.take(links)
+
+
+def _in_company(points: FloatArray, distance: float) -> IntArray:
+    """Return which points (n, 3) have others that steps of a distance or less lead to along x, of those along y, and of
+    those along z; all that are near another are among them."""
+    group = np.zeros(len(points), dtype=np.intp)
+    for row in points.T:
+        order = np.lexsort((row, group))
+        last, ranked = group.take(order), row.take(order)
+        group[order[1:]] = np.cumsum((last[1:] != last[:-1]) | (ranked[1:] - ranked[:-1] > distance))
+        group[order[0]] = 0
+    return np.flatnonzero(np.bincount(group).take(group) > 1)
 
 
 def _cells(points: FloatArray, size: float) -> tuple[IntArray, IntArray]:

@@ -20,7 +20,7 @@ from contact_lens.core.meshes.triangle_pairs import crossing_triangles, self_cro
 from .assertions import assert_progress
 from .exact import Exact, exact
 from .generators import rotation
-from .mesh_shapes import block, joined, sheet, sphere, torus
+from .mesh_shapes import block, joined, sheet, sphere, suzanne, torus
 from .oracles import cross, dot, minus
 
 EPS = 2.0**-52
@@ -339,6 +339,15 @@ def test_refined_surfaces_of_single_precision_do_not_cross_themselves() -> None:
         crossings = self_crossings(Mesh(single, surface.triangles))
         assert not len(crossings.of_kind(Meeting.CROSSING))
         assert not len(crossings.of_kind(Meeting.COPLANAR))
+
+
+def test_floats_part_nearly_all_neighbours_of_a_refined_surface() -> None:
+    mesh = Mesh(*suzanne(2))
+    overlapping = mesh.tree.overlapping_pairs().pairs
+    first, second = (mesh.triangles[side] for side in overlapping.T)
+    common = (first[:, :, None] == second[:, None]).sum(axis=(1, 2))
+    looked_at = self_crossings(mesh).candidates - np.count_nonzero(common == 0)
+    assert looked_at < 0.01 * np.count_nonzero(common == 1)
 
 
 def subdivided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
