@@ -176,7 +176,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     loops = [_sides_of(patch, origin, frame) for patch in patches]
     rounded = [any(side.disk is not None for side in loop) for loop in loops]
     rows = [[side[:2] for side in loop] for loop in loops]
-    low, high = np.array([_box_of(patch, origin, frame) for patch in patches]).transpose(1, 0, 2)
+    low, high = np.array([_box_of(loop) for loop in loops]).transpose(1, 0, 2)
     beside: list[list[int]] = [[] for _ in loops]
     for i, j in candidate_pairs(low, high, margin=rounding).pairs.tolist():
         beside[i].append(j)
@@ -231,14 +231,11 @@ def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[Side]
     return [Side(x0, y0, x1, y1, disks.get(k)) for k, ((x0, y0), (x1, y1)) in enumerate(ends)]
 
 
-def _box_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a box (2,), (2,) around a polygon in the frame of a plane; with the whole circles of its arcs."""
-    points = (patch.region.vertices - origin) @ frame
-    low, high = points.min(axis=0), points.max(axis=0)
-    for arc in patch.region.arcs:
-        center = (arc.center - origin) @ frame
-        low, high = np.minimum(low, center - arc.radius), np.maximum(high, center + arc.radius)
-    return low, high
+def _box_of(loop: list[Side]) -> tuple[FloatArray, FloatArray]:
+    """Return a box (2,), (2,) around a polygon in a plane: that of its corners, grown by how far arcs bulge."""
+    corners = np.array([side[:2] for side in loop])
+    bulge = max(side.bulge for side in loop)
+    return corners.min(axis=0) - bulge, corners.max(axis=0) + bulge
 
 
 def _hidden(

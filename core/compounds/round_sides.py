@@ -30,6 +30,14 @@ class Side(NamedTuple):
         """Angle of an arc, in (0, 2 pi]; 0 of a straight side."""
         return 0.0 if self.disk is None else angle_of(self.disk, self[:2], self[2:4])
 
+    @property
+    def bulge(self) -> float:
+        """How far an arc is from its chord at most; 0 of a straight side."""
+        if self.disk is None:
+            return 0.0
+        angle = self.angle
+        return self.disk.radius * (1.0 - cos(0.5 * angle) if angle <= pi else 2.0)
+
     def at(self, fraction: float) -> Place:
         """Return the place at a fraction of the side."""
         if fraction <= 0.0 or fraction >= 1.0:
