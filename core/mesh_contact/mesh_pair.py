@@ -21,7 +21,7 @@ from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import Samples, crossing_pair, sample_surface
-from ..meshes.depth_proof import DepthProof, renumbered
+from ..meshes.depth_proof import CrossingPair, DepthProof, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
@@ -362,11 +362,16 @@ class MeshPair:
         self.notes.append(NO_DEPTH)
         return self._draft(Relation.PENETRATING)
 
+    @cached_property
+    def _deepest_pair(self) -> CrossingPair | None:
+        """The crossing triangles that prove the largest depth."""
+        return crossing_pair(self.a.mesh, self.b.mesh, self.crossings)
+
     def _is_deep(self) -> bool:
         """Return whether two that intersect are known to do so by more than the contact tolerance."""
         if not len(self.crossings):
             return self.surface > self.band
-        deepest = crossing_pair(self.a.mesh, self.b.mesh, self.crossings)
+        deepest = self._deepest_pair
         return deepest is not None and deepest.least > self.band
 
     def _within(self, inner: Body, outer: Body) -> bool:
@@ -535,6 +540,8 @@ class MeshPair:
     def _search(self) -> SeparationSearch:
         """Return a search that knows how B leaves A from where they face each other within the contact tolerance."""
         search = SeparationSearch(self.a, self.b, self.budget)
+        if self._is_deep():
+            return search
         regions = [region for region in self.touching if region.normal.any()]
         for region in regions[:_MOST_NORMALS]:
             together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
@@ -582,7 +589,7 @@ class MeshPair:
 
     def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
         """Look for shorter translations; return a certified lower bound of the depth and keep its proof."""
-        self.depth_proof = search_depth(search, self.crossings, self.band, progress)
+        self.depth_proof = search_depth(search, self.crossings, self._deepest_pair, self.band, progress)
         return 0.0 if self.depth_proof is None else self.depth_proof.least
 
     def _relate(self, deep: MeshDraft, least: float) -> None:

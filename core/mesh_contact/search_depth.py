@@ -8,8 +8,8 @@ from math import inf
 
 from ..meshes.crossing_boxes import crossing_boxes
 from ..meshes.crossings import Crossings
-from ..meshes.depth_bounds import common_ball, crossing_pair, point_inside
-from ..meshes.depth_proof import DepthProof
+from ..meshes.depth_bounds import common_ball, point_inside
+from ..meshes.depth_proof import CrossingPair, DepthProof
 from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.translation_grid import TranslationGrid
 from ..progress import Progress, subrange
@@ -33,16 +33,19 @@ _RESOLVED = 0.98
 
 
 def search_depth(
-    search: SeparationSearch, crossings: Crossings, band: float, progress: Progress | None = None
+    search: SeparationSearch,
+    crossings: Crossings,
+    of_pair: CrossingPair | None,
+    band: float,
+    progress: Progress | None = None,
 ) -> DepthProof | None:
     """Look for shorter translations than the best of a search; return what proves a lower bound of the depth.
 
-    None where nothing proves one. Where no lower bound exceeds `band`, translations by that are tried: one as short
-    decides that the meshes only touch, and ends a search without a limit in seconds. Raise Cancelled when `progress`
-    returns False.
+    None where nothing proves one; `of_pair` proves one already. Where no lower bound exceeds `band`, translations
+    by that are tried: one as short decides that the meshes only touch, and ends a search without a limit in seconds.
+    Raise Cancelled when `progress` returns False.
     """
     a, b, budget, last = search.a, search.b, search.budget, subrange(progress, 1.0, 1.0)
-    of_pair = crossing_pair(a.mesh, b.mesh, crossings)
     best: DepthProof | TranslationGrid | None = of_pair
     if _least(best) <= band < search.length:
         for direction in contact_directions(a, b, crossings):
