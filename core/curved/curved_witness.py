@@ -73,4 +73,5 @@ def contains_foot(feature: FlatFeature, normal: FloatArray, place: FloatArray) -
         square = float(direction @ direction)
         fraction = min(max(float((foot - first) @ direction) / square, 0.0), 1.0) if square > 0.0 else 0.0
         return float(np.linalg.norm(foot - first - fraction * direction)) <= slack
-    return polytope_contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
+    near = polytope_contact(ConvexHull(foot[None]), ConvexHull(feature.points), contact_tolerance=0.0)
+    return near.signed_distance <= slack

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf, sqrt
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ..runs import group_chunks, ranges
 from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross, dot, squared_lengths
+from .simplex import Vector
 
 SPHERE_ROUNDING = 8.0
 """Times EPS: relative rounding of a distance, a root of three squares, and a little more: spheres are wider by it."""
@@ -98,9 +100,11 @@ class _Groups:
             reach += self.radii
         return reach, np.maximum.reduceat(reach, self.starts)
 
-    def first(self, mask: BoolArray) -> IntArray:
-        """Return the first item (g,) of each group of which `mask` (n,) is true; there must be one."""
-        hits = np.flatnonzero(mask)
+    def first(self, reach: FloatArray, most: FloatArray) -> IntArray:
+        """Return the first item (g,) of each group whose `reach` (n,) is the largest of the group, `most` (g,)."""
+        if len(self.sizes) == 1:
+            return np.array([reach.argmax()])
+        hits = np.flatnonzero(reach == self.spread(most))
         return hits[np.searchsorted(hits, self.starts)]
 
     def take(self, groups: IntArray) -> tuple[_Groups, IntArray]:
@@ -149,14 +153,14 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
     if groups.radii is None and int(groups.sizes.max()) <= 3:
         return _centers_of_three(groups)
     reach, most = groups.reach(np.zeros((3, len(groups.starts))))
-    first = groups.first(reach == groups.spread(most))
+    first = groups.first(reach, most)
     center = groups.rows[:, first].copy()
     best, best_reach = center.copy(), np.full(len(first), np.inf)
     support = np.full((len(first), dim + 1), -1, dtype=np.intp)
     support[:, 0] = first
     if groups.radii is None:
         reach, most = groups.reach(center)
-        second = groups.first(reach == groups.spread(most))
+        second = groups.first(reach, most)
         support[:, 1] = second
         center, radius = 0.5 * center + 0.5 * groups.rows[:, second], 0.5 * most
     else:
@@ -172,7 +176,7 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
         growing = most > radius[active] * (1.0 + _SPHERE_DONE * EPS)
         if not growing.any():
             break
-        farthest = items[part.first(reach == part.spread(most))][growing]
+        farthest = items[part.first(reach, most)][growing]
         going = active[growing]
         few = np.concatenate([farthest[:, None], support[going]], axis=1)
         new_center, new_radius, kept = _around_few(groups, few, dim)
@@ -212,6 +216,8 @@ def _around_few(groups: _Groups, few: IntArray, dim: int) -> tuple[FloatArray, F
     few (a, dim + 2) are items, -1 for none; the first is on the sphere. The smallest sphere is the smallest of all
     that some of them determine and that contain the others: the centre from which they reach least far.
     """
+    if len(few) == 1 and groups.radii is None:
+        return _around_few_points(groups.rows, few[0].tolist(), dim)
     items, filled = few.T, few.T >= 0
     p = groups.rows[:, items]  # (3, dim + 2, a)
     r = np.zeros(items.shape) if groups.radii is None else groups.radii[items]
@@ -236,6 +242,57 @@ def _around_few(groups: _Groups, few: IntArray, dim: int) -> tuple[FloatArray, F
             kept[1:, better] = -1
             kept[1 : len(chosen) + 1, better] = items[chosen[:, number], better]
     return p[:, 0] + best, least, kept.T
+
+
+def _around_few_points(rows: FloatArray, few: list[int], dim: int) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return what `_around_few` does of points of one group, to the last bit: plain floats are quicker for so few."""
+    items = [item for item in few if item >= 0]
+    first, *others = rows[:, items].T.tolist()
+    ends = [(x - first[0], y - first[1], z - first[2]) for x, y, z in others]
+    squares = [x * x + y * y + z * z for x, y, z in ends]
+    best, square = (0.0, 0.0, 0.0), max(squares)
+    least, chosen = sqrt(square), tuple[int, ...]()
+    for choice in (c for size in range(1, dim + 1) for c in combinations(range(len(ends)), size)):
+        x, y, z = center = _dual_of_few([ends[k] for k in choice], [0.5 * squares[k] for k in choice])
+        most = x * x + y * y + z * z
+        if not most < square:
+            continue
+        for u, v, w in ends:
+            u, v, w = u - x, v - y, w - z
+            reach = u * u + v * v + w * w
+            if reach > most:
+                most = reach
+                if most >= square:
+                    break
+        else:
+            if sqrt(most) < least:
+                best, least, square, chosen = center, sqrt(most), most, choice
+    kept = [items[0], *(items[k + 1] for k in chosen), *[-1] * (dim - len(chosen))]
+    return rows[:, items[:1]] + np.array(best)[:, None], np.array([least]), np.array([kept])
+
+
+def _dual_of_few(ends: list[Vector], values: list[float]) -> Vector:
+    """Return `_dual_point` of plain floats; infinity where there is none."""
+    (ux, uy, uz), (vx, vy, vz), a = ends[0], ends[-1], values[0]
+    if len(ends) == 1:
+        square = ux * ux + uy * uy + uz * uz
+        x, y, z = ux * a, uy * a, uz * a
+    elif len(ends) == 2:
+        b = values[1]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        square = nx * nx + ny * ny + nz * nz
+        x = (vy * nz - vz * ny) * a + (ny * uz - nz * uy) * b
+        y = (vz * nx - vx * nz) * a + (nz * ux - nx * uz) * b
+        z = (vx * ny - vy * nx) * a + (nx * uy - ny * ux) * b
+    else:
+        (wx, wy, wz), (vx, vy, vz) = ends[2], ends[1]
+        _, b, c = values
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        square = nx * wx + ny * wy + nz * wz
+        x = (vy * wz - vz * wy) * a + (wy * uz - wz * uy) * b + nx * c
+        y = (vz * wx - vx * wz) * a + (wz * ux - wx * uz) * b + ny * c
+        z = (vx * wy - vy * wx) * a + (wx * uy - wy * ux) * b + nz * c
+    return (x / square, y / square, z / square) if square else (inf, inf, inf)
 
 
 def _reach_of_few(offsets: FloatArray, r: FloatArray, filled: BoolArray, centers: FloatArray) -> FloatArray:

@@ -127,8 +127,18 @@ def test_sizes_near_the_limits_of_floats():
 def test_among_others_it_is_the_same_to_the_last_bit():
     rng = np.random.default_rng(2)
     points = [rng.normal(size=(int(rng.integers(1, 40)), 3)) for _ in range(200)]
+    # Many points on one sphere, in one plane, in one line, in one place.
+    points += [rng.integers(0, 3, (int(rng.integers(1, 20)), 3)) * rng.uniform(0.1, 2.0, 3) for _ in range(200)]
+    points += [BOX.vertices @ turned(3, k)[:3, :3] for k in range(100)]
     alone = [ConvexHull(some).diameter for some in points]
     assert diameters_of([ConvexHull(some) for some in points]).tolist() == alone
+    flat = [np.unique(some[:, :2], axis=0) for some in points]
+    circles = np.array([enclosing_spheres(some, None, np.zeros(1, int))[1][0] for some in flat])
+    sizes = np.array([len(some) for some in flat])
+    chosen = np.flatnonzero(sizes > 3)
+    together = np.concatenate([flat[k] for k in chosen])
+    starts = np.cumsum(sizes[chosen]) - sizes[chosen]
+    assert enclosing_spheres(together, None, starts)[1].tolist() == circles[chosen].tolist()
     assert diameters_of([Sphere((0, 0, 0), 1), BOX]).tolist() == [2.0, BOX.diameter]
 
 
