@@ -214,7 +214,9 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
         length += along
         count = max(1, round(_ARC_STEPS * side.angle / (2.0 * pi)))
         chords += [side.part(k / count, (k + 1) / count) for k in range(count)]
-    sides = np.array([side[:4] for side in chords]).reshape(-1, 2, 2) @ frame.T + origin
+    ends = np.array([side[:4] for side in chords]).reshape(-1, 2, 2)
+    ends = ends[np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) > rounding]  # the rest is rounding
+    sides = ends @ frame.T + origin
     if twice <= 0.0:
         return sides, region.area, region.length, region.centroid
     return sides, 0.5 * twice, length, origin + (mx * u + my * v) / (3.0 * twice)

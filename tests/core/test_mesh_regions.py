@@ -178,6 +178,21 @@ def test_parts_that_lie_on_each_other_count_once():
     assert_verified(c, ground, cross)
 
 
+def test_the_outline_of_parts_that_lie_on_each_other_has_no_sides_of_rounding():
+    rng = np.random.default_rng(1)
+    ground = Mesh(*FLOORS["open"])
+    cross = Mesh(*joined([block((1.0, 0.4, 0.3), (-0.5, -0.2, 0)), block((0.4, 1.0, 0.3), (-0.2, -0.5, 0))]))
+    for _ in range(4):
+        pose = frame(rng)
+        a, b = jittered(ground.transformed(pose), rng), jittered(cross.transformed(pose), rng)
+        c = contact(a, b, budget=0)
+        (region,) = c.regions
+        lengths = np.linalg.norm(region.outline[:, 1] - region.outline[:, 0], axis=1)
+        assert lengths.sum() == pytest.approx(4.0, rel=1e-6)
+        assert lengths.min() > 1e-14
+        assert_verified(c, a, b)
+
+
 def test_a_touch_has_a_region_and_a_direction_at_every_size_and_place():
     for scale, place in ((1e-4, 0.0), (1e5, 0.0), (1.0, 1e6), (1e-30, 0.0), (1e30, 0.0)):
         ground, body = FLOORS["open"], BODIES["box"][0]
