@@ -245,8 +245,8 @@ class Contact(ReadOnlyArrays):
     the decisions made from samples."""
     signed_distance: float
     """> 0 gap, 0 touching, < 0 minus the length of the smallest translation (of compounds and meshes: the smallest
-    known) that separates. Where only bounds are known it may be longer by CLEAR_LONGER, to stay clear beyond it. 0.0
-    where `has_depth` is False."""
+    known) that separates. Where only bounds are known it may be up to CLEAR_LONGER times as long, to stay clear beyond
+    it. 0.0 where `has_depth` is False."""
     normal: FloatArray
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair, and so does moving
     compounds and meshes a little farther along the normal, by up to 1e-3 of the depth, 1e-5 of the smaller size and the
