@@ -55,7 +55,7 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
     reach = abs(gap) + tolerance + REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
     pairs = near_triangles(a.mesh, b.mesh, reach)
     facing, parallel = facing_triangles(a, b, pairs, gap, tolerance)
-    regions = _polygons(a, b, facing, tolerance, toward)
+    regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
     regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
@@ -92,10 +92,13 @@ def named_regions(
 # Polygons
 
 
-def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray | None) -> list[MergedRegion]:
-    """Return the regions of polygons, the largest first."""
+def _polygons(
+    a: Body, b: Body, facing: Facing, width: float, toward: FloatArray | None
+) -> tuple[list[MergedRegion], Facing]:
+    """Return the regions of polygons, the largest first, and the polygons in them: not those of strips as narrow as
+    `width`, where edges or corners meet."""
     if not len(facing.pairs):
-        return []
+        return [], facing
     rounding = REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
     _, first, part = np.unique(facing.parts, return_index=True, return_inverse=True)
     part = part.ravel()
@@ -106,6 +109,7 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
     order = np.argsort(clusters, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(clusters.take(order))) + 1)
     result: list[MergedRegion] = []
+    kept = np.ones(len(facing.pairs), dtype=np.bool_)
     for group in groups:
         chosen = facing.take(group)
         is_one = bool((part.take(group) == part[group[0]]).all())
@@ -122,8 +126,12 @@ def _polygons(a: Body, b: Body, facing: Facing, width: float, toward: FloatArray
                 continue
             valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
             outline = _outline(chosen, valid, rounding)
-        result.append(_united(chosen, patches, normal, outline))
-    return sorted(result, key=lambda region: -region.area)
+        region = _united(chosen, patches, normal, outline)
+        if 2.0 * region.area > width * region.length:
+            result.append(region)
+        else:
+            kept[group] = False
+    return sorted(result, key=lambda region: -region.area), facing.take(np.flatnonzero(kept))
 
 
 def _clusters(

@@ -225,3 +225,49 @@ def test_forged_regions_are_found():
         assert failed_checks(c, a, b, regions=forged)
     hull = ConvexHull(b.points)
     assert verify(contact(a, hull, budget=0), a, hull)
+
+
+def quad(low: tuple[float, float], high: tuple[float, float]) -> Mesh:
+    """A rectangle in the plane z = 0."""
+    corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
+    return Mesh(corners, [(0, 1, 2), (0, 2, 3)])
+
+
+def test_bare_surfaces_that_coincide_have_the_area_of_both() -> None:
+    one, other = quad((-2.0, -2.0), (2.0, 2.0)), Mesh(quad((-2.0, -2.0), (2.0, 2.0)).points, [(0, 1, 3), (1, 2, 3)])
+    rng = np.random.default_rng(5)
+    for moved in (other, *(jittered(other, rng) for _ in range(4))):
+        c = contact(one, moved)
+        assert c.relation is Relation.COINCIDENT
+        assert abs(c.area - 16.0) <= 1e-5
+        assert np.abs(c.center).max() <= 1e-6
+        assert_verified(c, one, moved)
+
+
+@pytest.mark.parametrize("solid", [False, True])
+def test_a_strip_narrower_than_the_contact_tolerance_is_a_segment(solid: bool) -> None:
+    """Sheets side by side, and blocks that share one edge, overlap or miss each other by rounding."""
+    one, other = quad((0.0, -2.0), (2.0, 2.0)), quad((2.0, -1.0), (4.0, 1.0))
+    if solid:
+        one, other = Mesh(*block((2, 4, 1), (0, -2, -1))), Mesh(*block((2, 2, 1), (2, -1, 0)))
+    rng = np.random.default_rng(6)
+    for moved in (other, *(jittered(other, rng) for _ in range(8))):
+        c = contact(one, moved, budget=0)
+        assert (c.relation, [region.kind for region in c.regions]) == (Relation.TOUCHING, [RegionKind.SEGMENT])
+        assert abs(c.length - 2.0) <= 1e-5
+        assert np.abs(c.center - [2.0, 0.0, 0.0]).max() <= 1e-5
+        assert_verified(c, one, moved)
+
+
+def test_a_bar_in_a_groove_touches_both_sides_and_verifies() -> None:
+    """Across one side it slides along the other: only rounding tells whether they meet then."""
+    outline = [(0, -1), (-1, 0), (-2, 0), (-2, -3), (2, -3), (2, 0), (1, 0)]
+    groove = Mesh(*prism(outline, [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 5, 6)], (-2.0, 2.0)))
+    bar = Mesh(*prism([(0, -1), (1, 0), (0, 1), (-1, 0)], [(0, 1, 2), (0, 2, 3)], (-0.5, 0.5)))
+    rng = np.random.default_rng(7)
+    for pose in (np.eye(4), *(frame(rng) for _ in range(5))):
+        a, b = bar.transformed(pose), groove.transformed(pose)
+        for c in (contact(a, b, budget=0), contact(a, b)):
+            assert c.relation is Relation.TOUCHING
+            assert abs(c.area - 2.0 * np.sqrt(2.0)) <= 1e-6
+            assert_verified(c, a, b)
