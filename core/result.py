@@ -268,8 +268,9 @@ class Contact(ReadOnlyArrays):
     """Contact regions of compounds and meshes (when penetrating, of B moved by `mtv`, shown half-way back), merged from
     patches of coplanar and adjacent pairs of pieces; the largest first. Across a gap within the clearance they are of
     the pairs that are as near as the nearest, within the band of the contact tolerance. Of meshes that touch or are
-    within the clearance, patches are of pairs of triangles (`piece_a`, `piece_b`); of those that penetrate, of pieces
-    that fit, and of meshes beside curved solids too. Empty when separated, and for convex shapes."""
+    within the clearance, and of bare ones that coincide, patches are of pairs of triangles (`piece_a`, `piece_b`); of
+    those that penetrate, of pieces that fit, and of meshes beside curved solids too. Empty when separated, and for
+    convex shapes."""
     curves: tuple[ContactCurve, ...] = ()
     """Curves in which the surfaces of meshes meet; empty for other shapes. A curved shape is represented by its
     facets."""
@@ -315,6 +316,9 @@ class Contact(ReadOnlyArrays):
     _facing: Region | None = field(default=None, repr=False)
     """Of two convex shapes that are separated, what the region would be within the clearance, for `center`; None where
     no other witness points are nearly as good."""
+    _middle: FloatArray | None = field(default=None, repr=False)
+    """(3,) of a curved shape and a mesh that are separated, the middle of the feature that faces the mesh, half-way
+    across the gap, for `center`; None where the feature is a point, and where its middle is not as near as the rest."""
 
     def __repr__(self) -> str:
         """Return the relation, the signed distance and the normal in one line."""
@@ -364,6 +368,8 @@ class Contact(ReadOnlyArrays):
         points are not unique."""
         if self._region_or_facing is not None:
             return self._region_or_facing.centroid
+        if self._middle is not None:
+            return self._middle
         if self.regions:
             parts = [(r.centroid, r.area, r.length) for r in self.regions]
             return weighted_center(*zip(*parts, strict=True))
@@ -420,7 +426,7 @@ class Contact(ReadOnlyArrays):
         ('separated', 1.0, [1.0, 0.0, 0.0])
         """
         derived = ("intersects", "has_depth", "depth", "mtv", "reason", "center", "area", "length")
-        names = [field.name for field in fields(self) if field.name not in ("certificate", "_facing")]
+        names = [field.name for field in fields(self) if field.name not in ("certificate", "_facing", "_middle")]
         result = {"version": DICT_VERSION, **{name: plain(getattr(self, name)) for name in (*names, *derived)}}
         if not self.has_depth:
             result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))

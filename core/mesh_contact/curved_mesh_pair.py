@@ -24,6 +24,7 @@ from ..meshes.crossings import Crossings
 from ..meshes.curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
+from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import pieces_of
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import clear_length, contact_band
@@ -33,6 +34,7 @@ from ..result import Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
+from ..shapes.rounded import flat_feature
 from ..tolerance import CLEAR_LONGER, CURVED_ROUNDING, EPS, promised
 from ..types import FloatArray
 from .curved_mesh_regions import curved_mesh_regions
@@ -41,6 +43,8 @@ from .mesh_result import MeshDraft
 
 _MOST_CURVED = 64
 """Limit on the pairs of pieces with a curved one: a second or two."""
+_SHORTER = 1e-3
+"""Relative: by how much another way out is to be shorter to be tried."""
 
 
 class CurvedPair:
@@ -95,8 +99,9 @@ class CurvedPair:
         normal = self._signed(near.normal)
         if regions and gap <= self.tolerance:
             normal = regions[0].normal  # a touch has that of any triangle there
+        relation = pair.apart_relation(gap, self.band)
         return MeshDraft(
-            relation=pair.apart_relation(gap, self.band),
+            relation=relation,
             intersects=near.signed_distance <= 0.0,
             signed_distance=gap,
             lower=near.lower_bound,
@@ -106,8 +111,29 @@ class CurvedPair:
             surface=gap,
             crossings=Crossings.none(),
             regions=regions,
+            middle=self._middle(near, gap) if relation is Relation.SEPARATED else None,
             notes=tuple(pair.notes),
         )
+
+    def _middle(self, near: Nearest, gap: float) -> FloatArray | None:
+        """Return the middle of the feature that faces the mesh, half-way across a gap; None where it is a point, and
+        where the mesh is not as near there: regions, which would tell more, take longer than the distance."""
+        normal = near.normal
+        tops = np.array([piece.supports(normal[None])[0] for piece in self.pieces])
+        facing = np.flatnonzero(np.abs((tops - near.on_piece) @ normal) <= self.band)
+        if len(facing) != 1:
+            return None
+        piece = self.pieces[facing[0]]
+        feature = flat_feature(piece, normal, self.band)
+        if not feature.extended:
+            return None
+        top = feature.points.mean(axis=0) + piece.rounding_radius * normal
+        foot = top + gap * normal
+        around = self.mesh.mesh.tree.query_box(foot - self.band, foot + self.band)
+        off, _ = point_triangle_distances(
+            np.repeat(foot[:, None], len(around), axis=1), self.mesh.mesh.corner_rows(around)
+        )
+        return top + 0.5 * gap * normal if (off <= self.band).any() else None
 
     def _resting(self, near: Nearest) -> MeshDraft | None:
         """Return the results for shapes that overlap by no more than the contact tolerance, as the triangles that face
@@ -120,8 +146,13 @@ class CurvedPair:
             return None
         deepest = max(patches, key=lambda patch: float(patch.region.depths.max()))
         depth = max(0.0, float(deepest.region.depths.max()))
-        start = self._signed(-depth * regions[0].normal)
-        out = find_separation(self.pieces, self.mesh, start, self.tolerance)
+        starts = [self._signed(-depth * regions[0].normal)]
+        if near.signed_distance > -(1.0 - _SHORTER) * depth:
+            starts.append(
+                min(near.signed_distance, 0.0) * near.normal
+            )  # beside a rim the way out is shorter than over it
+        outs = (find_separation(self.pieces, self.mesh, start, self.tolerance) for start in starts)
+        out = min((out for out in outs if out is not None), key=lambda out: length_of(out.translation), default=None)
         length = self.band if out is None else length_of(out.translation)
         if out is None or length > self.band:
             return None

@@ -206,6 +206,7 @@ class MeshPair:
             notes=draft.notes,
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
+            _middle=None if draft.middle is None else read_only(draft.middle),
             certificate=MeshCertificate(
                 crossings=draft.crossings.renumbered(*named),
                 surface_distance=draft.surface,

@@ -60,8 +60,8 @@ class MeshCertificate(Proof):
 
 
 def has_mesh_regions(relation: Relation, a_solid: bool, b_solid: bool) -> bool:
-    """Return whether the regions of two meshes are of their triangles: where they touch or are within the clearance, and
-    where bare surfaces coincide."""
+    """Return whether the regions of two meshes are of their triangles: where they touch or are within the clearance,
+    and where bare surfaces coincide."""
     if relation is Relation.COINCIDENT:
         return not (a_solid or b_solid)
     return relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE)
@@ -86,6 +86,8 @@ class MeshDraft:
     of_facets: bool = False
     """Whether facets represent a curved solid in `compound`."""
     regions: tuple[MergedRegion, ...] = ()
+    middle: FloatArray | None = None
+    """`_middle` of the contact."""
     crossings: Crossings
     curves: tuple[ContactCurve, ...] = ()
     surface: float = 0.0

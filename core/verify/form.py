@@ -79,6 +79,7 @@ def absent_fields(method: str) -> dict[str, Test]:
     """Return the tests of the fields that contacts of compounds and meshes do not have, and of their `method`."""
     return {
         "region _facing feature_a feature_b cross_check": lambda value: value is None,
+        "_middle": lambda value: value is None,
         "tie_kind": lambda kind: kind is TieKind.FINITE,
         "method": lambda name: isinstance(name, str) and name == method,
         "status": lambda status: isinstance(status, Status) and status in _STATUSES[method],
@@ -93,6 +94,7 @@ def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]
         "tie_kind": of_kind(TieKind),
         "cross_check": optional(is_length),
         "regions curves": lambda parts: isinstance(parts, tuple) and not parts,
+        "_middle": lambda value: value is None,
     }
     yield from field_faults(c, tests)
     polytopes = isinstance(a, Polytope) and isinstance(b, Polytope)

@@ -52,6 +52,7 @@ from .form import (
     is_length,
     of_kind,
     optional,
+    vector,
 )
 from .inside import Side, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
@@ -59,7 +60,7 @@ from .mesh_region import check_mesh_regions, region_faults
 from .pair_proof import pair_bounds
 from .pieces_inside import sticks_out
 from .region import segment_distances
-from .surfaces import points_off, surface_distance, surfaces_meet, tree_faults
+from .surfaces import off_surface, points_off, surface_distance, surfaces_meet, tree_faults
 from .ties import check_realised
 
 _MOST_CURVED = 400
@@ -90,6 +91,7 @@ def _faults(c: Contact, magnitude: float) -> Iterator[str]:
     tests: dict[str, Test] = {
         "curves": lambda curves: isinstance(curves, tuple) and all(map(_is_curve, curves)),
         "regions": of_kind(tuple),
+        "_middle": optional(vector(3)),
     }
     yield from field_faults(c, contact_tests(3) | absent_fields("mesh") | tests)
     # A gap along each axis that is rounding has no direction.
@@ -185,6 +187,7 @@ class _Pair:
             *self._curves(),
             self._meeting(),
             *self._witness(),
+            *self._middle(),
             *self._normal(),
             *self._ties(),
             *self._relation(),
@@ -300,6 +303,25 @@ class _Pair:
             off = float(np.abs(self.contact.point_on_b - self.contact.point_on_a).max())
             checks.append(Check("the witness points are one common point", off <= limit, f"off by {off:.3g}"))
         return checks
+
+    def _middle(self) -> list[Check]:
+        """The middle of a feature that faces the mesh across a gap is as near to both as reported."""
+        contact = self.contact
+        if contact._middle is None:
+            return []
+        half = 0.5 * contact.signed_distance * contact.normal
+        off = 0.0
+        for point, side in zip((contact._middle - half, contact._middle + half), self.sides, strict=True):
+            if isinstance(side.solid, Mesh):
+                off = max(off, off_surface(point, side.body.mesh))
+            else:
+                pieces = pieces_of(side.solid)
+                off = max(off, min(abs(float(p.core_distances(point[None])[0]) - p.rounding_radius) for p in pieces))
+        limit = 2.0 * (self.band + self.promise)
+        fits = contact.relation is Relation.SEPARATED and self.curved and off <= limit
+        return [
+            Check("the center is in the middle of what faces the other", fits, f"off by {off:.3g}, limit {limit:.3g}")
+        ]
 
     @cached_property
     def _enclosed(self) -> tuple[Relation, bool] | None:

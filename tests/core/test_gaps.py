@@ -21,6 +21,7 @@ from contact_lens.core import (
     ConvexHull,
     Cylinder,
     Ellipsoid,
+    Mesh,
     Polygon,
     Relation,
     Rounded,
@@ -30,7 +31,8 @@ from contact_lens.core import (
 )
 
 from .assertions import assert_lies_found, assert_verified, changed, failed_checks
-from .generators import as_matrix, rotation
+from .generators import as_matrix, rotation, rotation_about
+from .mesh_shapes import sheet
 
 STEP = 1e-7
 CLEARANCE = 0.1
@@ -274,3 +276,27 @@ def test_rows_say_where_edges_along_each_other_meet_as_the_single_contact_does(t
         assert (rows.region[0].kind, rows.center[0]) == (c.region.kind, pytest.approx(c.center, abs=1e-7))
         if depth < 0.0:
             assert c.region.kind == ("point" if tilt > 1e-4 else "segment")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Capsule([-0.5, 0.3, 0.21], [0.7, 0.3, 0.21], 0.2),
+        Cylinder([0.2, 0.1, 0.01], [0.2, 0.1, 1.0], 0.4),
+        Cylinder([-0.5, 0.3, 0.21], [0.7, 0.3, 0.21], 0.2),
+        Cone([0.2, 0.1, 0.01], [0.2, 0.1, 1.0], 0.4),
+    ],
+    ids=repr,
+)
+def test_the_center_of_a_separated_curved_shape_and_a_mesh_holds_still(shape):
+    """Without a clearance too, whatever the floor is made of."""
+    middle = shape.center * (1.0, 1.0, 0.0) + (0.0, 0.0, 0.005)
+    for steps in (1, 7):
+        floor = Mesh(*sheet(steps, 6.0, (-3.0, -3.0, 0.0)))
+        for axis, angle in (((1, 0, 0), 0.0), ((1, 2, 0), 1e-9), ((-3, 1, 0), 1e-7), ((0, 1, 0), -1e-7)):
+            moved = shape.transformed(as_matrix(rotation_about(axis, angle), np.zeros(3)))
+            c = contact(moved, floor)
+            assert c.relation is Relation.SEPARATED
+            assert np.abs(c.center - middle).max() <= 1e-6
+            assert_verified(c, moved, floor)
+            assert failed_checks(c, moved, floor, _middle=middle + (0.0, 0.0, 0.1))

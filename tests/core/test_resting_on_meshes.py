@@ -128,3 +128,16 @@ def test_a_region_of_another_place_or_size_is_rejected():
     assert not verify(forged(area=part.area * 1.01), FLOOR, disk)
     assert not verify(replace(c, regions=(replace(region, area=region.area * 1.01),)), FLOOR, disk)
     assert not verify(replace(c, regions=(replace(region, centroid=region.centroid + 0.1),)), FLOOR, disk)
+
+
+@pytest.mark.parametrize("solid", [False, True])
+def test_a_rim_that_barely_reaches_over_an_edge_leaves_beside_it(solid):
+    """Deeper below the top than it reaches over the edge, both less than the contact tolerance."""
+    surface = block((4.0, 6.0, 1.0), (-4.0, -3.0, -1.0)) if solid else sheet(4, 6.0, (-6.0, -3.0, 0.0))
+    over, sink = 1e-6, 1e-5
+    a, b = Mesh(*surface), Cylinder([0.25 - over, 0.1, -sink], [0.25 - over, 0.1, 1.0], 0.25)
+    c = contact(a, b)
+    assert c.relation is Relation.TOUCHING
+    assert c.depth == pytest.approx(over, rel=1e-3)
+    assert c.normal == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
+    assert_verified(c, a, b)
