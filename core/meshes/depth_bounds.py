@@ -79,7 +79,7 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None
     best = CrossingPair(0, 0, 0.0)
     for i, j in pairs.take(np.argsort(-np.rint(depths / (_ALIKE * unit)), kind="stable")[:_CERTIFIED], axis=0).tolist():
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
-        least = -convex_contact(ConvexHull(p), ConvexHull(q)).upper_bound
+        least = -convex_contact(ConvexHull(p), ConvexHull(q), contact_tolerance=0.0).upper_bound
         if least > best.least:
             best = CrossingPair(i, j, least)
     return best
