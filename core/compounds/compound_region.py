@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from math import hypot, pi
+from math import hypot, inf, pi
 
 import numpy as np
 
@@ -19,6 +19,13 @@ from .round_sides import Side, covered_parts
 
 _ARC_STEPS = 360  # chords to a circle in outlines, which are only drawn: areas are those of the arcs
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be coplanar; their distances decide
+
+_ATTEMPTS = ((False, 1.0), (True, 1.0), (True, 4.0), (True, 16.0))
+"""How sides of polygons are compared, as a whole or part by part, and times what rounding: until the outline closes.
+Sides that are tilted by single precision are on each other along a part of their length, and at its ends by chance."""
+_SLIT = (
+    1e-5  # times the length of an outline: how wide the slits are, where sides cross at a small angle, that are closed
+)
 
 _RANK = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
 
@@ -158,8 +165,9 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     """Return the union of coplanar convex polygons: sides (s, 2, 3), area, length of the outline, centroid.
 
     The parts of each side inside another polygon are removed, and so are parts common to sides of two polygons: both
-    of them if the polygons are on different sides of it, one if they are on the same. Area and centroid are integrals
-    along the remaining parts, exact for arcs too, of which the sides are chords, `_ARC_STEPS` to a full circle.
+    of them if the polygons are on different sides of it, one if they are on the same. Of the attempts at that the one
+    that leaves the outline least open is taken, and slits are closed. Area and centroid are integrals along the
+    remaining parts, exact for arcs too, of which the sides are chords, `_ARC_STEPS` to a full circle.
     """
     normal = patches[0].normal
     region = patches[0].region
@@ -182,19 +190,16 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
         beside[i].append(j)
         beside[j].append(i)
     parts: list[Side] = []
-    for i, loop in enumerate(loops):
-        for side in loop:
-            hidden: list[tuple[float, float]] = []
-            for j in beside[i]:
-                if side.disk is not None or rounded[j]:
-                    hidden += covered_parts(side, loops[j], rounding, j < i)
-                elif (span := _hidden(*side[:4], rows[j], rounding, j < i)) is not None and span[0] < span[1]:
-                    hidden.append(span)
-            at = 0.0
-            for begin, end in [*sorted(hidden), (1.0, 1.0)]:
-                if begin > at:
-                    parts.append(side.part(at, begin))
-                at = max(at, end)
+    least = inf
+    for by_parts, wider in _ATTEMPTS:
+        found = _outer_parts(loops, rows, rounded, beside, wider * rounding, by_parts)
+        opening = hypot(sum(side.x1 - side.x0 for side in found), sum(side.y1 - side.y0 for side in found))
+        if opening < least:
+            parts, least = found, opening
+        if opening <= rounding:
+            break
+    if least > rounding:
+        parts += _bridges(parts, rounding)
     twice = mx = my = length = 0.0
     chords: list[Side] = []
     for side in parts:
@@ -220,6 +225,47 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     if twice <= 0.0:
         return sides, region.area, region.length, region.centroid
     return sides, 0.5 * twice, length, origin + (mx * u + my * v) / (3.0 * twice)
+
+
+def _outer_parts(
+    loops: list[list[Side]],
+    rows: list[list[tuple[float, float]]],
+    rounded: list[bool],
+    beside: list[list[int]],
+    rounding: float,
+    by_parts: bool,
+) -> list[Side]:
+    """Return the parts of the sides of polygons that are on the outline of their union."""
+    parts: list[Side] = []
+    for i, loop in enumerate(loops):
+        for side in loop:
+            hidden: list[tuple[float, float]] = []
+            for j in beside[i]:
+                if by_parts or side.disk is not None or rounded[j]:
+                    hidden += covered_parts(side, loops[j], rounding, j < i)
+                elif (span := _hidden(*side[:4], rows[j], rounding, j < i)) is not None and span[0] < span[1]:
+                    hidden.append(span)
+            at = 0.0
+            for begin, end in [*sorted(hidden), (1.0, 1.0)]:
+                if begin > at:
+                    parts.append(side.part(at, begin))
+                at = max(at, end)
+    return parts
+
+
+def _bridges(parts: list[Side], rounding: float) -> list[Side]:
+    """Return straight sides over the slits between the end of a side, where none begins, and the nearest beginning."""
+    ends = np.array([side[:4] for side in parts])
+    slit = _SLIT * float(np.linalg.norm(ends[:, 2:] - ends[:, :2], axis=1).sum())
+    apart = np.linalg.norm(ends[:, None, 2:] - ends[None, :, :2], axis=2)
+    stops, starts = np.flatnonzero(apart.min(axis=1) > rounding), np.flatnonzero(apart.min(axis=0) > rounding)
+    apart = apart[np.ix_(stops, starts)]
+    bridges: list[Side] = []
+    while apart.min(initial=np.inf) <= slit:
+        i, j = np.unravel_index(apart.argmin(), apart.shape)
+        bridges.append(Side(*ends[stops[i], 2:].tolist(), *ends[starts[j], :2].tolist()))
+        apart[i], apart[:, j] = np.inf, np.inf
+    return bridges
 
 
 def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[Side]:

@@ -42,6 +42,9 @@ from .surfaces import points_off
 _LEANING = 0.5
 """Sine of the angle between a triangle and the plane of its patch up to which they may be parallel."""
 
+_SEAM = 2.0
+"""Times what rounds the corners of a patch: how far those of two are apart where their sides meet."""
+
 
 Pieces = Sequence[ConvexShape]
 """The pieces of a curved shape."""
@@ -232,7 +235,7 @@ def _measures(contact: Contact) -> tuple[bool, str]:
         areas = np.bincount(which[1:], 0.5 * across, len(count)) * is_polygon
         total = float(reported.sum())
         found = [
-            *differences(region, VERIFY_SLIVER * EPS * float(np.abs(region.outline).max(initial=0.0))),
+            *differences(region, _SEAM * VERIFY_SLIVER * EPS * float(np.abs(region.outline).max(initial=0.0))),
             ("area of the patches", max(0.0, region.area - total), max(total, 1e-300)),
             ("area of a patch", float(np.abs(areas - reported).max()), max(total, 1e-300)),
         ]

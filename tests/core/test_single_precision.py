@@ -86,6 +86,35 @@ def test_honest_depths_of_many_prisms_are_verified():
         assert_honest(a, b)
 
 
+def resting(name: str, other: str, seed: int):
+    """A prism on another as modelled, and the pair turned in single precision: its faces are in many planes then."""
+    rng = np.random.default_rng(seed)
+    (below, faces), (above, others) = (extruded(OUTLINES[of], 0.5) for of in (name, other))
+    scale = 1.0 / np.ptp(below, axis=0).max()
+    below, above = below * scale, above * scale + [*np.round(rng.uniform(-0.3, 0.3, 2), 1), 0.0]
+    above[:, 2] += below[:, 2].max() - above[:, 2].min()
+    turn, move = rotation(rng).T, 10.0 * rng.uniform(-3, 3, 3)
+    yield Mesh(below, faces), Mesh(above, others)
+    yield Mesh(single(below @ turn + move), faces), Mesh(single(above @ turn + move), others)
+
+
+def assert_same_area(name: str, other: str, seed: int) -> None:
+    modelled, moved = resting(name, other, seed)
+    told = contact(*moved)
+    assert_verified(told, *moved)
+    assert np.isclose(told.area, contact(*modelled).area, rtol=1e-4)
+
+
+def test_patches_that_single_precision_tilts_have_the_area_of_their_union():
+    assert_same_area("comb", "comb", 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "seed"), [("gear", 0), ("comb", 4)])
+def test_many_patches_that_single_precision_tilts_have_the_area_of_their_union(name, seed):
+    assert_same_area(name, name, seed)
+
+
 def test_a_piece_that_reaches_out_by_less_than_single_precision_is_found():
     rng = np.random.default_rng(5)
     a = turned(extruded(T, 0.5), rng)
