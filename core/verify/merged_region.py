@@ -40,7 +40,7 @@ def differences(region: MergedRegion, rounding: float) -> Iterator[tuple[str, fl
         return
     area, total, moment = _measure(sides, region.normal, _chords(region, rounding))
     yield "length", max(0.0, abs(total - region.length) - rounding), total
-    yield "area", max(0.0, abs(area - region.area) - rounding * total), area
+    yield "area", max(0.0, abs(area - region.area) - rounding * total), abs(area)
     if area > rounding * total:
         off = float(np.linalg.norm(moment)) / area
         yield "centroid", max(0.0, off - rounding * total * total / area), total

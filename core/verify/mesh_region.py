@@ -149,6 +149,7 @@ def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise:
         Check("they are as far apart there as reported", apart <= room + promise, f"to {apart:.3g}, of {room:.3g}"),
         Check("triangles face each other there", *_facing(a, b, pairs[is_polygon], normals[is_polygon])),
         Check("areas, lengths and centroids are those of the outlines", *_measures(contact)),
+        Check("no two triangles have two areas", *_different(pairs[is_polygon])),
     ]
     ends = np.concatenate(
         [
@@ -158,7 +159,7 @@ def check_mesh_regions(contact: Contact, a: Body, b: Body, band: float, promise:
             for region in contact.regions
         ]
     )
-    reach = _BESIDE * (abs(gap) + room) + promise
+    reach = 0.5 * abs(gap) + _BESIDE * room + promise
     off_outline = max(float(points_off(ends, body.mesh, reach).max(initial=0.0)) for body in (a, b))
     checks.append(Check("outlines are on both meshes", off_outline <= reach, f"off by {off_outline:.3g}"))
     return checks
@@ -191,8 +192,8 @@ def _columns(patches: Sequence[Patch]) -> tuple[IntArray, BoolArray, FloatArray,
 _DEEPER = 2.0
 """Times the band: gaps and depths in regions of what touches."""
 _BESIDE = 8.0
-"""Times what they are apart, at most: how far an outline may be from both meshes. It is drawn through patches whose
-planes differ by the contact tolerance."""
+"""Times the contact tolerance: how far an outline may be from both meshes, besides half of the gap. It is drawn through
+patches whose planes differ by the contact tolerance."""
 
 
 def _off(points: FloatArray, mesh: Mesh, triangles: IntArray) -> FloatArray:
@@ -216,6 +217,12 @@ def _facing(a: Body, b: Body, pairs: IntArray, normals: FloatArray) -> tuple[boo
     return wrong == 0 and error <= VERIFY_UNIT * EPS, f"{wrong} of {len(pairs)} do not"
 
 
+def _different(pairs: IntArray) -> tuple[bool, str]:
+    """Return whether no pair (k, 2) is there twice."""
+    count = len(np.unique(pairs, axis=0))
+    return count == len(pairs), f"{count} of {len(pairs)} are different"
+
+
 def _measures(contact: Contact) -> tuple[bool, str]:
     """Return whether areas, lengths and centroids of regions are those of their outlines, and no area is more than that
     of its patches."""
@@ -223,9 +230,10 @@ def _measures(contact: Contact) -> tuple[bool, str]:
     for region in contact.regions:
         count, is_polygon, points, _, normals, _ = _columns(region.patches)
         if isinstance(region.patches, TrianglePatches):
-            reported = region.patches.areas
+            reported, centroids = region.patches.areas, region.patches.centroids
         else:
             reported = np.array([patch.region.area for patch in region.patches])
+            centroids = np.array([patch.region.centroid for patch in region.patches])
         # Fans of all polygons: from their first vertex to each two that follow each other.
         which = np.repeat(np.arange(len(count)), count)
         first = np.cumsum(count) - count
@@ -233,12 +241,28 @@ def _measures(contact: Contact) -> tuple[bool, str]:
         across = np.einsum("ij,ij->i", np.cross(away[:-1], away[1:]), normals[which[1:]])
         across[which[1:] != which[:-1]] = 0.0
         areas = np.bincount(which[1:], 0.5 * across, len(count)) * is_polygon
+        moments = np.zeros((len(count), 3))
+        np.add.at(moments, which[1:], across[:, None] * (away[:-1] + away[1:]) / 6.0)
+        sizes = np.zeros(len(count))
+        np.maximum.at(sizes, which, np.linalg.norm(away, axis=1))
         total = float(reported.sum())
+        rounding = _SEAM * VERIFY_SLIVER * EPS * float(np.abs(region.outline).max(initial=0.0))
         found = [
-            *differences(region, _SEAM * VERIFY_SLIVER * EPS * float(np.abs(region.outline).max(initial=0.0))),
+            *differences(region, rounding),
             ("area of the patches", max(0.0, region.area - total), max(total, 1e-300)),
             ("area of a patch", float(np.abs(areas - reported).max()), max(total, 1e-300)),
         ]
+        if region.kind is RegionKind.POLYGON:
+            beside = np.linalg.norm(moments - areas[:, None] * (centroids - points[first]), axis=1) * is_polygon
+            off = float((beside - (VERIFY_REGION * areas + rounding * sizes) * sizes).max())
+            found.append(("centroid of a patch", max(0.0, off), max(total * region.length, 1e-300)))
+        if region.kind is RegionKind.POLYGON and total <= (1.0 + VERIFY_REGION) * region.area:
+            # They do not overlap.
+            sum_of = (moments + areas[:, None] * (points[first] - region.centroid)).sum(axis=0)
+            off = (
+                float(np.linalg.norm(sum_of)) - (2.0 * VERIFY_REGION * total + rounding * region.length) * region.length
+            )
+            found.append(("centroid of the patches", max(0.0, off), total * region.length))
         for name, miss, size in found:
             if miss > worst * size:
                 worst, what = miss / size if size else np.inf, name

@@ -221,6 +221,9 @@ def test_forged_regions_are_found():
         (replace(region, patches=(below, *region.patches[1:])),),
         (replace(region, patches=(other, *region.patches[1:])),),
         (replace(region, patches=()),),
+        (replace(region, normal=-region.normal),),
+        (region, region),
+        (replace(region, patches=replace(region.patches, centroids=region.patches.centroids + (0.01, 0.0, 0.0))),),
     ):
         assert failed_checks(c, a, b, regions=forged)
     hull = ConvexHull(b.points)
@@ -271,3 +274,13 @@ def test_a_bar_in_a_groove_touches_both_sides_and_verifies() -> None:
             assert c.relation is Relation.TOUCHING
             assert abs(c.area - 2.0 * np.sqrt(2.0)) <= 1e-6
             assert_verified(c, a, b)
+
+
+def test_an_outline_beside_what_is_within_the_clearance_is_found():
+    a, b = Mesh(*FLOORS["open"]), Mesh(*BODIES["box"][0]).translated((0.0, 0.0, 0.02))
+    c = contact(a, b, clearance=0.1)
+    (region,) = c.regions
+    move = np.array([0.05, 0.0, 0.0])
+    aside = replace(region, outline=region.outline + move, centroid=region.centroid + move)
+    assert not failed_checks(c, a, b)
+    assert failed_checks(c, a, b, regions=(aside,))
