@@ -8,12 +8,16 @@ from math import floor, log10
 import numpy as np
 
 from ..meshes.body import Body
+from ..meshes.copies import few_in_one_place
 from ..meshes.crossings import Meeting
 from ..meshes.joined import closing_links, joined, longest
 from ..meshes.mesh import Mesh
 from ..meshes.triangle_pairs import self_crossings
 from ..note import Note
 from ..progress import Progress
+
+_MOST_IN_ONE_PLACE = 32
+"""Triangles, of which the crossings are counted: their pairs grow as the square."""
 
 
 def mesh_faults(given: Mesh, crossings: bool, progress: Progress | None) -> list[Note]:
@@ -28,8 +32,10 @@ def mesh_faults(given: Mesh, crossings: bool, progress: Progress | None) -> list
     if crossings:
         if "own crossings" not in known:
             known["own crossings"] = _own_crossings(joined(given.original).surface, progress)
-        if count := known["own crossings"]:
-            notes.append(Note(f"crosses itself in {count} pair{'s' if count != 1 else ''} of triangles"))
+        count, is_all = known["own crossings"]
+        if count:
+            number = f"{'' if is_all else 'at least '}{count} pair{'s' if count != 1 else ''}"
+            notes.append(Note(f"crosses itself in {number} of triangles"))
     return notes
 
 
@@ -86,15 +92,18 @@ def _faults(given: Mesh) -> list[str]:
     return words
 
 
-def _own_crossings(mesh: Mesh, progress: Progress | None) -> int:
-    """Return the number of crossing or overlapping pairs of a mesh's triangles.
+def _own_crossings(mesh: Mesh, progress: Progress | None) -> tuple[int, bool]:
+    """Return the number of crossing or overlapping pairs of a mesh's triangles, and whether it is that of all: of very
+    many in nearly one place only some are looked at.
 
     Triangles without area are ignored: very often they only touch.
     """
-    if len(mesh.degenerate_faces) == len(mesh.triangles):
-        return 0
-    if len(mesh.degenerate_faces):
-        mesh = Mesh(mesh.points, np.delete(mesh.triangles, mesh.degenerate_faces, axis=0))
+    kept = np.delete(np.arange(len(mesh.triangles)), mesh.degenerate_faces)
+    if not len(kept):
+        return 0, True
+    few = kept.take(few_in_one_place(mesh.points, mesh.triangles.take(kept, axis=0), _MOST_IN_ONE_PLACE))
+    if len(few) < len(mesh.triangles):
+        mesh = Mesh(mesh.points, mesh.triangles.take(few, axis=0))
     # Duplicate points are not crossings.
     itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
-    return len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))
+    return len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR)), len(few) == len(kept)

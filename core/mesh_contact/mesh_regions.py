@@ -16,9 +16,11 @@ from ..compounds.compound_region import merged_regions
 from ..connected import connected_parts
 from ..meshes.body import Body, length_of
 from ..meshes.coordinates import scale_exponent
+from ..meshes.copies import few_in_one_place
 from ..meshes.edge_contacts import EdgeContacts, edge_contacts
 from ..meshes.facing_triangles import ALIKE, Facing, facing_triangles
 from ..meshes.mesh import Mesh
+from ..meshes.near_points import near_clusters
 from ..meshes.near_triangles import near_triangles
 from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
@@ -33,8 +35,12 @@ _SHORT = 4.0
 """Times that: a shorter segment is a point, and points this near to each other are one."""
 _SAME_AREA = 1e-7
 """Relative: by how much the areas of polygons and of their outline may differ, as the planes of both meshes do."""
+_OPEN = 1e-3
+"""Times its length: how far apart begin and end of an outline may be, whose sides are rounded."""
 _MOST_TRIED = 64
 """Normals that are tried at a point or on a line."""
+_MOST_IN_ONE_PLACE = 8
+"""Triangles of a mesh that are looked at: their polygons lie on each other."""
 _MOST_MERGED = 300
 """Polygons of parts that overlap, up to which they are united: a fifth of a second."""
 _FLAT = 10.0
@@ -54,6 +60,11 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
         gap, tolerance = float(np.ldexp(gap, exponent)), float(np.ldexp(tolerance, exponent))
     reach = abs(gap) + tolerance + REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
     pairs = near_triangles(a.mesh, b.mesh, reach)
+    for k, mesh in enumerate((a.mesh, b.mesh)):
+        used = np.unique(pairs[:, k])
+        few = few_in_one_place(mesh.points, mesh.triangles.take(used, axis=0), _MOST_IN_ONE_PLACE)
+        if len(few) < len(used):
+            pairs = pairs[np.isin(pairs[:, k], used.take(few))]
     facing, parallel = facing_triangles(a, b, pairs, gap, tolerance)
     regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
@@ -105,7 +116,8 @@ def _polygons(
     valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
     low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
     high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
-    clusters = _clusters(low, high, facing.normals, part, len(first), width)
+    is_bare = not (a.solid or b.solid)
+    clusters = _clusters(low, high, facing.normals, part, len(first), width, is_bare)
     order = np.argsort(clusters, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(clusters.take(order))) + 1)
     result: list[MergedRegion] = []
@@ -113,9 +125,11 @@ def _polygons(
     for group in groups:
         chosen = facing.take(group)
         is_one = bool((part.take(group) == part[group[0]]).all())
+        if is_bare:
+            chosen = _turned(chosen, chosen.normals @ chosen.normals[int(chosen.areas.argmax())] < 0.0)
         normal = unit_rows((chosen.normals * chosen.areas[:, None]).sum(axis=0)[None])[0]
-        if not (a.solid or b.solid) and _is_behind(a, b, chosen, normal, width, toward):
-            chosen, normal = _turned(chosen), -normal
+        if is_bare and _is_behind(a, b, chosen, normal, width, toward):
+            chosen, normal = _turned(chosen, np.ones(len(group), dtype=np.bool_)), -normal
         patches = _patches(a, b, chosen)
         outline = _outline(chosen, chosen.outer, rounding)
         if not is_one or not _encloses(outline, chosen, normal):
@@ -135,10 +149,10 @@ def _polygons(
 
 
 def _clusters(
-    low: FloatArray, high: FloatArray, normals: FloatArray, part: IntArray, count: int, width: float
+    low: FloatArray, high: FloatArray, normals: FloatArray, part: IntArray, count: int, width: float, is_bare: bool
 ) -> IntArray:
     """Return for each polygon the cluster of connected parts that may overlap: boxes of their polygons meet, and these
-    face the same direction."""
+    face the same direction; of two bare surfaces, which have no side, or the opposite one."""
     if count == 1:
         return part
     lows, highs = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
@@ -147,7 +161,8 @@ def _clusters(
     if not len(candidate_pairs(lows, highs, margin=width).pairs):
         return part
     i, j = candidate_pairs(low, high, margin=width).pairs.T
-    alike = np.einsum("ij,ij->i", normals[i], normals[j]) > ALIKE
+    cosine = np.einsum("ij,ij->i", normals[i], normals[j])
+    alike = (np.abs(cosine) if is_bare else cosine) > ALIKE
     return connected_parts(np.stack([part[i[alike]], part[j[alike]]], axis=1), count).take(part)
 
 
@@ -163,16 +178,17 @@ def _is_behind(a: Body, b: Body, facing: Facing, normal: FloatArray, width: floa
     return sides[1] / b.size**2 - sides[0] / a.size**2 < 0.0
 
 
-def _turned(facing: Facing) -> Facing:
-    """Return polygons seen from the other side."""
+def _turned(facing: Facing, which: BoolArray) -> Facing:
+    """Return polygons, some of them (k,) seen from the other side."""
     places = np.arange(facing.corners.shape[1])
-    counts = facing.counts[:, None]
-    back = np.where(places < counts, counts - 1 - places, places)
-    side = np.where(places < counts, (counts - 2 - places) % counts, places)
+    counts, is_turned = facing.counts[:, None], which[:, None]
+    back = np.where(is_turned & (places < counts), counts - 1 - places, places)
+    side = np.where(is_turned & (places < counts), (counts - 2 - places) % counts, places)
+    sign = np.where(is_turned, -1.0, 1.0)
     return facing._replace(
-        normals=-facing.normals,
+        normals=sign * facing.normals,
         corners=np.take_along_axis(facing.corners, back[..., None], axis=1),
-        gaps=-np.take_along_axis(facing.gaps, back, axis=1),
+        gaps=sign * np.take_along_axis(facing.gaps, back, axis=1),
         outer=np.take_along_axis(facing.outer, side, axis=1),
     )
 
@@ -205,8 +221,11 @@ def _outline(facing: Facing, sides: BoolArray, rounding: float) -> FloatArray:
 
 
 def _encloses(outline: FloatArray, facing: Facing, normal: FloatArray) -> bool:
-    """Return whether sides enclose the area of the polygons."""
+    """Return whether sides go around the area of the polygons, and end where they begin."""
     ends = outline - facing.corners[0, 0]
+    steps = ends[:, 1] - ends[:, 0]
+    if length_of(steps.sum(axis=0)) > _OPEN * float(np.abs(steps).sum()):
+        return False
     area = float(facing.areas.sum())
     return abs(0.5 * float(np.cross(ends[:, 0], ends[:, 1]).sum(axis=0) @ normal) - area) <= _SAME_AREA * area
 
@@ -273,7 +292,7 @@ def _edges(
             result.append(_thin(ends.mean(axis=0)[None] if is_point else ends, own.take(chosen), faces))
     if len(found.ends):
         points = found.ends.mean(axis=1)
-        roots = connected_parts(candidate_pairs(points, points, margin=_SHORT * width).pairs, len(points))
+        roots, _ = near_clusters(points, _SHORT * width)
         for root in np.unique(roots).tolist():
             chosen = np.flatnonzero(roots == root)
             own = points.take(chosen, axis=0)

@@ -14,6 +14,11 @@ from ..types import FloatArray, IntArray
 
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 """Odd numbers whose bits are spread, by which coordinates are mixed into keys."""
+_PLACE = 2.0**-20
+"""Times the size of a triangle, a power of two: how far apart corners of triangles in nearly one place may be. Less
+than the contact tolerance."""
+_BETWEEN = 0.3
+"""Of that: numbers that are often corners, as 0 and 1, are where no two places meet."""
 
 
 def first_copies(points: FloatArray, triangles: IntArray) -> IntArray | None:
@@ -49,6 +54,23 @@ def welded_ids(points: FloatArray) -> IntArray:
     result = np.empty(len(order), dtype=np.intp)
     result[order] = order[new].take(np.cumsum(new) - 1)
     return result
+
+
+def few_in_one_place(points: FloatArray, triangles: IntArray, most: int) -> IntArray:
+    """Return in ascending order which triangles (m, 3) of points are left where those beyond so many with their corners
+    in nearly the same places, however wound, are left out; now and then another one is."""
+    count = len(triangles)
+    corners = np.ascontiguousarray(points.T).take(triangles.T, axis=1)  # axis, corner, triangle
+    _, exponent = np.frexp((corners.max(axis=1) - corners.min(axis=1)).max(axis=0))
+    cells = np.floor(corners / np.ldexp(_PLACE, exponent) + _BETWEEN).reshape(3, -1)
+    number = np.arange(count)
+    keys = _keys(cells.T, np.stack([number, number + count, number + 2 * count], axis=1))
+    ranked = np.sort(keys)
+    if not (ranked[most:] == ranked[:-most]).any():
+        return number
+    order = np.argsort(keys, kind="stable")
+    begin = np.maximum.accumulate(np.where(np.append(True, ranked[1:] != ranked[:-1]), number, 0))
+    return np.sort(order[number - begin < most])
 
 
 def _keys(points: FloatArray, triangles: IntArray) -> NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import tracemalloc
 
@@ -17,6 +18,7 @@ from .generators import rotation
 from .mesh_shapes import Surface, block, flipped, joined, sheet, sphere
 
 TRIANGLE: Surface = (np.array([[-2.0, -1.0, 0.1], [2.0, -1.0, 0.2], [0.0, 2.0, -0.1]]), np.array([[0, 1, 2]]))
+FLAT: Surface = (np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([[0, 1, 2]]))
 BALL = Mesh(*sphere(10))
 AGAIN = {"copies of indices", "copies of points", "copies that begin elsewhere", "both sides", "copied cubes"}
 
@@ -144,3 +146,47 @@ def test_copies_that_rest_on_copies_have_one_region() -> None:
                 assert of_b.vertices == tuple(mesh.triangles[patch.piece_b].tolist())
         checked = verify(found, floor, mesh)
         assert checked, checked.failures
+
+
+def nearly(count: int, of: Surface = TRIANGLE) -> Mesh:
+    """Triangles whose corners are in nearly the same three places: they cross each other."""
+    points = np.tile(np.array(of[0], dtype=float), (count, 1))
+    points += np.random.default_rng(9).normal(size=points.shape) * 1e-12
+    return Mesh(points, np.arange(3 * count).reshape(-1, 3))
+
+
+def test_triangles_in_nearly_one_place_do_not_take_the_square_of_them() -> None:
+    """Crossings among them are counted of some, and the note says so; where edges meet a ball is one place."""
+    aside = Mesh(*block()).translated([9.0, 0.0, 0.0])
+    for count, words in ((1500, r"crosses itself in at least \d+ pairs"), (20, r"crosses itself in \d+ pairs")):
+        assert any(re.search(words, str(note)) for note in contact(nearly(count), aside).notes)
+    mesh, ball = nearly(400, FLAT), Sphere([0.0, 0.0, 0.0], 0.5)
+    contact(nearly(1, FLAT), ball, budget=0)  # what is imported late
+    tracemalloc.start()
+    found = contact(mesh, ball, budget=0)
+    assert tracemalloc.get_traced_memory()[1] < 150e6
+    tracemalloc.stop()
+    assert verify(found, mesh, ball)
+
+
+def test_crowds_that_lie_on_each_other_have_the_region_of_one() -> None:
+    mesh = nearly(60, FLAT)
+    other = Mesh(mesh.points + [0.1, 0.1, 0.0], mesh.triangles)
+    found = contact(mesh, other, budget=0)
+    assert verify(found, mesh, other)
+    (region,) = found.regions
+    assert region.area == pytest.approx(0.32, rel=1e-3), "of so many it is that of a union of slivers"
+
+
+@pytest.mark.parametrize("sides", [((0, 1), (0,)), ((0,), (1, 0)), ((0, 1), (0, 1)), ((1, 1, 0), (0, 1, 1))])
+def test_bare_triangles_wound_both_ways_have_one_region(sides: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    """Faces doubled and turned over, as of sheets with two sides, on each other: the area counts once."""
+    one, other = (Mesh(*joined([flipped(FLAT) if is_turned else FLAT for is_turned in turned])) for turned in sides)
+    for height in (0.0, 1e-7):
+        upper = other.translated([0.1, 0.1, height])
+        for a, b in ((one, upper), (upper, one)):
+            found = contact(a, b)
+            (region,) = found.regions
+            assert region.area == pytest.approx(0.32)
+            checked = verify(found, a, b)
+            assert checked, checked.failures
