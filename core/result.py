@@ -268,9 +268,8 @@ class Contact(ReadOnlyArrays):
     """Contact regions of compounds and meshes (when penetrating, of B moved by `mtv`, shown half-way back), merged from
     patches of coplanar and adjacent pairs of pieces; the largest first. Across a gap within the clearance they are of
     the pairs that are as near as the nearest, within the band of the contact tolerance. Of meshes that touch or are
-    within the clearance, and of bare ones that coincide, patches are of pairs of triangles (`piece_a`, `piece_b`); of
-    those that penetrate, of pieces that fit, and of meshes beside curved solids too. Empty when separated, and for
-    convex shapes."""
+    within the clearance, patches are of pairs of triangles (`piece_a`, `piece_b`); of those that penetrate, of pieces
+    that fit, and of meshes beside curved solids too. Empty when separated, and for convex shapes."""
     curves: tuple[ContactCurve, ...] = ()
     """Curves in which the surfaces of meshes meet; empty for other shapes. A curved shape is represented by its
     facets."""

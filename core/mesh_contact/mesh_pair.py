@@ -39,7 +39,7 @@ from ..tolerance import CLEAR_LONGER, CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
 from .mesh_regions import deepest, mesh_regions, named_regions, point_region
-from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft, has_mesh_regions
+from .mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, MeshDraft
 from .search_depth import search_depth
 from .surface_side import side_of_surface
 
@@ -149,7 +149,7 @@ class MeshPair:
             draft = self._draft(self._nested_relation(Relation.PENETRATING))
         else:
             draft = self._solids(near)
-        if has_mesh_regions(draft.relation, a.solid, b.solid):
+        if draft.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
             draft = self._with_regions(draft)
         report_progress(self.progress, 1.0)
         return replace(

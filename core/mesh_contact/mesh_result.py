@@ -59,14 +59,6 @@ class MeshCertificate(Proof):
     `compound` proves it."""
 
 
-def has_mesh_regions(relation: Relation, a_solid: bool, b_solid: bool) -> bool:
-    """Return whether the regions of two meshes are of their triangles: where they touch or are within the clearance,
-    and where bare surfaces coincide."""
-    if relation is Relation.COINCIDENT:
-        return not (a_solid or b_solid)
-    return relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE)
-
-
 @dataclass(kw_only=True)
 class MeshDraft:
     """Results for a mesh and another solid before the `Contact` is built; fields as there, unless described

@@ -19,7 +19,7 @@ from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
 from ..curved.curved_inside import support_points
 from ..mesh_contact.mesh_pair import certificate_of
-from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, has_mesh_regions
+from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
@@ -415,7 +415,7 @@ class _Pair:
         """The regions are those of the triangles where the meshes touch or are within the clearance; where they are
         deeper, those of the pieces' contact, unless the depth reported differs from that of the pieces."""
         contact, of_pieces = self.contact, self.proof.compound
-        if has_mesh_regions(contact.relation, self.a.solid, self.b.solid) and not self.curved:
+        if contact.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE) and not self.curved:
             meshes = self.facets[0].mesh, self.facets[1].mesh
             form = first("the regions are well-formed", region_faults(contact, *meshes))
             found = check_mesh_regions(contact, self.a, self.b, self.band, self.promise) if form.ok else []

@@ -236,17 +236,6 @@ def quad(low: tuple[float, float], high: tuple[float, float]) -> Mesh:
     return Mesh(corners, [(0, 1, 2), (0, 2, 3)])
 
 
-def test_bare_surfaces_that_coincide_have_the_area_of_both() -> None:
-    one, other = quad((-2.0, -2.0), (2.0, 2.0)), Mesh(quad((-2.0, -2.0), (2.0, 2.0)).points, [(0, 1, 3), (1, 2, 3)])
-    rng = np.random.default_rng(5)
-    for moved in (other, *(jittered(other, rng) for _ in range(4))):
-        c = contact(one, moved)
-        assert c.relation is Relation.COINCIDENT
-        assert abs(c.area - 16.0) <= 1e-5
-        assert np.abs(c.center).max() <= 1e-6
-        assert_verified(c, one, moved)
-
-
 @pytest.mark.parametrize("solid", [False, True])
 def test_a_strip_narrower_than_the_contact_tolerance_is_a_segment(solid: bool) -> None:
     """Sheets side by side, and blocks that share one edge, overlap or miss each other by rounding."""
