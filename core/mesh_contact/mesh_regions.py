@@ -140,6 +140,12 @@ def _polygons(
                 continue
             valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
             outline = _outline(chosen, valid, rounding)
+            if not _encloses(outline, chosen, normal):
+                # Of very many polygons that are bent each is a region of its own.
+                for one in (chosen.take(np.array([k])) for k in range(len(group))):
+                    sides = _outline(one, np.arange(one.corners.shape[1]) < one.counts[:, None], rounding)
+                    result.append(_united(one, _patches(a, b, one), one.normals[0], sides))
+                continue
         region = _united(chosen, patches, normal, outline)
         if 2.0 * region.area > width * region.length:
             result.append(region)

@@ -273,3 +273,13 @@ def test_an_outline_beside_what_is_within_the_clearance_is_found():
     aside = replace(region, outline=region.outline + move, centroid=region.centroid + move)
     assert not failed_checks(c, a, b)
     assert failed_checks(c, a, b, regions=(aside,))
+
+
+def test_bent_surfaces_of_many_triangles_that_touch_verify():
+    points, triangles = sheet(20, 6.0, (-3.0, -3.0, 0.0))
+    points[:, 2] = 0.4 * np.sin(2.0 * points[:, 0]) * np.cos(points[:, 1])
+    a, b = Mesh(points, triangles), Mesh(points, triangles[len(triangles) // 2 :])
+    c = contact(a, b, budget=0)
+    assert c.relation is Relation.TOUCHING
+    assert c.area == pytest.approx(b.area)
+    assert_verified(c, a, b)
