@@ -407,6 +407,9 @@ class _Pair:
             fits = gap <= most and longest <= 1.0 + VERIFY_UNIT * EPS
             detail = f"gaps up to {gap:.3g}, limit {most:.3g}; normals up to {longest:.17g} long"
             checks.append(Check("the regions are where the compounds are nearest", fits, detail))
+        of = [(patch.piece_a, patch.piece_b) for region in contact.regions for patch in region.patches]
+        count = len(set(of))
+        checks.append(Check("no two pieces have two patches", count == len(of), f"{count} of {len(of)} are different"))
         worst, what = 0.0, "fits"
         for region in contact.regions:
             grain = self._grain(region)

@@ -66,8 +66,8 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     decided as the contact decides it.
 
     Not checked: that `ties` has all equally good normals (of curved shapes: but those of facets); that `regions` of
-    meshes has all, where there are several; that `method`, `iterations` and `cross_check` are what happened (only that
-    they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
+    meshes and compounds has all, where there are several; that `method`, `iterations` and `cross_check` are what
+    happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
     `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
 
     Raise ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.

@@ -214,3 +214,12 @@ def test_what_rounding_makes_of_a_sliver_is_no_lie():
         for turn in (np.eye(3), rotation(np.random.default_rng(5))):
             shape = Compound([ConvexHull(size * (piece.vertices @ turn.T)) for piece in pieces])
             assert_verified(contact(shape, shape), shape, shape)
+
+
+def test_a_region_is_not_reported_twice_nor_turned_over():
+    b = Compound([box([0, 0, 1], [4, 1, 2]), box([0, 0, 1], [1, 3, 2])])
+    c = contact(U, b)
+    (region,) = c.regions
+    assert_verified(c, U, b)
+    turned_over = replace(region, normal=-region.normal)
+    assert_lies_found(c, U, b, [("two patches", {"regions": (region, region)}), ("areas", {"regions": (turned_over,)})])
