@@ -200,6 +200,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
             break
     if least > rounding:
         parts += _bridges(parts, rounding)
+    parts = [side for side in parts if side.length > rounding]  # the rest is rounding
     twice = mx = my = length = 0.0
     chords: list[Side] = []
     for side in parts:
@@ -219,9 +220,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
         length += along
         count = max(1, round(_ARC_STEPS * side.angle / (2.0 * pi)))
         chords += [side.part(k / count, (k + 1) / count) for k in range(count)]
-    ends = np.array([side[:4] for side in chords]).reshape(-1, 2, 2)
-    ends = ends[np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) > rounding]  # the rest is rounding
-    sides = ends @ frame.T + origin
+    sides = np.array([side[:4] for side in chords]).reshape(-1, 2, 2) @ frame.T + origin
     if twice <= 0.0:
         return sides, region.area, region.length, region.centroid
     return sides, 0.5 * twice, length, origin + (mx * u + my * v) / (3.0 * twice)

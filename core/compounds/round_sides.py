@@ -31,6 +31,10 @@ class Side(NamedTuple):
         return 0.0 if self.disk is None else angle_of(self.disk, self[:2], self[2:4])
 
     @property
+    def length(self) -> float:
+        return hypot(self.x1 - self.x0, self.y1 - self.y0) if self.disk is None else self.disk.radius * self.angle
+
+    @property
     def bulge(self) -> float:
         """How far an arc is from its chord at most; 0 of a straight side."""
         if self.disk is None:
