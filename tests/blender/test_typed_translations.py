@@ -13,9 +13,7 @@ from contact_lens.core import Contact
 from contact_lens.core.shapes.shape import Shape
 
 from ..core.generators import rotation
-from ..core.mesh_shapes import block, bumpy, torus
-from ..core.test_mesh_contact import voxels
-from ..core.test_notch import stored
+from ..core.mesh_shapes import block, bumpy, notch_pair, torus, voxels
 from .scenes import part
 
 L_SHAPE = voxels([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
@@ -48,7 +46,7 @@ def shape(rng: np.random.Generator, kind: int) -> Shape:
         points, triangles = (torus(12, 6), bumpy(rng, 5))[rng.integers(2)]
         return core().Mesh(points @ turn, triangles)
     if kind == 3:
-        return core().Mesh((L_SHAPE.points - 1.0) @ turn, L_SHAPE.triangles)
+        return core().Mesh((L_SHAPE[0] - 1.0) @ turn, L_SHAPE[1])
     return core().Compound(
         [
             core().ConvexHull((block(sides, at)[0] - 1.0) @ turn)
@@ -106,7 +104,7 @@ def test_what_is_copied_or_shown_of_a_translation_separates(count: int, units: M
 
 
 def test_out_of_a_notch_people_get_too(units: ModuleType) -> None:
-    a, b = (core().Mesh(*surface) for surface in stored())
+    a, b = (core().Mesh(*surface) for surface in notch_pair())
     found = core().contact(a, b)
     assert part("core.note").NOTCH not in found.notes
     for text in written(found, a, b, units):
@@ -116,8 +114,8 @@ def test_out_of_a_notch_people_get_too(units: ModuleType) -> None:
 def test_into_a_slot_that_it_fits_a_translation_is_copied_with_all_its_digits(units: ModuleType) -> None:
     """A third of a unit sideways into the slot: no number of digits below all ends between both walls."""
     tooth = voxels([(0, 0, z) for z in range(4)])
-    b = core().Mesh(tooth.points + [2.0 - 1.0 / 3.0, 0.0, 1.5], tooth.triangles)
-    a = core().Mesh(SLOT.points, SLOT.triangles)
+    b = core().Mesh(tooth[0] + [2.0 - 1.0 / 3.0, 0.0, 1.5], tooth[1])
+    a = core().Mesh(*SLOT)
     found = core().contact(a, b)
     assert part("core.note").NOTCH in found.notes
     copied, shown = (read(text) for text in written(found, a, b, units))

@@ -145,9 +145,9 @@ def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points
 
 
 def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
-    """The band of TOUCHING: relative to the smaller non-zero extent, at least where the sign may be wrong."""
-    extents = [e for e in (float(np.linalg.norm(np.ptp(shape.vertices, axis=0))) for shape in (a, b)) if e > 0]
-    return max(contact_tolerance * min(extents, default=0.0), sign_tolerance(a.vertices, b.vertices))
+    """The band of TOUCHING: relative to the smaller non-zero diameter, at least where the sign may be wrong."""
+    diameters = [diameter for shape in (a, b) if (diameter := shape.diameter) > 0.0]
+    return max(contact_tolerance * min(diameters, default=0.0), sign_tolerance(a.vertices, b.vertices))
 
 
 def _relation_failures(contact: Contact, true_sd: float, tol: float, band: float) -> list[str]:

@@ -108,3 +108,32 @@ def suzanne(level: int) -> Surface:
     middle = len(points) + of.reshape(-1, 3)
     corners = [np.stack([t[:, k], middle[:, k], middle[:, k - 1]], axis=1) for k in range(3)]
     return np.concatenate([points, points[edges].mean(axis=1)]), np.concatenate([*corners, middle])
+
+
+def voxels(cells: object) -> Surface:
+    """Unit cubes at whole numbers, without the faces between two of them."""
+    cells = {tuple(cell) for cell in cells}
+    faces = []
+    for cell in sorted(cells):
+        for axis in range(3):
+            for side in (0, 1):
+                beside = list(cell)
+                beside[axis] += 2 * side - 1
+                if tuple(beside) in cells:
+                    continue
+                u, v = (axis + 1) % 3, (axis + 2) % 3
+                corner = np.array(cell, dtype=float)
+                corner[axis] += side
+                loop = [corner + np.eye(3)[u] * p + np.eye(3)[v] * q for p, q in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                faces.append(loop if side else loop[::-1])
+    points = np.array(faces).reshape(-1, 3)
+    unique, where = np.unique(points, axis=0, return_inverse=True)
+    quads = where.reshape(-1, 4)
+    return unique, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+def notch_pair() -> tuple[Surface, Surface]:
+    """Two bumpy solids; the shortest translation known ends in a corner that narrows towards it."""
+    with np.load(Path(__file__).parents[1] / "data" / "notch_pair.npz") as data:
+        a, b = ((data[f"points_{k}"], data[f"triangles_{k}"].astype(np.intp)) for k in "ab")
+    return a, b

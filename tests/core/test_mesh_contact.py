@@ -38,7 +38,7 @@ from contact_lens.core.meshes.decomposition import Decomposition
 
 from .assertions import assert_progress, assert_verified
 from .generators import rotation, sphere_points
-from .mesh_shapes import Surface, block, bumpy, flipped, joined, prism, sheet, sphere, torus
+from .mesh_shapes import Surface, block, bumpy, flipped, joined, prism, sheet, sphere, torus, voxels
 from .test_mesh_distance import fcl_object
 
 NEAR = 1e-7  # times the size: more than the rounding of any of these
@@ -335,31 +335,9 @@ def test_arguments_are_checked():
         assert_progress(lambda progress, b=b: contact(mesh, b, pieces_a=pieces, progress=progress), start=0.1)
 
 
-def voxels(cells: object) -> Mesh:
-    """Unit cubes at whole numbers, without the faces between two of them."""
-    cells = {tuple(cell) for cell in cells}
-    faces = []
-    for cell in sorted(cells):
-        for axis in range(3):
-            for side in (0, 1):
-                beside = list(cell)
-                beside[axis] += 2 * side - 1
-                if tuple(beside) in cells:
-                    continue
-                u, v = (axis + 1) % 3, (axis + 2) % 3
-                corner = np.array(cell, dtype=float)
-                corner[axis] += side
-                loop = [corner + np.eye(3)[u] * p + np.eye(3)[v] * q for p, q in ((0, 0), (1, 0), (1, 1), (0, 1))]
-                faces.append(loop if side else loop[::-1])
-    points = np.array(faces).reshape(-1, 3)
-    unique, where = np.unique(points, axis=0, return_inverse=True)
-    quads = where.reshape(-1, 4)
-    return Mesh(unique, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
-
-
 def test_a_peg_that_fits_its_slot_leaves_along_it():
-    slot = voxels([(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (2, 0, 1), (0, 0, 2), (2, 0, 2)])
-    peg = voxels([(1, 0, 0), (1, 0, 1)])
+    slot = Mesh(*voxels([(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (2, 0, 1), (0, 0, 2), (2, 0, 2)]))
+    peg = Mesh(*voxels([(1, 0, 0), (1, 0, 1)]))
     for sunk in (0.25, 0.5):
         c = contact(slot, Mesh(peg.points + [0.0, 0.0, 1.0 - sunk], peg.triangles))
         assert c.signed_distance == pytest.approx(-sunk, abs=1e-9)
@@ -370,7 +348,7 @@ def test_a_peg_that_fits_its_slot_leaves_along_it():
 @pytest.mark.slow
 def test_cubes_that_touch_have_a_normal_in_every_pose():
     rng = np.random.default_rng(11)
-    cube = voxels([(0, 0, 0)])
+    cube = Mesh(*voxels([(0, 0, 0)]))
     for _ in range(60):
         turn = rotation(rng)
         one = Mesh(cube.points @ turn.T, cube.triangles)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +18,11 @@ from contact_lens.core.note import NOTCH
 
 from .assertions import assert_verified
 from .generators import rotation
-from .mesh_shapes import Surface, block, bumpy, torus
-from .test_mesh_contact import voxels
+from .mesh_shapes import Surface, block, bumpy, notch_pair, torus, voxels
 
 pytestmark = pytest.mark.slow
 
-STORED = Path(__file__).parents[1] / "data" / "notch_pair.npz"
 TOLERANCE = 1e-5
-
-
-def stored() -> tuple[Surface, Surface]:
-    """Two bumpy solids; the shortest translation known ends in a corner that narrows towards it."""
-    with np.load(STORED) as data:
-        a, b = ((data[f"points_{k}"], data[f"triangles_{k}"].astype(np.intp)) for k in "ab")
-    return a, b
 
 
 def assert_stays_clear(c: Contact, a: Mesh, b: Mesh) -> None:
@@ -44,7 +34,7 @@ def assert_stays_clear(c: Contact, a: Mesh, b: Mesh) -> None:
 
 
 def test_a_translation_out_of_a_notch_is_preferred_and_verified():
-    a, b = stored()
+    a, b = notch_pair()
     rng = np.random.default_rng(3)
     for k in range(3):
         turn = rotation(rng) if k else np.eye(3)
@@ -59,7 +49,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
 
 
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
-    a, b = (Mesh(*surface) for surface in stored())
+    a, b = (Mesh(*surface) for surface in notch_pair())
     found = contact(a, b)
     search = SeparationSearch(Body.of(a), Body.of(b), Budget(0))
     search.slide_to_minimum(found.mtv, found.depth)
@@ -75,9 +65,9 @@ def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
         assert "the translation separates the meshes" in [check.name for check in verify(short, a, b).failures]
 
 
-SLOT = voxels([(x, 0, z) for x in (0, 1, 3, 4) for z in range(4)] + [(2, 0, 0)])
+SLOT = Mesh(*voxels([(x, 0, z) for x in (0, 1, 3, 4) for z in range(4)] + [(2, 0, 0)]))
 """A block with a slot of 1 x 1 x 3."""
-TOOTH = voxels([(0, 0, z) for z in range(4)])
+TOOTH = Mesh(*voxels([(0, 0, z) for z in range(4)]))
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -173,7 +163,7 @@ def solids(rng: np.random.Generator, k: int) -> Surface:
         cell[rng.integers(3)] += rng.choice([-1, 1])
         if tuple(cell) not in cells:
             cells.append(tuple(cell))
-    mesh = voxels(cells)
+    mesh = Mesh(*voxels(cells))
     return mesh.points - mesh.points.mean(axis=0), mesh.triangles
 
 
