@@ -9,6 +9,11 @@ from typing import Any
 import bpy
 
 
+def percent(texts: list[str]) -> int:
+    """The progress that the panel shows; -1 where it shows none."""
+    return next((int(text.split()[1]) for text in texts if text.startswith("Inspecting: ")), -1)
+
+
 def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.start()
@@ -48,7 +53,7 @@ def steps(window: Any) -> Iterator[float]:
     yield 0.3  # Blender's own remesh
     numbers["held"] = []
     with window.held(0.5):
-        yield from window.until(lambda: any("Inspecting" in text for text in texts), "its progress is shown")
+        yield from window.until(lambda: percent(texts) >= 50, "its progress is shown up to where it is held")
         for x in (6.5, 7.0, 7.5):
             window.look_at((0.4, -0.4, 0.2), x, (65.0, 0.0, 25.0))
             yield 0.5
