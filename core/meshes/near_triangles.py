@@ -6,6 +6,8 @@ Boxes leave out most, disks along the surfaces what is parallel over a wide area
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..hierarchy.nodes import both_children, crossed_children
@@ -30,11 +32,19 @@ _DISKS = 1 << 14
 def near_triangles(a: Surface, b: Surface, reach: float) -> IntArray:
     """Return pairs (k, 2) of a triangle of A and one of B in ascending order: all that are no farther apart than
     `reach`, and few others."""
+    found = [np.zeros((2, 0), dtype=np.intp), *(np.stack(pairs) for pairs in near_pairs(a, b, reach))]
+    pairs = _sieved(a, b, np.concatenate(found, axis=1), reach)
+    return np.ascontiguousarray(pairs.take(np.lexsort(pairs[::-1]), axis=1).T)
+
+
+def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of triangles of two meshes, many at a time: all but those whose boxes or disks prove that they are
+    farther apart than `reach`."""
     trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
-    disks: tuple[NodeDisks, NodeDisks] | None = None
+    disks: list[NodeDisks] = []
     first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
     waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
-    found = [np.zeros((2, 0), dtype=np.intp)]
+    found: list[list[IntArray]] = []
     while waiting:
         i, j = waiting.pop()
         if len(i) > _CHUNK:
@@ -43,16 +53,14 @@ def near_triangles(a: Surface, b: Surface, reach: float) -> IntArray:
         compared += len(i)
         near = np.flatnonzero(gaps(i, j) <= reach)
         i, j = i.take(near), j.take(near)
-        if compared > max(_DISKS, (len(trees[0]) + len(trees[1])) // 8):
-            disks = disks or (NodeDisks.of(a, gaps.exponent), NodeDisks.of(b, gaps.exponent))
+        if reach > 0.0 and compared > max(_DISKS, (len(trees[0]) + len(trees[1])) // 8):
+            disks = disks or [NodeDisks.of(mesh, gaps.exponent) for mesh in (a, b)]
             near = np.flatnonzero(scale_points(disks[0].gaps(disks[1], i, j), -gaps.exponent) <= reach)
             i, j = i.take(near), j.take(near)
         left_i, left_j = trees[0].left.take(i), trees[1].left.take(j)
         leaf_i, leaf_j = left_i < 0, left_j < 0
         ends = np.flatnonzero(leaf_i & leaf_j)
-        found.append(
-            np.stack([tree.items.take(tree.first.take(k.take(ends))) for tree, k in zip(trees, (i, j), strict=True)])
-        )
+        found.append([tree.items.take(tree.first.take(k.take(ends))) for tree, k in zip(trees, (i, j), strict=True)])
         both = np.flatnonzero(~(leaf_i | leaf_j))
         of_a, of_b = np.flatnonzero(leaf_j & ~leaf_i), np.flatnonzero(leaf_i & ~leaf_j)
         parts = (
@@ -61,8 +69,10 @@ def near_triangles(a: Surface, b: Surface, reach: float) -> IntArray:
             (np.repeat(i.take(of_b), 2), both_children(left_j.take(of_b))),
         )
         waiting += [part for part in parts if len(part[0])]
-    pairs = _sieved(a, b, np.concatenate(found, axis=1), reach)
-    return np.ascontiguousarray(pairs.take(np.lexsort(pairs[::-1]), axis=1).T)
+        if not waiting or sum(len(p) for p, _ in found) >= _SIEVED:
+            p, q = (np.concatenate(column) for column in zip(*found, strict=True))
+            yield p, q
+            found.clear()
 
 
 def _sieved(a: Surface, b: Surface, pairs: IntArray, reach: float) -> IntArray:

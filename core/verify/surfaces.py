@@ -13,10 +13,9 @@ import numpy as np
 
 from ..bounding.kdop import KDops
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..hierarchy.nodes import both_children, crossed_children
+from ..hierarchy.nodes import both_children
 from ..meshes.coordinates import scale_exponent, scale_points
-from ..meshes.mesh_distance import BoxGaps
-from ..meshes.node_disks import NodeDisks
+from ..meshes.near_triangles import near_pairs
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.surface import Surface, node_bounds
 from ..meshes.triangle_distance import distance_exactly, measured, slabs, triangle_distances
@@ -24,14 +23,8 @@ from ..runs import chunks
 from ..shapes.orientation import signs_of_volumes
 from ..types import BoolArray, FloatArray, IntArray
 
-_FIRST_LEVEL = 4
-"""All pairs of nodes on this level are the first to be compared."""
-_CHUNK = 4_000
-"""Pairs of nodes compared in one go."""
 _MEASURED = 1 << 13
 """Pairs of triangles in one go."""
-_DISKS = 1 << 14
-"""Pairs of nodes compared from which on disks are made."""
 
 
 def tree_faults(mesh: Surface) -> Iterator[str]:
@@ -57,44 +50,6 @@ def tree_faults(mesh: Surface) -> Iterator[str]:
             outside = (sign * row.take(children) < above).any() or (sign * row.take(children + 1) < above).any()
             if outside or (sign * item_row.take(own) < sign * row.take(leaves)).any():
                 yield "a box is not in the one above"
-
-
-def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield pairs of triangles of two meshes, many at a time: all but those whose boxes or disks prove that they are
-    farther apart than `reach`."""
-    trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
-    disks: list[NodeDisks] = []
-    first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
-    waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
-    found: list[list[IntArray]] = []
-    while waiting:
-        i, j = waiting.pop()
-        if len(i) > _CHUNK:
-            waiting.append((i[:-_CHUNK], j[:-_CHUNK]))
-            i, j = i[-_CHUNK:], j[-_CHUNK:]
-        compared += len(i)
-        near = np.flatnonzero(gaps(i, j) <= reach)
-        i, j = i.take(near), j.take(near)
-        if reach > 0.0 and compared > max(_DISKS, (len(trees[0]) + len(trees[1])) // 8):
-            disks = disks or [NodeDisks.of(mesh, gaps.exponent) for mesh in (a, b)]
-            near = np.flatnonzero(scale_points(disks[0].gaps(disks[1], i, j), -gaps.exponent) <= reach)
-            i, j = i.take(near), j.take(near)
-        left_i, left_j = trees[0].left.take(i), trees[1].left.take(j)
-        leaf_i, leaf_j = left_i < 0, left_j < 0
-        ends = np.flatnonzero(leaf_i & leaf_j)
-        found.append([tree.items.take(tree.first.take(k.take(ends))) for tree, k in zip(trees, (i, j), strict=True)])
-        both = np.flatnonzero(~(leaf_i | leaf_j))
-        of_a, of_b = np.flatnonzero(leaf_j & ~leaf_i), np.flatnonzero(leaf_i & ~leaf_j)
-        parts = (
-            crossed_children(left_i.take(both), left_j.take(both)),
-            (both_children(left_i.take(of_a)), np.repeat(j.take(of_a), 2)),
-            (np.repeat(i.take(of_b), 2), both_children(left_j.take(of_b))),
-        )
-        waiting += [part for part in parts if len(part[0])]
-        if not waiting or sum(len(p) for p, _ in found) >= _MEASURED:
-            p, q = (np.concatenate(column) for column in zip(*found, strict=True))
-            yield p, q
-            found.clear()
 
 
 def surface_distance(a: Surface, b: Surface, reach: float, enough: float = -np.inf) -> tuple[float, float]:
