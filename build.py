@@ -643,7 +643,7 @@ def core_environment() -> Path:
 
 def core_tests(words: Sequence[str]) -> TestRun:
     """Return the tests of the engine, without Blender."""
-    arguments = pytest_arguments(words, "tests/core", *PARALLEL, *FAST)
+    arguments = pytest_arguments(words, "tests/core", "tests/promises", *PARALLEL, *FAST)
     return TestRun("the engine without Blender", [core_environment(), "-m", "pytest", *arguments], this_checkout())
 
 
@@ -654,7 +654,7 @@ def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -
     what = f"Blender {blender} as a module, Python {BLENDERS[blender].python}, numpy {numpy.strip()}"
     # Of the tools only the archives depend on Blender.
     tooling = "tests/tooling" if blender == default_blender() else "tests/tooling/test_package.py"
-    arguments = pytest_arguments(words, "tests/core", "tests/blender", tooling, *PARALLEL, *selection)
+    arguments = pytest_arguments(words, "tests/core", "tests/promises", "tests/blender", tooling, *PARALLEL, *selection)
     return TestRun(what, [python, "-m", "pytest", *arguments], this_checkout())
 
 
@@ -862,7 +862,7 @@ def command_bench(options: argparse.Namespace) -> None:
     chosen += ["--plots"] if options.plots else []
     with built_zip() as packed:
         variables = {"CONTACT_LENS_ZIP": str(packed), "CONTACT_LENS_BLENDER_PYTHON": str(blender_python)}
-        code = run([python, "-m", "tests.benchmarks", *chosen, *options.pytest], {**this_checkout(), **variables})
+        code = run([python, "-m", "benchmarks", *chosen, *options.pytest], {**this_checkout(), **variables})
     if code != 0:
         raise FailedError("The benchmarks failed.")
 

@@ -6,25 +6,12 @@ from __future__ import annotations
 import bpy
 
 from . import command_line
-from .check import results as scene_results
+from .clashes import results as scene_results
 from .data import preferences, properties
+from .live import background, follow_clashes, follow_pair, follow_volumes, isolation, steady_warnings, viewport
 from .report.pair import report
 from .report.pair_lines import report_lines
-from .ui import (
-    background,
-    follow_clashes,
-    follow_pair,
-    follow_volumes,
-    isolation,
-    menu,
-    operators,
-    panels,
-    scene_operators,
-    scene_panel,
-    status_icons,
-    steady_warnings,
-    viewport,
-)
+from .ui import menu, operators, panels, scene_operators, scene_panel, status_icons
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 

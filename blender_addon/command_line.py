@@ -14,13 +14,13 @@ from typing import Any
 import bpy
 
 from .commands import farm, jobs, merge
-from .commands.outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
-from .commands.streams import complain
 from .data import messages
+from .history.baseline import BaselineError
+from .history.decisions_file import DecisionsError
 from .report import files as report_files
-from .report.baseline import BaselineError
-from .report.decisions_file import DecisionsError
 from .report.files import ReportFileError
+from .terminal.outcome import STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
+from .terminal.streams import complain
 
 NAME = "contact_lens"
 COMMANDS: dict[str, Callable[[Sequence[str], str], int]] = {"check": jobs.run, "merge": merge.run, "farm": farm.run}

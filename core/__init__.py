@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from .compounds.compound import Compound
 from .contact import contact
-from .contacts import Contacts, contacts, pairs_intersect
+from .many.contacts import Contacts, contacts, pairs_intersect
 from .narrow_phase.box_sat import box_sat
 from .narrow_phase.epa import epa
 from .narrow_phase.gjk import gjk, gjk_intersects
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from .decomposition.polygon_convexity import polygon_convexity
     from .directional_depth import depth_along
     from .hierarchy.bvh import Bvh
+    from .many.neighbours import nearest_neighbours
+    from .many.parts import combine, partition
+    from .many.shape_set import ShapeSet
     from .meshes.contact_curves import contact_curves
     from .meshes.decomposition import Decomposition
     from .meshes.mesh import Mesh
@@ -59,9 +62,6 @@ if TYPE_CHECKING:
     from .meshes.point_distance import points_to_mesh
     from .meshes.triangle_pairs import crossing_triangles, self_crossings
     from .meshes.winding import winding_numbers
-    from .neighbours import nearest_neighbours
-    from .parts import combine, partition
-    from .shape_set import ShapeSet
 
 _LATE = {
     "bounding_volumes": ".bounding.bounding_volumes",

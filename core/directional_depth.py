@@ -19,14 +19,14 @@ from .arguments import as_length, as_unit
 from .broad_phase.candidate_pairs import candidate_pairs
 from .compounds.compound import Compound, ConvexPieces, as_compound
 from .contact import contact
-from .contacts import contacts
+from .many.contacts import contacts
+from .many.shape_set import ShapeSet
 from .meshes.body import Body
 from .meshes.first_gap import first_gap
 from .meshes.solid_facets import Solid, solid_facets
 from .narrow_phase.relation import contact_band
 from .progress import Progress, report_progress, subrange
 from .result import Relation
-from .shape_set import ShapeSet
 from .shapes.shape import validate_solids
 from .shapes.support import project
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, promised

@@ -8,7 +8,7 @@
 
 A line of the engine with the comment `# mutant: NAME` (or the line after such a comment) is changed as `MUTATIONS` says
 for that name, in a copy of the package: the change is one of the syntax tree, so that renaming does not concern it. The
-tests that are likely to notice run first, and only if they all pass the rest of tests/core but the slow ones; a file
+tests that are likely to notice run first, and only if they all pass the others but the slow ones; a file
 that notices runs without the mutation too. The checkout itself is never touched. This is not part of the test run: a
 mutation that survives is a gap in the tests, and this finds it.
 
@@ -32,7 +32,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-COPIED = ("__init__.py", "pyproject.toml", "core", "tests/__init__.py", "tests/conftest.py", "tests/core", "tests/data")
+COPIED = (
+    "__init__.py",
+    "pyproject.toml",
+    "core",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/core",
+    "tests/promises",
+    "tests/data",
+)
 TIME_LIMIT = 240.0
 """Seconds for one run of tests: a broken engine may never end, and that is noticed too."""
 MARK = re.compile(r"#\s*mutant:\s*([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
@@ -432,11 +441,11 @@ def check_import(copy: Path) -> None:
 
 
 def first_failure(copy: Path, file: str) -> str | None:
-    """Run a file of tests/core on the copy and return the first test that fails; None when all pass."""
+    """Run a file of tests on the copy and return the first test that fails; None when all pass."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow"]
     try:
         done = subprocess.run(
-            [*command, f"tests/core/{file}"],
+            [*command, file],
             cwd=copy,
             env=environment(copy),
             capture_output=True,
@@ -447,7 +456,7 @@ def first_failure(copy: Path, file: str) -> str | None:
         return f"the clock: {file} did not end in {TIME_LIMIT:.0f} s"
     if done.returncode in (0, 5):  # 5: all tests of the file are slow
         return None
-    found = re.search(r"^(?:FAILED|ERROR) (?:tests/core/)?(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if found is None or done.returncode not in (1, 2):
         raise UnfitError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return found[1]
@@ -460,8 +469,9 @@ def noticed_by(copy: Path, name: str, place: Place, passing: set[str]) -> str | 
     """
     path = copy / place.file
     source = path.read_text(encoding="utf-8")
-    likely = [f"test_{test}.py" for test in MUTATIONS[name][1].split()]
-    others = sorted({file.name for file in (copy / "tests/core").glob("test_*.py")} - set(likely))
+    files = {path.stem.removeprefix("test_"): str(path.relative_to(copy)) for path in copy.glob("tests/**/test_*.py")}
+    likely = [files[test] for test in MUTATIONS[name][1].split()]
+    others = sorted({*files.values()} - {*likely})
     for file in likely + others:
         path.write_text(mutated(name, place), encoding="utf-8")
         try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be run from a terminal: one file a command, their options, and what they show."""
+"""What can be run from a terminal: one file a command, and what they share."""

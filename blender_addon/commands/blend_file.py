@@ -15,7 +15,7 @@ import bpy
 
 from ..data import messages
 from ..read.faults import version_of
-from .outcome import UsageError
+from ..terminal.outcome import UsageError
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """How compressed files begin, the first those of before Blender 3.0."""

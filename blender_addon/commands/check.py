@@ -13,32 +13,33 @@ from typing import Any
 
 import bpy
 
-from ..check import between, clash_renewal
-from ..check import motion as scene_motion
-from ..check import results as scene_results
-from ..check import scene as scene_pairs
-from ..check.frame_cache import FrameCache
+from ..clashes import clash_renewal
+from ..clashes import results as scene_results
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
+from ..geometry.snapshot import ReadError
+from ..history.baseline import BaselineError
 from ..read.elsewhere import Elsewhere
 from ..read.faults import version_of
-from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import scene as scene_report
-from ..report.baseline import BaselineError
+from ..scene import between
+from ..scene import motion as scene_motion
+from ..scene import scene_check as scene_pairs
+from ..scene.frame_cache import FrameCache
+from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
+from ..terminal.interruption import Stop
+from ..terminal.outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
+from ..terminal.progress import Progress, is_of_jobs
+from ..terminal.streams import Screen, blender_aside
 from . import blend_file
 from .check_options import parser
 from .earlier import Earlier, with_looked_at
-from .interruption import Stop
-from .outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
 from .part import make_folder, part_of
-from .progress import Progress, is_of_jobs
 from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
 from .scene_frames import ALL_SCENES, SceneFrames, chosen_scenes
-from .streams import Screen, blender_aside
-from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
 
 LONGEST = 1e30

@@ -8,13 +8,13 @@ import re
 import sys
 from typing import Any
 
-from ..check.clashes import LEAST_RANKS
 from ..data import messages
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
-from .command_parser import Collected, CommandParser, duration, natural, positive
-from .terminal import LEAST_OF_A_FRAME, MOST_CLASHES
+from ..scene.clashes import LEAST_RANKS
+from ..terminal.check_lines import LEAST_OF_A_FRAME, MOST_CLASHES
+from ..terminal.command_parser import Collected, CommandParser, duration, natural, positive
 
 MOST_FRAMES = 1_000_000
 MOST_SHARDS = 100_000

@@ -10,20 +10,20 @@ from typing import Any
 
 import bpy
 
-from ..check.clash_ids import KnownIds
-from ..check.clashes import Clashes
-from ..check.decisions import Decision, Decisions
-from ..check.looked_at import LookedAt, looked_at
-from ..check.scene import Outcome
 from ..data import messages
 from ..data.objects import frame_of
 from ..data.records import Pair
+from ..history import decisions_file
+from ..history.baseline import Baseline
+from ..history.looked_at import LookedAt, looked_at
+from ..history.merging import LOOKED_AT
 from ..read.scene_objects import CheckInput
-from ..report import decisions_file
-from ..report.baseline import Baseline
-from ..report.merging import LOOKED_AT
-from .outcome import UsageError
-from .terminal import first_of
+from ..scene.clash_ids import KnownIds
+from ..scene.clashes import Clashes
+from ..scene.decisions import Decision, Decisions
+from ..scene.scene_check import Outcome
+from ..terminal.check_lines import first_of
+from ..terminal.outcome import UsageError
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,15 @@ import bpy
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..report import files as report_files
+from ..terminal.command_parser import CommandParser, positive
+from ..terminal.given_options import divided
+from ..terminal.outcome import CLEAN, UsageError
+from ..terminal.streams import Screen
 from . import blend_file
 from .check_options import MOST_SHARDS, add_reports, add_what_to_check
-from .command_parser import CommandParser, positive
 from .earlier import Earlier
-from .given_options import divided
-from .outcome import CLEAN, UsageError
 from .reporting import ALLOW_OPTIONS, criteria_of, places_of
 from .scene_frames import chosen_scenes
-from .streams import Screen
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "farm"
 """The descriptions as they are in the package: valid, of a file `scene.blend` and frames 1 to 30."""

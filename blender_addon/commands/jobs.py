@@ -22,17 +22,17 @@ import bpy
 
 from ..data import messages
 from ..data.frame_lists import frames_text
+from ..history.merging import Gaps, MergeError
 from ..report.files import Partials
-from ..report.merging import Gaps, MergeError
+from ..terminal.given_options import divided
+from ..terminal.interruption import Stop
+from ..terminal.outcome import STOPPED, UNCHECKED, WRONG, UsageError, complain_of
+from ..terminal.progress import OF_A_PART, PART, Progress
+from ..terminal.streams import complain
 from . import check, merge
 from .check_options import parser
 from .farm import program
-from .given_options import divided
-from .interruption import Stop
-from .outcome import STOPPED, UNCHECKED, WRONG, UsageError, complain_of
-from .progress import OF_A_PART, PART, Progress
 from .reporting import ALLOW_OPTIONS, criteria_of, places_of
-from .streams import complain
 
 Item = TypeVar("Item")
 REPORTS = ("json", "csv", "html", "junit", "pictures", "fail_on", *ALLOW_OPTIONS, "list", "quiet")

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data import messages
+from ..history.merging import Gaps, MergeError, Part, left, merged, validated
 from ..report import files as report_files
-from ..report.merging import Gaps, MergeError, Part, left, merged, validated
+from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
+from ..terminal.command_parser import CommandParser
+from ..terminal.interruption import Stop
+from ..terminal.outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of
+from ..terminal.progress import Progress
+from ..terminal.streams import Screen, blender_aside
 from .check_options import add_reports
-from .command_parser import CommandParser
 from .earlier import compare_with_baseline, lines_of_earlier
-from .interruption import Stop
-from .outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of
-from .progress import Progress
 from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
-from .streams import Screen, blender_aside
-from .terminal import Listing, closing_lines, lines, total_lines
 from .worst_pictures import draw_worst
 
 

@@ -14,7 +14,7 @@ import bpy
 from ..data import messages
 from ..data.records import Shard
 from ..report.scene import WRITERS
-from .outcome import UsageError
+from ..terminal.outcome import UsageError
 
 SETTINGS = (
     "enable_autoexec",

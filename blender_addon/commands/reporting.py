@@ -8,17 +8,17 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..check.clash_rows import present_relations
 from ..data import messages
 from ..data.lazy_rows import column
 from ..report import files as report_files
 from ..report import scene as scene_report
 from ..report.criteria import ALLOWANCES, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
-from .interruption import Stop
-from .outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
-from .progress import is_of_jobs
-from .streams import Screen
+from ..scene.clash_rows import present_relations
+from ..terminal.interruption import Stop
+from ..terminal.outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
+from ..terminal.progress import is_of_jobs
+from ..terminal.streams import Screen
 
 ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 

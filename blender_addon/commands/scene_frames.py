@@ -8,15 +8,15 @@ from contextlib import ExitStack
 
 import bpy
 
-from ..check import results as scene_results
+from ..clashes import results as scene_results
 from ..data import messages
 from ..data.records import Rules
+from ..geometry.frame_geometries import FrameGeometries
 from ..read import visibility as scene_visibility
 from ..read.elsewhere import scenes_of_file
-from ..read.frame_geometries import FrameGeometries
 from ..read.scene import read_input
 from ..read.scene_objects import CheckInput
-from .outcome import UsageError
+from ..terminal.outcome import UsageError
 
 ALL_SCENES = "all"
 

@@ -14,12 +14,12 @@ from ..data import messages
 from ..data.lazy_rows import LazyRows
 from ..data.records import Rules
 from ..draw.picture import GpuUnavailable
-from ..read.snapshot import ReadError
+from ..geometry.snapshot import ReadError
 from ..report import files as report_files
 from ..report.pictures import Place, ScenePair, pair_finder, picture_file, take_picture, worst
+from ..terminal.outcome import UsageError, complain_of_a_fault
+from ..terminal.progress import Progress
 from . import blend_file
-from .outcome import UsageError, complain_of_a_fault
-from .progress import Progress
 from .scene_frames import SceneFrames
 
 

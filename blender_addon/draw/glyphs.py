@@ -16,7 +16,7 @@ from ...core.meshes.solid_facets import Solid
 from ...core.shapes.polytope import Polytope
 from ...core.types import FloatArray
 from ..data.look import Color
-from ..read.shape_outline import SHARP, edges_and_sides, wires
+from ..geometry.shape_outline import SHARP, edges_and_sides, wires
 
 GlyphArray = NDArray[np.void]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.types import FloatArray
-from ..check.inspection import Inspection
+from ..pair.inspection import Inspection
 from .glyphs import fan, fills
 from .overlay_geometry import Layer, Style
 from .overlay_shader import Pen, layers_on_gpu, state_restored

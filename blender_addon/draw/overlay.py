@@ -16,9 +16,9 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.types import FloatArray
-from ..check.inspection import Inspection
-from ..check.volumes import VolumesView
 from ..data import preferences
+from ..pair.inspection import Inspection
+from ..study.volumes import VolumesView
 from .label_sheet import Kept, Room
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import Annotations, annotate

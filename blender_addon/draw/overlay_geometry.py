@@ -16,12 +16,12 @@ import numpy as np
 from ...core.meshes.mesh import Mesh
 from ...core.result import Contact, Relation
 from ...core.types import FloatArray
-from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color, Look
+from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
 
 if TYPE_CHECKING:
-    from ..check.inspection import Inspection
+    from ..pair.inspection import Inspection
 
 
 @dataclass(frozen=True)

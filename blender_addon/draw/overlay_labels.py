@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.types import BoolArray, FloatArray
-from ..check.pair_contact import curves, outlines, vector_ends
 from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color
+from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
 from .label_sheet import SIZES, Box, Kept, Marked, Room, Sheet, Text, flat, project
 from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 from .overlay_names import annotate_names
 
 if TYPE_CHECKING:
-    from ..check.inspection import Inspection
+    from ..pair.inspection import Inspection
 
 TEXT_COLOR: Color = (1.0, 1.0, 1.0, 1.0)
 _MOST_AVOIDED = 32

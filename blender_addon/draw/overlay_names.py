@@ -12,14 +12,14 @@ from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.types import FloatArray, IntArray
 from ..data.names import elided
-from ..read.shape_outline import stand_in
+from ..geometry.shape_outline import stand_in
 from .glyphs import DISC, marks, strokes
 from .label_sheet import SIZES, Marked, Sheet, Surroundings, flat, project
 from .overlay_geometry import Showing, origin
 from .visible_parts import VisiblePart, surface_samples, visible_parts
 
 if TYPE_CHECKING:
-    from ..check.inspection import Inspection
+    from ..pair.inspection import Inspection
 
 MOST_LETTERS = 20
 """Of a name."""

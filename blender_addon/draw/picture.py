@@ -23,11 +23,11 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core.types import FloatArray
-from ..check import session
-from ..check.inspection import Inspection
-from ..check.volumes import VolumesView
 from ..data import messages
-from ..read.shape_outline import stand_in
+from ..geometry.shape_outline import stand_in
+from ..pair import session
+from ..pair.inspection import Inspection
+from ..study.volumes import VolumesView
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Showing, origin

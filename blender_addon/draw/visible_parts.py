@@ -13,7 +13,7 @@ from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.types import BoolArray, FloatArray
-from ..read.shape_outline import stand_in
+from ..geometry.shape_outline import stand_in
 
 SAMPLES = 1500
 """Points on the surface of an object."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.types import FloatArray
-from ..check.volumes import LEFT, VolumesView
 from ..data.look import Color, Look
+from ..study.volumes import LEFT, VolumesView
 from .glyphs import QUAD, strokes
 from .overlay_geometry import Layer
 

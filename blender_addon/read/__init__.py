@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender objects read as world shapes."""
+"""The objects of a scene, read from Blender, and what could not be read."""

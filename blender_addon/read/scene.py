@@ -11,12 +11,12 @@ from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, find_named
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
+from ..geometry.local_geometry import Geometries
+from ..geometry.snapshot import ReadError
 from . import faults as scene_faults
 from . import visibility as scene_visibility
-from .geometry import Geometries
 from .scene_objects import CheckInput, Scope, all_parts
 from .scene_reader import SceneReader
-from .snapshot import ReadError
 
 
 def read_input(

@@ -18,8 +18,15 @@ from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import Choice
 from ..data.records import Approval, Body, Key, Pair, Rules, Skipped, State
 from ..data.units import UnitFormat
-from .collision_shape import CONCAVITY_SLACK, RESOLUTION_STEPS, covers_hull, float32_step, follows_mesh, kind_for
-from .geometry import Geometry
+from ..geometry.collision_shape import (
+    CONCAVITY_SLACK,
+    RESOLUTION_STEPS,
+    covers_hull,
+    float32_step,
+    follows_mesh,
+    kind_for,
+)
+from ..geometry.local_geometry import Geometry
 
 
 def place_of(matrix: Sequence[float]) -> str:

@@ -14,13 +14,13 @@ from ..data import messages
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
 from ..data.objects import TYPES_WITH_SURFACE, instance_name, library_name, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
-from . import collision_shape
+from ..geometry import collision_shape
+from ..geometry import snapshot as read
+from ..geometry.local_geometry import DigestsOnly, Geometries, Geometry
+from ..geometry.rigid_bodies import RigidBodies
+from ..geometry.snapshot import ReadError
 from . import faults as scene_faults
-from . import snapshot as read
-from .geometry import DigestsOnly, Geometries, Geometry
-from .rigid_bodies import RigidBodies
 from .scene_objects import SceneObject
-from .snapshot import ReadError
 from .visibility import INSTANCING
 
 NO_SURFACE = {

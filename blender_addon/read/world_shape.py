@@ -22,8 +22,8 @@ from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, WORDS
-from .cache import LruCache
-from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
+from ..geometry.cache import LruCache
+from ..geometry.collision_shape import Fit, fit_of, fitted, step_at, sticks_out
 from .scene_objects import SceneObject
 
 

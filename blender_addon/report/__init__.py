@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages, and reports as JSON, CSV and HTML."""
+"""Reports of a pair and of checks: as lines, JSON, CSV and JUnit XML, and their files."""

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..data import messages
-from . import csv_report, html_report, json_report, junit_report, pair, windows_paths
+from ..page import html_report
+from . import csv_report, json_report, junit_report, pair, windows_paths
 
 BEGINNINGS = tuple(
     text.encode()

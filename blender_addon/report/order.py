@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from ..check import coarse
 from ..data.lazy_rows import Row, columns, taken
+from ..scene import coarse
+from ..scene.scene_units import unit_format
 from .json_report import row_text
-from .scene_units import unit_format
 
 
 def ordered(check: dict[str, Any]) -> dict[str, Any]:

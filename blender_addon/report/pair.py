@@ -19,12 +19,12 @@ from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
-from ..check import session
-from ..check.inspection import CollisionProxy, Inspection, Stage, Work
-from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data import messages
 from ..data.units import UnitFormat
-from ..read.collision_shape import covers_hull
+from ..geometry.collision_shape import covers_hull
+from ..pair import session
+from ..pair.inspection import CollisionProxy, Inspection, Stage, Work
+from ..pair.pair_contact import center_of, curve_length, curves, is_convex
 from .json_report import json_text, plain
 
 SCHEMA = "contact-lens-report"

@@ -13,16 +13,16 @@ from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.region.region import RegionKind
 from ...core.result import Contact, Relation
-from ..check.clash_rows import failed_checks
-from ..check.coarse import coarse_sides
-from ..check.inspection import Inspection
-from ..check.pair_contact import curve_length
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.messages import capitalized, counted
 from ..data.units import UnitFormat, direction, exact_vector
-from ..read.collision_shape import OPEN_SHARE, covers_hull
+from ..geometry.collision_shape import OPEN_SHARE, covers_hull
+from ..pair.inspection import Inspection
+from ..pair.pair_contact import curve_length
+from ..scene.clash_rows import failed_checks
+from ..scene.coarse import coarse_sides
 from .pair import Side, sides_of
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..check.inspection import Inspection
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL
 from ..data.distance import Distance
+from ..pair.inspection import Inspection
 from . import pair_lines
 from .pair import sides_of
 

@@ -14,9 +14,6 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..check.changes import RESOLVED
-from ..check.clash_rows import side_of
-from ..check.inspection import Work
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, columns
 from ..data.objects import frame_of
@@ -24,9 +21,11 @@ from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
+from ..page.html_table import severity
+from ..pair.inspection import Work
 from ..read.scene_objects import SceneObject
+from ..scene.clash_rows import RESOLVED, side_of
 from . import files as report_files
-from .html_table import severity
 
 SIZE = (960, 600)
 _SHORTER = 1e-6

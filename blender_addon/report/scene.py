@@ -15,22 +15,24 @@ import bpy
 import numpy as np
 
 from ... import __version__
-from ..check import changes, clash_ids, clash_renewal
-from ..check import results as scene_results
-from ..check.clash_rows import rows
-from ..check.results import ContactLensFinding
-from ..check.scene import Outcome
+from ..clashes import changes, clash_renewal
+from ..clashes import results as scene_results
+from ..clashes.results import ContactLensFinding
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
+from ..page import html_report
 from ..read.scene_objects import CheckInput
-from . import csv_report, html_report, json_report, junit_report
+from ..scene import clash_ids
+from ..scene.clash_rows import rows
+from ..scene.scene_check import Outcome
+from ..scene.scene_units import in_scene_units, unit_format
+from . import csv_report, json_report, junit_report
 from .criteria import Criteria
 from .order import ordered
-from .scene_units import in_scene_units, unit_format
 
 SCHEMA_VERSION = 3
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators, panels, handlers, background tasks."""
+"""Operators, panels and menus."""

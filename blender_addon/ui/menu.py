@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import bpy
 
-from . import handlers, operators, scene_operators
+from ..live import handlers
+from . import operators, scene_operators
 
 
 class CONTACT_LENS_MT_contact(bpy.types.Menu):

@@ -16,21 +16,21 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ...core.progress import Cancelled
-from ..check import separate, session
-from ..check.inspection import Inspection, Keys, is_outdated
-from ..check.pair_contact import curves, outlines, vector_ends
-from ..check.separate import SeparateError
 from ..data import messages, properties
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
-from ..read.snapshot import ReadError
+from ..geometry.snapshot import ReadError
+from ..history.decisions_file import DecisionsError
+from ..live import background, follow_pair, follow_volumes, handlers, viewport
+from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
+from ..pair import separate, session
+from ..pair.inspection import Inspection, Keys, is_outdated
+from ..pair.pair_contact import curves, outlines, vector_ends
+from ..pair.separate import SeparateError
 from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
-from ..report.decisions_file import DecisionsError
-from . import background, follow_pair, follow_volumes, handlers, viewport
-from .background import BackgroundOperator, Polled, Steps, Undoable, Work
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""

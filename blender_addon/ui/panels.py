@@ -7,13 +7,14 @@ from typing import Any
 
 import bpy
 
-from ..check import session
 from ..data import collision_kinds, messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.units import along
-from ..read import collision_shape
+from ..geometry import collision_shape
+from ..live import follow_pair, follow_volumes, steady_warnings, viewport
+from ..pair import session
 from ..report import pair_lines
-from . import follow_pair, follow_volumes, layout, operators, status_icons, steady_warnings, viewport
+from . import layout, operators, status_icons
 from .layout import Closed, Tab
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")

@@ -12,31 +12,32 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ...core.progress import Cancelled
-from ..check import clash_list, listed_decisions
-from ..check import results as scene_results
-from ..check import scene as scene_pairs
-from ..check.clash_rows import present_relations
-from ..check.frame_cache import FrameCache
-from ..check.results import ContactLensCheck
-from ..check.scene import Outcome
-from ..check.separate import SeparateError
+from ..clashes import clash_list, listed_decisions
+from ..clashes import results as scene_results
+from ..clashes.results import ContactLensCheck
 from ..data import messages, properties
 from ..data.names import visible
 from ..data.objects import frame_of
 from ..data.records import Pair
+from ..history import decisions_file
+from ..history.decisions_file import DecisionsError
+from ..live import background, follow_clashes, handlers, open_clash
+from ..live.background import BackgroundOperator, Flow, Polled, Steps, Undoable
+from ..pair.separate import SeparateError
 from ..read import scene_reader
 from ..read.elsewhere import Elsewhere
 from ..read.scene import read_input
-from ..report import decisions_file
 from ..report import files as report_files
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
 from ..report.criteria import Criteria
-from ..report.decisions_file import DecisionsError
 from ..report.order import ordered
-from ..report.scene_units import in_scene_units
-from . import background, follow_clashes, handlers, open_clash, operators
-from .background import BackgroundOperator, Flow, Polled, Steps, Undoable
+from ..scene import scene_check as scene_pairs
+from ..scene.clash_rows import present_relations
+from ..scene.frame_cache import FrameCache
+from ..scene.scene_check import Outcome
+from ..scene.scene_units import in_scene_units
+from . import operators
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""

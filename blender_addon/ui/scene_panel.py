@@ -12,15 +12,17 @@ from typing import Any
 
 import bpy
 
-from ..check import changes, clash_list
-from ..check import results as scene_results
+from ..clashes import changes, clash_list
+from ..clashes import results as scene_results
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.names import elided
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
-from . import layout, open_clash, scene_operators, status_icons
+from ..live import open_clash
+from ..scene import clash_rows
+from . import layout, scene_operators, status_icons
 from .layout import Closed, Tab
 
 STATUS_ICONS: dict[str, Any] = {
@@ -45,7 +47,7 @@ ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-COUNTED = (*scene_results.RELATIONS, changes.WITHIN_MARGINS)
+COUNTED = (*scene_results.RELATIONS, clash_rows.WITHIN_MARGINS)
 """What clashes count as."""
 
 
@@ -239,7 +241,7 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     groups = dict.fromkeys(clash_list.GROUPS, 0)
     for relation in scene_results.RELATIONS:
         groups[clash_list.group_of(relation)] += counts[relation]
-    groups["WITHIN_CLEARANCE"] += (of_margins := counts[changes.WITHIN_MARGINS])
+    groups["WITHIN_CLEARANCE"] += (of_margins := counts[clash_rows.WITHIN_MARGINS])
     found = {group.lower(): count for group, count in groups.items() if count}
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
     if of_margins:
@@ -260,7 +262,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
     check = scene_results.of_scene(context.scene)
     counts, changed, comparing = changes.totals(context.scene)
     outdated = messages.count_out_of_date(changed.total()) if changed else ""
-    resolved = messages.count_resolved(counts[changes.RESOLVED]) if counts[changes.RESOLVED] else ""
+    resolved = messages.count_resolved(counts[clash_rows.RESOLVED]) if counts[clash_rows.RESOLVED] else ""
     states = []
     if record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
@@ -423,7 +425,7 @@ def _name(name: str, side: dict[str, Any], room: int) -> str:
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
     """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
     if clash.is_apart:
-        return changes.APART
+        return clash_rows.APART
     if check.sort != "AREA":
         return _number_of(clash.row(), units)
     area = units.area(clash.area)

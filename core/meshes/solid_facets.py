@@ -9,12 +9,12 @@ import numpy as np
 
 from ..compounds.compound import Compound, ConvexPieces
 from ..curved.curved_inside import spread
-from ..meshes.decomposition import Decomposition
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS
 from ..types import FloatArray, IntArray
+from .decomposition import Decomposition
 from .mesh import Mesh
 
 Solid = Mesh | ConvexPieces

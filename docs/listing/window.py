@@ -111,6 +111,6 @@ def steps(window: Any) -> Iterator[float]:
 
 def refined(window: Any) -> Iterator[float]:
     """Wait until the depth is refined as far as it will be."""
-    follow = window.part("blender_addon.ui.follow_pair")
+    follow = window.part("blender_addon.live.follow_pair")
     yield from window.until(lambda: follow.progress_of(bpy.context.scene) is None, "the depth is refined")
     yield 2.0

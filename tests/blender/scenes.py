@@ -180,7 +180,7 @@ def refresh() -> Any:
 
 def inspection() -> Any:
     """The inspection that is shown; None when there is none."""
-    return part("blender_addon.check.session").current(bpy.context)
+    return part("blender_addon.pair.session").current(bpy.context)
 
 
 def lines() -> dict[str, str]:

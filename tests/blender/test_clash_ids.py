@@ -224,5 +224,5 @@ def test_both_sides_say_what_and_where_they_are(tmp_path: Path) -> None:
 
 
 def test_a_hundred_thousand_clashes_have_different_ids() -> None:
-    made = part("blender_addon.check.clash_ids").derived
+    made = part("blender_addon.scene.clash_ids").derived
     assert len({made(f"Brick {k}", f"Brick {k + step}") for k in range(25_000) for step in (1, 2, 3, 4)}) == 100_000

@@ -90,7 +90,7 @@ def reported_margins(**rules: object) -> dict[str, float | None]:
     """By the number of a pair its margins in a check of the scene; None of a pair without."""
     update()
     given = part("blender_addon.read.scene").read_input(bpy.context, part("blender_addon.data.records").Rules(**rules))
-    found = part("blender_addon.check.scene").check(given).clashes
+    found = part("blender_addon.scene.scene_check").check(given).clashes
     return {given.objects[clash.a].name.split()[0]: clash.margins for clash in found}
 
 

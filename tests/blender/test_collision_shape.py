@@ -171,7 +171,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(tmp_path: Path) -> None
     library = save_scene(tmp_path / "library.blend")
     fresh()
     (linked,) = link(library, objects=["A"]).objects
-    readonly_reason = part("blender_addon.read.collision_shape").readonly_reason
+    readonly_reason = part("blender_addon.geometry.collision_shape").readonly_reason
     assert "make a library override" in readonly_reason(linked)
     bpy.context.scene.collection.objects.link(linked)
     override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
@@ -186,7 +186,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(tmp_path: Path) -> None
 def test_a_changed_choice_makes_the_result_stale() -> None:
     b = cube("B", (1.5, 0.0, 0.0))
     inspect(cube("A"), b)
-    stale_reason = part("blender_addon.check.session").stale_reason
+    stale_reason = part("blender_addon.pair.session").stale_reason
     assert not stale_reason(bpy.context)
     b.contact_lens_shape = "SPHERE"
     assert stale_reason(bpy.context) == "the collision shape of 'B' has changed"
@@ -310,7 +310,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     assert (lines()["Shape of A"], notes()) == (shown, [])
     arms[0].location.y += 0.5
     update()
-    assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Parent' has changed"
+    assert part("blender_addon.pair.session").stale_reason(bpy.context) == "'Parent' has changed"
     assert refresh().contact.signed_distance == pytest.approx(0.2, rel=1e-5)
     arms[1].rigid_body.collision_shape = "SPHERE"
     # The sphere stays round: its radius less the distance of its middle from the nearest edge of the cube.
@@ -342,7 +342,7 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
     assert seen() == (pytest.approx(np.hypot(0.5, 1.0), abs=1e-6), shown("2 pieces"))
     leaf.location.x += 1.0
     update()
-    assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Outer' has changed"
+    assert part("blender_addon.pair.session").stale_reason(bpy.context) == "'Outer' has changed"
     # A parent without children is nothing to the simulation: it falls past a pillar that is only under that.
     leaf.parent = None
     wall.location = (2.5, -3.0, 0.0)
@@ -650,7 +650,7 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting() -> None:
     with pytest.raises(RuntimeError, match=r"'B' is up to 0.25 m off the plane of 'A'. Disable 2D to inspect"):
         bpy.ops.contact_lens.refresh()
     assert inspection() is None
-    assert "Disable 2D" in part("blender_addon.check.session").error(bpy.context)
+    assert "Disable 2D" in part("blender_addon.pair.session").error(bpy.context)
     bpy.context.scene.contact_lens.flat = False
     assert refresh().flat is None
     assert "Plane Normal" not in lines()

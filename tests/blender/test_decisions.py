@@ -301,7 +301,7 @@ def test_a_file_that_is_not_of_decisions_is_refused(file: Path, capsys: pytest.C
 
 
 def test_many_decisions_with_long_notes_are_read_in_time(tmp_path: Path) -> None:
-    decisions_file = part("blender_addon.report.decisions_file")
+    decisions_file = part("blender_addon.history.decisions_file")
     entries = [{"a": "A", "b": f"B {k}", "status": "reviewed", "note": "x" * 20_000} for k in range(1_000)]
     path = tmp_path / "decisions.json"
     path.write_text("".join(decisions_file.parts(entries)), encoding="utf-8")

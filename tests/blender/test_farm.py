@@ -397,7 +397,7 @@ def test_arguments_are_divided_as_they_were_given() -> None:
     made = part("blender_addon.commands.check_options").parser("check")
     given = ["a.blend", "--collections", "A", "--json", "b.blend", "--json=out.json", "--verify", "--clearance", "2mm"]
     given += ["--no-exact", "--html", "out.html", "--only-files", "a.blend", "b.blend", "--", "--c.blend"]
-    divided = part("blender_addon.commands.given_options").divided
+    divided = part("blender_addon.terminal.given_options").divided
     assert divided(made, given, ("json", "html")) == (
         ["a.blend", "b.blend", "--c.blend"],
         ["--json=out.json", "--html", "out.html"],

@@ -187,7 +187,7 @@ def parts_here(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     jobs, here = part("blender_addon.commands.jobs"), SimpleNamespace(dying={})
 
     def check_parts(commands: Mapping[str, Any], options: Any) -> tuple[Any, list[Any]]:
-        stop, died = part("blender_addon.commands.interruption").Stop(), []
+        stop, died = part("blender_addon.terminal.interruption").Stop(), []
         for number, (name, (command, report)) in enumerate(commands.items(), 1):
             with monkeypatch.context() as patch:
                 for module in ("check", "reporting"):
@@ -239,8 +239,8 @@ def test_a_time_limit_that_ends_pictures_hides_no_bad_file(
     scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All checks were complete then, as in one process."""
-    stop = part("blender_addon.commands.interruption").Stop(60.0)
-    monkeypatch.setattr(part("blender_addon.commands.interruption"), "Stop", lambda: stop)
+    stop = part("blender_addon.terminal.interruption").Stop(60.0)
+    monkeypatch.setattr(part("blender_addon.terminal.interruption"), "Stop", lambda: stop)
 
     def draw(*_: Any, **__: Any) -> bool:
         stop.timed_out = True
@@ -255,7 +255,7 @@ def test_a_run_that_is_stopped_leaves_what_was_done(
     scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it leaves is what one process leaves that has done the same, and says which frames are not in it."""
-    scene, left = part("blender_addon.check.scene"), 0
+    scene, left = part("blender_addon.scene.scene_check"), 0
     check = scene.check
 
     def stopped(*arguments: Any) -> Any:

@@ -196,7 +196,7 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_written(
 def test_a_part_that_is_damaged_or_was_edited_is_refused(command_and_parts: Command, tmp_path: Path) -> None:
     """Whatever it is in it; how the text is laid out is nothing of it."""
     _, parts = command_and_parts
-    merging = part("blender_addon.report.merging")
+    merging = part("blender_addon.history.merging")
     document = load_report(parts[3])
     assert merging.validated("laid out", json.loads(json.dumps(document, indent=1))).name == "laid out"
     for what, changed in mutants(document):

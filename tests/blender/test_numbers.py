@@ -349,7 +349,7 @@ def numbers_of_the_clash(folder: Path) -> dict[str, str]:
     check = bpy.context.scene.contact_lens_check
     (finding,) = check.findings
     units = part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal = part("blender_addon.commands.terminal")._distance(finding.row(), units)
+    terminal = part("blender_addon.terminal.check_lines")._distance(finding.row(), units)
     return {
         "list": part("blender_addon.ui.scene_panel")._number(check, finding, units),
         "terminal": re.sub(r"(depth|gap) ", "", terminal).replace("at most", "\N{LESS-THAN OR EQUAL TO}"),

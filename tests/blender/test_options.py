@@ -32,7 +32,7 @@ def parsed(made: argparse.ArgumentParser, *words: str) -> Any:
     """The options, or None where they are refused."""
     try:
         return made.parse_args(["a", *words])
-    except part("blender_addon.commands.outcome").UsageError:
+    except part("blender_addon.terminal.outcome").UsageError:
         return None
 
 

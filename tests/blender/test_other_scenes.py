@@ -240,7 +240,7 @@ def test_a_baseline_of_other_scenes_is_refused(
 
 
 def test_progress_names_the_scene_of_several(room_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress, seen = part("blender_addon.commands.progress"), []
+    progress, seen = part("blender_addon.terminal.progress"), []
     monkeypatch.setattr(progress.Progress, "show", lambda self, done, details, place: seen.append((done, place)))
     run(room_file, "--scene", "all", "--quiet", "--fail-on", "never")
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

@@ -595,7 +595,7 @@ def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
 
 
 def found_of(a: object, b: object) -> Pair:
-    finding = import_module(f"{overlay.__package__[:-5]}.check.pair_contact")
+    finding = import_module(f"{overlay.__package__[:-5]}.pair.pair_contact")
     return Pair(finding.find(a, b, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
 
 

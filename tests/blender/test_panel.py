@@ -174,7 +174,7 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert result() == ["Penetrating", "0.5 m", "along +X", "'B' has moved"]
     assert set(main().greyed) == {"Penetrating", "0.5 m", "along +X", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
-    follow = part("blender_addon.ui.follow_pair")
+    follow = part("blender_addon.live.follow_pair")
     monkeypatch.setattr(follow, "status", lambda context: follow.Status("Updating", is_pending=True, is_following=True))
     assert result() == ["...", "Updating"], "the answer is on its way"
     assert drawn("measurements").texts == [word if word in numbers[::2] else "..." for word in numbers]
@@ -206,7 +206,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
     state: dict[str, Any], icon: str, offers_refresh: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    follow = part("blender_addon.ui.follow_pair")
+    follow = part("blender_addon.live.follow_pair")
     monkeypatch.setattr(follow, "status", lambda context: follow.Status(**state))
     panel = main()
     assert state["text"] in panel.texts
@@ -217,7 +217,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
 
 def test_progress_stands_in_place_of_the_reason_why_there_is_no_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main().texts[-1] == "Select two objects"
-    follow = part("blender_addon.ui.follow_pair")
+    follow = part("blender_addon.live.follow_pair")
     monkeypatch.setattr(follow, "status", lambda context: follow.Status(progress=0.25))
     assert (main().texts[-1], main().bars) == ("Inspecting: 25 %", ["Inspecting: 25 %"])
 
@@ -238,7 +238,7 @@ def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch)
     update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda scene: 0.25)
+        patch.setattr(part("blender_addon.live.follow_pair"), "progress_of", lambda scene: 0.25)
         assert main().bars == ["Inspecting: 25 %"]
         assert "cancel" in main().names
         assert places() == fresh, "while it is inspected"
@@ -262,7 +262,7 @@ def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch)
 def test_the_status_fits_its_row_and_its_tooltip_is_whole() -> None:
     name, reason = "The left part of the hinge, 2nd", "has changed"
     inspect(cube("A"), cube(name, (1.5, 0.0, 0.0)))
-    part("blender_addon.check.session").mark_stale(bpy.context.scene, f"'{name}' {reason}")
+    part("blender_addon.pair.session").mark_stale(bpy.context.scene, f"'{name}' {reason}")
     status = result()[-1]
     assert len(status) <= part("blender_addon.ui.layout").characters(bpy.context)
     assert status.startswith("'The")
@@ -375,7 +375,7 @@ def test_pieces_that_are_not_exact_are_warned_of(monkeypatch: pytest.MonkeyPatch
     a.contact_lens_shape = "COMPOUND"
     inspect(a, b)
     assert warnings() == [], "exact ones are the object itself"
-    session = part("blender_addon.check.session")
+    session = part("blender_addon.pair.session")
     found = session.current(bpy.context)
     pieces = replace(found.proxy_a.pieces, exact=False)
     session.store(bpy.context.scene, replace(found, proxy_a=replace(found.proxy_a, pieces=pieces)))
@@ -392,7 +392,7 @@ def test_open_surfaces_without_a_depth_are_warned_of() -> None:
 
 
 def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair_contact, core = part("blender_addon.check.pair_contact"), part("core")
+    pair_contact, core = part("blender_addon.pair.pair_contact"), part("core")
     honest = pair_contact.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:
@@ -418,7 +418,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
 
 
 def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    steady = part("blender_addon.ui.steady_warnings")
+    steady = part("blender_addon.live.steady_warnings")
     now = 100.0
     monkeypatch.setattr(steady, "clock", lambda: now)
     monkeypatch.setattr(steady.background, "has_windows", lambda: True)
@@ -460,7 +460,7 @@ def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytes
 
 
 def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    contact, core = part("blender_addon.check.pair_contact"), part("core")
+    contact, core = part("blender_addon.pair.pair_contact"), part("core")
     honest = contact.contact
 
     def bracket(*shapes: Any, **options: Any) -> Any:
@@ -475,7 +475,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     update()
     assert "Depth is 0.25 to 0.5 m" in main().greyed, "outdated"
 
-    follow = part("blender_addon.ui.follow_pair")
+    follow = part("blender_addon.live.follow_pair")
     status = follow.Status("Updating", is_pending=True, is_following=True)
     with monkeypatch.context() as patch:
         patch.setattr(follow, "status", lambda context: status)
@@ -487,7 +487,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
         assert accuracy.greyed == accuracy.texts, "the notes, too"
 
     bpy.ops.contact_lens.refresh()
-    session = part("blender_addon.check.session")
+    session = part("blender_addon.pair.session")
     first = {"stage": session.Stage.FIRST, "verification": None}
     session.store(bpy.context.scene, replace(session.current(bpy.context), **first))
     assert result() == ["Penetrating", "≤ 0.25 m", "along +X", "First answer only"]
@@ -568,7 +568,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
 
 
 def test_why_the_overlay_is_not_drawn_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part("blender_addon.ui.viewport"), "error", lambda: "The overlay cannot be drawn")
+    monkeypatch.setattr(part("blender_addon.live.viewport"), "error", lambda: "The overlay cannot be drawn")
     assert "The overlay cannot be drawn" in main().words
 
 
@@ -576,7 +576,7 @@ def test_a_shape_that_cannot_be_chosen_is_disabled(monkeypatch: pytest.MonkeyPat
     select(cube("A"), cube("B"))
     assert main().disabled == drawn("shape").disabled == []
     monkeypatch.setattr(
-        part("blender_addon.read.collision_shape"), "readonly_reason", lambda obj: f"{obj.name} is linked"
+        part("blender_addon.geometry.collision_shape"), "readonly_reason", lambda obj: f"{obj.name} is linked"
     )
     assert main().disabled == ["contact_lens_shape"] * 2
     assert drawn("shape").disabled == ["contact_lens_shape"]

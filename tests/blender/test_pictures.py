@@ -160,7 +160,7 @@ def test_a_time_limit_for_pictures_leaves_the_verdict(
     moving: Path, tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     now = [0.0]
-    stop = functools.partial(part("blender_addon.commands.interruption").Stop, clock=lambda: now[0])
+    stop = functools.partial(part("blender_addon.terminal.interruption").Stop, clock=lambda: now[0])
     for name in ("check", "jobs"):
         monkeypatch.setattr(part(f"blender_addon.commands.{name}"), "Stop", stop)
     stop_in_picture(monkeypatch, lambda: now.append(now.pop() + 60.0))

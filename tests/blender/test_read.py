@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def reading() -> ModuleType:
-    return part("blender_addon.read.snapshot")
+    return part("blender_addon.geometry.snapshot")
 
 
 def snapshot(obj: bpy.types.Object, *geometries: object) -> Any:
@@ -168,7 +168,7 @@ def test_other_faces_make_another_geometry() -> None:
         mesh_object("Broken", corners, [(0, 1), (2, 3, 4, 5)]),
         mesh_object("Triangles", corners, [(0, 1, 2), (3, 4, 5)]),
     ]
-    digests = part("blender_addon.read.geometry").DigestsOnly()
+    digests = part("blender_addon.geometry.local_geometry").DigestsOnly()
     states = [snapshot(obj, digests).state for obj in objects]
     assert len({state.made for state in states}) == 4
     assert states == [snapshot(obj).state for obj in objects]
@@ -279,7 +279,7 @@ def test_matrix_that_is_not_finite_is_named() -> None:
 
 
 def test_each_mesh_is_read_once_and_its_hull_made_once() -> None:
-    geometries = part("blender_addon.read.geometry").RecentGeometries()
+    geometries = part("blender_addon.geometry.local_geometry").RecentGeometries()
     obj = cube("A")
     first = snapshot(obj, geometries)
     obj.location.x += 1.0
@@ -319,7 +319,7 @@ def test_convex_primitives_have_no_dent_beyond_the_resolution() -> None:
 
 @pytest.mark.parametrize("size", [1e-30, 0.75, 1.0, 16777216.0, 3e38])
 def test_step_of_float32(size: float) -> None:
-    float32_step = part("blender_addon.read.collision_shape").float32_step
+    float32_step = part("blender_addon.geometry.collision_shape").float32_step
     with np.errstate(over="ignore"):
         assert float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
 

@@ -105,14 +105,14 @@ def test_one_bad_file_does_not_cost_the_reports_of_the_others(
     reason: str,
 ) -> None:
     one, two, path = pair_file(tmp_path / "one.blend"), pair_file(tmp_path / "two.blend"), tmp_path / "bad.blend"
-    check = part("blender_addon.check.scene").check
+    check = part("blender_addon.scene.scene_check").check
 
     def fails_there(*arguments: Any) -> Any:
         if bad == "with a fault of ours" and Path(bpy.data.filepath) == path:
             raise ZeroDivisionError("a fault of ours")
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.check.scene"), "check", fails_there)
+    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", fails_there)
     if bad == "broken":
         path.write_bytes(b"no blend file")
     elif bad != "missing":
@@ -162,7 +162,7 @@ def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.Captu
 
 def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> None:
     """Of open surfaces, names that repeat, infinite bounds and skipped objects too."""
-    scene_units = part("blender_addon.report.scene_units")
+    scene_units = part("blender_addon.scene.scene_units")
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     pane("Pane")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
@@ -290,13 +290,13 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path, monkeypatch: pyt
     """As under nohup."""
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no SIGHUP here")
-    check = part("blender_addon.check.scene").check
+    check = part("blender_addon.scene.scene_check").check
 
     def hung_up(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGHUP)
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.check.scene"), "check", hung_up)
+    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", hung_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         code, document = run_json(pair_file(tmp_path / "scene.blend"))
@@ -470,7 +470,7 @@ def test_a_row_is_made_once_for_each_text_that_has_it(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For the terminal, the partial report and the report: each takes seconds where there are very many findings."""
-    file, rows, made = pair_file(tmp_path / "scene.blend"), part("blender_addon.check.clash_rows"), []
+    file, rows, made = pair_file(tmp_path / "scene.blend"), part("blender_addon.scene.clash_rows"), []
     make = rows.row_of
     monkeypatch.setattr(rows, "row_of", lambda *values: made.append(values) or make(*values))
     pictures = ("--pictures", 0) if kind == "html" else ()

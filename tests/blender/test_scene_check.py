@@ -302,8 +302,8 @@ def test_cutting_a_compound_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
             reported.append(k)
         raise AssertionError("not stopped")
 
-    monkeypatch.setattr(part("blender_addon.read.geometry"), "mesh_pieces", cut)
-    stopped = part("blender_addon.check.scene").check(read_input(), lambda fraction: len(reported) < 10)
+    monkeypatch.setattr(part("blender_addon.geometry.local_geometry"), "mesh_pieces", cut)
+    stopped = part("blender_addon.scene.scene_check").check(read_input(), lambda fraction: len(reported) < 10)
     assert (stopped.partial, len(reported)) == (True, 10)
 
 
@@ -553,7 +553,7 @@ def test_a_linked_object_may_have_the_name_of_another(tmp_path: Path) -> None:
     [linked] = wanted.objects
     bpy.context.scene.collection.objects.link(linked)
     far.location.x = 3.0
-    session = part("blender_addon.check.session")
+    session = part("blender_addon.pair.session")
     for a, b in (local, linked), (linked, local):
         inspect(a, b)
         assert session.current(bpy.context).keys == ((a.session_uid, 0, ""), (b.session_uid, 0, ""))
@@ -614,16 +614,16 @@ def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPat
 
     b.contact_lens_shape = "MESH"  # so that its pairs are checked by themselves
     with monkeypatch.context() as patched:
-        patched.setattr(part("blender_addon.check.scene"), "check_pair", refused)
+        patched.setattr(part("blender_addon.scene.scene_check"), "check_pair", refused)
         check()
     assert skipped_names() == ["A and B", "B and C"]
     before = {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
     assert statuses() == before
-    results, finding = part("blender_addon.check.results"), settings().findings[0]
-    subject = part("blender_addon.ui.follow_clashes").read_clash(bpy.context, finding)
+    results, finding = part("blender_addon.clashes.results"), settings().findings[0]
+    subject = part("blender_addon.live.follow_clashes").read_clash(bpy.context, finding)
     for given in {"partial": True}, {"unchecked": {results.pair_key(finding)}}:
-        outcome = replace(part("blender_addon.check.scene").Outcome(), **given)
-        part("blender_addon.check.clash_renewal").update(finding, subject, outcome, [], 1)
+        outcome = replace(part("blender_addon.scene.scene_check").Outcome(), **given)
+        part("blender_addon.clashes.clash_renewal").update(finding, subject, outcome, [], 1)
         assert statuses() == before
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
@@ -742,7 +742,7 @@ def test_instances_that_a_text_or_a_curve_makes_are_checked_beside_it(kind: str)
 
 
 def test_no_hull_is_made_of_what_has_nothing_near() -> None:
-    scene_pairs = part("blender_addon.check.scene")
+    scene_pairs = part("blender_addon.scene.scene_check")
     for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
@@ -759,12 +759,12 @@ def test_no_hull_is_made_of_what_has_nothing_near() -> None:
 
 
 def test_no_hull_is_made_of_a_mesh_with_few_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_pairs, bounds = part("blender_addon.check.scene"), part("blender_addon.check.convex_bounds")
+    scene_pairs, bounds = part("blender_addon.scene.scene_check"), part("blender_addon.scene.convex_bounds")
     for k, (x, y) in enumerate(((0.0, 0.0), (2.4, 0.0), (4.3, 1.9), (20.0, 0.0), (21.9, 1.9))):
         torus(f"{k}", (x, y, 0.0)).data.vertices[0].co.z += 0.001 * k  # each another mesh
 
     def hulls_and_clashes() -> tuple[list[bool], set[tuple[int, int, str, float]], set[tuple[int, int]]]:
-        part("blender_addon.read.geometry").clear()
+        part("blender_addon.geometry.local_geometry").clear()
         given = read_input()
         outcome = scene_pairs.check(given)
         found = {(clash.a, clash.b, str(clash.relation), clash.signed_distance) for clash in outcome.clashes}
@@ -782,7 +782,7 @@ def test_no_hull_is_made_of_a_mesh_with_few_neighbours(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
 def test_bounds_hold_what_a_thing_collides_as(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
-    candidates = part("blender_addon.check.candidates")
+    candidates = part("blender_addon.scene.candidates")
     monkeypatch.setattr(candidates, "MANY", 12)
     rng, first = np.random.default_rng(5), ring("Ring", kind=kind)
     for k, obj in enumerate([first, *(first.copy() for _ in range(candidates.MANY))]):
@@ -809,7 +809,7 @@ def test_bounds_hold_what_a_thing_collides_as(monkeypatch: pytest.MonkeyPatch, k
 
 
 def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_pairs = part("blender_addon.check.scene")
+    scene_pairs = part("blender_addon.scene.scene_check")
     for k in range(40):
         cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
     given = read_input()
@@ -826,14 +826,14 @@ def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyP
     honest = scene_pairs.clash_of
     monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="touching"))
     outcome = scene_pairs.check(given, verify=True)
-    row = part("blender_addon.check.clash_rows").rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
+    row = part("blender_addon.scene.clash_rows").rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
     assert (row["relation"], row["verified"]) == ("penetrating", False)
     assert row["notes"] == ["The result did not pass its own verification (the same relation): please report it"]
 
 
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "COMPOUND", "CONVEX_HULL"])
 def test_progress_goes_in_small_steps_and_stops_the_check(kind: str) -> None:
-    scene_pairs = part("blender_addon.check.scene")
+    scene_pairs = part("blender_addon.scene.scene_check")
     for k in range(6):
         ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0), kind)
     for k in range(30):
@@ -853,7 +853,7 @@ def test_a_stopped_check_keeps_what_is_done() -> None:
     for k in range(200):
         cube(f"{k:03}", (1.5 * k, 0.0, 0.0))
     subject = read_input()
-    outcome = part("blender_addon.check.scene").check(subject, lambda fraction: fraction < 0.9)
+    outcome = part("blender_addon.scene.scene_check").check(subject, lambda fraction: fraction < 0.9)
     check()
     finding_of("000", "001").status = "REVIEWED"
     part("blender_addon.report.scene").store_check(bpy.context.scene, subject, outcome)
@@ -872,7 +872,7 @@ class Checking:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cls = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_check_scene
         self.operator, self.window = modal_operator(
-            part("blender_addon.ui.background"), cls.steps, monkeypatch, title=cls.title, keeps_partial=True
+            part("blender_addon.live.background"), cls.steps, monkeypatch, title=cls.title, keeps_partial=True
         )
         assert not cls.poll(bpy.context), "one at a time"
         self.said = self.operator.said
@@ -1023,7 +1023,7 @@ def test_going_through_the_list_selects_and_inspects_each_pair() -> None:
 
 
 def test_filter_and_sort() -> None:
-    lists = part("blender_addon.check.clash_list")
+    lists = part("blender_addon.clashes.clash_list")
     row_of_cubes()
     found = check(clearance=0.02)
 
@@ -1159,7 +1159,7 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     check()
     bpy.ops.contact_lens.go_to_finding()
     assert selected() == {"One", "Two"}
-    session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
     found = inspection()
     assert any(key[2] for key in found.keys)
     assert found.verification.ok
@@ -1189,7 +1189,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
     """It changes nothing in the file or the view, so nothing has to be put back."""
     _a, _b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    current = part("blender_addon.ui.isolation").current
+    current = part("blender_addon.live.isolation").current
 
     def look_at_first() -> None:
         check()
@@ -1251,7 +1251,7 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
     bpy.ops.contact_lens.go_to_finding()
-    shown = part("blender_addon.ui.isolation").current(bpy.context)
+    shown = part("blender_addon.live.isolation").current(bpy.context)
     path = str(tmp_path / "pair.png")
     preferences = bpy.context.preferences
     before = preferences.system.viewport_aa, preferences.is_dirty
@@ -1289,8 +1289,8 @@ class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.show, go_on = part("blender_addon.ui.open_clash"), threading.Event()
-        self.go_on, background = go_on, part("blender_addon.ui.background")
+        self.show, go_on = part("blender_addon.live.open_clash"), threading.Event()
+        self.go_on, background = go_on, part("blender_addon.live.background")
         report_progress, inspects = part("core.progress").report_progress, self.show.prepare_inspection
 
         def begun(*arguments: object) -> object:
@@ -1336,7 +1336,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(slow: Slow) -> None:
-    session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
     row_of_cubes()
     check()
     first = slow.go("A", "B")
@@ -1362,7 +1362,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
 
 
 def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
-    session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
     check()
@@ -1392,7 +1392,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
 
 
 def test_separating_a_pair_that_is_still_looked_at(slow: Slow) -> None:
-    session = part("blender_addon.check.session")
+    session = part("blender_addon.pair.session")
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")

@@ -62,7 +62,7 @@ def collide_as(obj: bpy.types.Object, kind: str) -> None:
 
 def go_to(names: str) -> Any:
     """Go to the finding of a pair such as "AB" and return it."""
-    results = part("blender_addon.check.results")
+    results = part("blender_addon.clashes.results")
     for k, finding in enumerate(settings().findings):
         if "".join(results.label(finding, letter) for letter in "ab") == names:
             settings().active = k
@@ -340,7 +340,7 @@ def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_anot
     a, b, *_ = row_of_cubes()
     check()
     inspect(a, b)
-    session, scene = part("blender_addon.check.session"), bpy.context.scene
+    session, scene = part("blender_addon.pair.session"), bpy.context.scene
     other = bpy.data.scenes.new("Other")
     for obj in (a, b):
         other.collection.objects.link(obj)
@@ -375,7 +375,7 @@ def test_an_instance_that_is_inspected_has_its_names_of_today() -> None:
     one, _two = two_instances()
     check()
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
-    session = part("blender_addon.check.session")
+    session = part("blender_addon.pair.session")
     before = session.current(bpy.context)
     source = one.instance_collection.objects[0]
     old = one.name, source.name
@@ -406,7 +406,7 @@ def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone() -> None:
 def test_the_exhibit_of_instances_ends_with_what_they_are_made_of() -> None:
     two_instances()
     source = bpy.data.objects["Part"]
-    exhibit = part("blender_addon.ui.isolation")
+    exhibit = part("blender_addon.live.isolation")
     for change in (lambda: squeeze(source, 0.5), lambda: move(source, 0.25)):
         check()
         settings().active = -1
@@ -424,7 +424,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
     bpy.context.scene.frame_set(1)
     check()
     go_to("AB")
-    exhibit = part("blender_addon.ui.isolation")
+    exhibit = part("blender_addon.live.isolation")
     assert exhibit.current(bpy.context) is not None
     bpy.context.scene.frame_set(10)
     assert exhibit.current(bpy.context) is None
@@ -459,7 +459,7 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(monkeyp
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
-    follow = part("blender_addon.check.changes")
+    follow = part("blender_addon.clashes.changes")
     listed()
     places: list[Any] = []
     reads: list[Any] = []

@@ -55,7 +55,7 @@ def tooltip(name: str) -> str:
 
 
 def shown_rows() -> list[int]:
-    return part("blender_addon.check.clash_list").shown(bpy.context.scene).rows
+    return part("blender_addon.clashes.clash_list").shown(bpy.context.scene).rows
 
 
 def row(k: int) -> Drawn:
@@ -165,7 +165,7 @@ def test_a_group_has_its_size_and_its_object_first() -> None:
 def test_an_ignored_pair_says_so_until_the_next_check_leaves_it_out() -> None:
     row_of_cubes()
     check()
-    with part("blender_addon.check.results").silent():
+    with part("blender_addon.clashes.results").silent():
         settings().active = 0
     assert bpy.ops.contact_lens.ignore_pair(what="FINDING") == {"FINISHED"}
     assert (row(0).texts, row(0).greyed) == (["B", "C"], []), "what is left to do comes first"
@@ -192,7 +192,7 @@ def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> N
     assert header() == ["1 clash"]
     assert [text for text in panel().texts if "penetrating" in text or "touching" in text] == ["1 touching"]
     assert "1 clash (1 touching)" in part("blender_addon.ui.scene_operators").summary(bpy.context.scene)
-    verdict = "".join(part("blender_addon.report.html_report")._verdict(checks()))
+    verdict = "".join(part("blender_addon.page.html_report")._verdict(checks()))
     assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
 
 
@@ -252,7 +252,7 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     assert {"CONTACT_LENS_MT_ignore"} <= set(none.disabled)
     states = set()
     for k in range(3):
-        with part("blender_addon.check.results").silent():
+        with part("blender_addon.clashes.results").silent():
             settings().active = k
         assert panel().row == none.row
         assert "CONTACT_LENS_MT_ignore" not in panel().disabled
@@ -265,14 +265,14 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     bpy.context.scene.frame_set(3)
     assert "Found at frame 1" in panel_of(0).texts
     assert panel().row == none.row
-    monkeypatch.setattr(part("blender_addon.ui.open_clash"), "progress_of", lambda scene: 0.25)
+    monkeypatch.setattr(part("blender_addon.live.open_clash"), "progress_of", lambda scene: 0.25)
     assert panel().bars == ["Inspecting: 25 %"]
     assert panel().row == none.row
 
 
 def panel_of(k: int) -> Drawn:
     """The panel with the k-th clash active."""
-    with part("blender_addon.check.results").silent():
+    with part("blender_addon.clashes.results").silent():
         settings().active = k
     return panel()
 
@@ -303,9 +303,9 @@ def test_only_some_reasons_are_listed_of_what_was_not_checked() -> None:
 def test_going_through_the_list_begins_at_its_ends() -> None:
     row_of_cubes()
     check(clearance=0.02)
-    order = part("blender_addon.check.clash_list").shown(bpy.context.scene).rows
+    order = part("blender_addon.clashes.clash_list").shown(bpy.context.scene).rows
     for step, expected in (1, order[0]), (-1, order[-1]):
-        with part("blender_addon.check.results").silent():
+        with part("blender_addon.clashes.results").silent():
             settings().active = -1
         bpy.ops.contact_lens.go_to_finding(step=step)
         assert settings().active == expected

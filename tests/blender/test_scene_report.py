@@ -137,7 +137,7 @@ def test_each_finding_is_marked_with_its_frame(
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
     frames = {
-        part("blender_addon.check.results").label(finding, "a"): finding.row()["frame"] for finding in check.findings
+        part("blender_addon.clashes.results").label(finding, "a"): finding.row()["frame"] for finding in check.findings
     }
     assert frames == {NASTY: 1, "F": 10}
     assert "Checked at frame" not in shown()
@@ -338,8 +338,8 @@ def test_a_body_in_a_ball_with_a_missing_triangle_is_inside_without_a_depth(
 def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
     (check,) = run_json(scene_file)[1]["checks"]
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal, panel = part("blender_addon.commands.terminal"), part("blender_addon.ui.scene_panel")
-    table, report_units = part("blender_addon.report.html_table"), part("blender_addon.report.scene_units")
+    terminal, panel = part("blender_addon.terminal.check_lines"), part("blender_addon.ui.scene_panel")
+    table, report_units = part("blender_addon.page.html_table"), part("blender_addon.scene.scene_units")
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
@@ -411,7 +411,7 @@ def test_exit_codes(scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_contact_that_fails_its_verification_is_not_clean(
     scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene_pairs = part("blender_addon.check.scene")
+    scene_pairs = part("blender_addon.scene.scene_check")
     honest = scene_pairs.clash_of
     monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="separated"))
     arguments = scene_file, "--fail-on", "never"
@@ -448,13 +448,13 @@ def test_what_cannot_be_checked_is_not_clean(
     bpy.data.objects.remove(bpy.data.objects["Wire"])
     bpy.data.objects["=B"].contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
-    monkeypatch.setattr(part("blender_addon.check.scene"), "check_pair", refused)
+    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check_pair", refused)
     assert run(scene_file) == 3
     assert f"'{NASTY}' and '=B' cannot be checked: b is too large\n" in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, path = part("blender_addon.check.scene"), tmp_path / "out.json"
+    pairs, path = part("blender_addon.scene.scene_check"), tmp_path / "out.json"
     for obj in bpy.data.objects:
         obj.contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
@@ -501,7 +501,7 @@ def test_what_nobody_foresaw_has_an_exit_code_too(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr(part("blender_addon.check.scene"), "check", broken)
+    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", broken)
     assert run(scene_file) == 2
     told = capsys.readouterr().err
     assert "nobody foresaw this" in told

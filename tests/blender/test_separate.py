@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def relation() -> str:
-    assert not part("blender_addon.check.session").is_stale(bpy.context)
+    assert not part("blender_addon.pair.session").is_stale(bpy.context)
     return str(inspection().contact.relation)
 
 
@@ -52,7 +52,7 @@ def test_one_undo_step_takes_it_back(pair: Pair) -> None:
     assert bpy.ops.ed.undo() == {"FINISHED"}
     assert bpy.data.objects["B"].location.x == pytest.approx(1.5)
     update()
-    assert part("blender_addon.check.session").is_stale(bpy.context)
+    assert part("blender_addon.pair.session").is_stale(bpy.context)
     refresh()
     assert relation() == "penetrating"
 
@@ -345,7 +345,7 @@ def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     separate_steps = part("blender_addon.ui.operators").separate_steps
-    background = part("blender_addon.ui.background")
+    background = part("blender_addon.live.background")
     operator, window = modal_operator(
         background, lambda self, context: separate_steps(self, context, "B", "Z"), monkeypatch
     )
@@ -359,8 +359,8 @@ def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
 def separating(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
     separate_steps = part("blender_addon.ui.operators").separate_steps
-    part("blender_addon.check.session").clear()
-    background = part("blender_addon.ui.background")
+    part("blender_addon.pair.session").clear()
+    background = part("blender_addon.live.background")
     return modal_operator(background, lambda self, context: separate_steps(self, context, "B"), monkeypatch)
 
 

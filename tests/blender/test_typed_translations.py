@@ -71,7 +71,7 @@ def pairs(count: int):
 
 def written(found: Contact, a: Shape, b: Shape, units: ModuleType) -> tuple[str, str]:
     """Return the translation as it is copied, and as it is shown in metres."""
-    pair = part("blender_addon.check.pair")
+    pair = part("blender_addon.pair.pair_check")
     result = pair.PairResult(contact=found, shape_a=a, shape_b=b, contact_tolerance=1e-5, resolution=0.0)
     in_metres = units.UnitFormat("METRIC", 1.0, "METERS")
     return (

@@ -2,7 +2,7 @@
 """100 pairs of closed meshes of 500 to 12,000 triangles that penetrate, each with the best known translation.
 
 Parts of machines (of the packages pybullet and example-robot-data), results of booleans, torus knots, lattices, gears,
-springs, bowls in bowls, Suzanne with lids. tests/benchmarks/corpus made them and looked for the translations;
+springs, bowls in bowls, Suzanne with lids. benchmarks/corpus made them and looked for the translations;
 tests/data/README.md names the licences of the parts.
 """
 

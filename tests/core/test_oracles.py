@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ..promises.test_hard_pairs import every_pair, vertices
 from . import generators
 from .fuzz import contradictions
 from .oracles import (
@@ -20,7 +21,6 @@ from .oracles import (
     sign_tolerance,
     tolerance,
 )
-from .test_hard_pairs import every_pair, vertices
 
 SEED = 20_240_601
 

@@ -286,12 +286,12 @@ class Window:
     def inspection(self) -> Any:
         """The inspection of the scene, None without one."""
         with self.context():
-            return self.part("blender_addon.check.session").current(bpy.context)
+            return self.part("blender_addon.pair.session").current(bpy.context)
 
     def stale_reason(self) -> str:
         """Why the inspection is not of the scene as it is now; empty when it is."""
         with self.context():
-            return str(self.part("blender_addon.check.session").stale_reason(bpy.context))
+            return str(self.part("blender_addon.pair.session").stale_reason(bpy.context))
 
     def until_fresh(self, what: str = "it is inspected again") -> Iterator[float]:
         """Wait until the inspection is of the scene as it is now."""
@@ -401,7 +401,7 @@ class Window:
 
         However fast the machine is, the work is still running when Esc is pressed.
         """
-        task = self.part("blender_addon.ui.background").Task
+        task = self.part("blender_addon.live.background").Task
         report, is_held = task._report, True
 
         def held_report(self: Any, done: float) -> bool:

@@ -363,7 +363,7 @@ def test_an_environment_fits_the_minor_version_of_python(build: ModuleType) -> N
         (["--blender", "4.2", "--blender", "5.2"], [("4.2", True, ("not slow",)), ("5.2", True, ("not slow",))]),
         (["--all"], [("4.5", True, ()), ("4.2", True, ("not slow",)), ("5.2", True, ("not slow",))]),
         (["--", "-x"], [("4.5", True, ("not slow",))]),
-        (["--", "tests/core/test_gjk.py"], [("4.5", False, ())]),
+        (["--", "tests/core/narrow_phase/test_gjk.py"], [("4.5", False, ())]),
     ],
 )
 def test_which_tests_run(

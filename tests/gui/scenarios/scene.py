@@ -46,8 +46,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.start()
     yield from window.close_others()
     operators = window.part("blender_addon.ui.scene_operators")
-    isolation = window.part("blender_addon.ui.isolation")
-    opening = window.part("blender_addon.ui.open_clash")
+    isolation = window.part("blender_addon.live.isolation")
+    opening = window.part("blender_addon.live.open_clash")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def steps(window: Any) -> Iterator[float]:
         bpy.data.objects[long_name].name = name
 
     # The list follows what happens to the objects, undo and redo too.
-    follow = window.part("blender_addon.check.changes")
+    follow = window.part("blender_addon.clashes.changes")
 
     def changed() -> list[str]:
         return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]

@@ -54,7 +54,7 @@ def steps(window: Any) -> Iterator[float]:
             "changed": [int(row) for row in changed],
         }
 
-    follow = window.part("blender_addon.ui.follow_pair")
+    follow = window.part("blender_addon.live.follow_pair")
     follow.QUICK_S = follow.CHEAP_S = 60.0  # a quick pair, on however slow a machine
     still: list[Any] = []
     bpy.context.preferences.system.use_region_overlap = False  # else the view is seen through the sidebar

@@ -14,7 +14,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.start()
     yield from window.close_others()
-    follow = window.part("blender_addon.ui.follow_volumes")
+    follow = window.part("blender_addon.live.follow_volumes")
 
     def view() -> Any:
         return follow.current(bpy.context.scene)
@@ -83,5 +83,5 @@ def steps(window: Any) -> Iterator[float]:
 
     settings.show_volumes = False
     yield from window.until(lambda: view() is None, "turned off")
-    numbers["trouble"] = window.part("blender_addon.ui.viewport").error()
+    numbers["trouble"] = window.part("blender_addon.live.viewport").error()
     yield from window.screenshot("off")

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of clashes after another check, of the scene or of one pair: what is new, what stays, what is resolved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+import bpy
+import numpy as np
+
+from ..data.lazy_rows import joined_rows
+from ..data.objects import frame_of
+from ..data.records import Key, Pair, State
+from ..pair.inspection import Inspection
+from ..read.scene_objects import CheckInput, SceneObject
+from ..scene import clash_ids
+from ..scene.clash_ids import KnownIds
+from ..scene.clashes import Clashes, Verdict
+from ..scene.decisions import IGNORED, Decision
+from ..scene.scene_check import Outcome
+from . import changes, stored_clashes
+from .results import (
+    UNDECIDED,
+    ContactLensCheck,
+    ContactLensFinding,
+    active_clash,
+    approval_of,
+    approval_text,
+    is_in,
+    of_scene,
+    pair_key,
+    revise,
+    silent,
+)
+from .stored_clashes import StoredClashes
+from .unread import Unread
+
+SAME = 1e-6
+"""Relative: numbers of one contact, found with many others or alone, differ by no more."""
+_STORED = [name for name in ContactLensFinding.__annotations__ if name != "tooltip"]
+
+
+def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
+    """Return the status of each pair that is known."""
+    return {pair_key(finding): str(finding.status) for finding in of_scene(scene).findings}
+
+
+def statuses_with(scene: bpy.types.Scene, decided: Mapping[Pair, Decision]) -> dict[Pair | None, str]:
+    """Return the same where decisions beside the file stand above those of the list; who ignores has no status."""
+    known = statuses(scene)
+    return known | {pair: decision.status.upper() for pair, decision in decided.items() if decision.status != IGNORED}
+
+
+def known_ids(scene: bpy.types.Scene) -> KnownIds:
+    """Return the ids of the clashes in the scene's list."""
+    ids = [(pair_key(finding), finding.clash_id) for finding in of_scene(scene).findings]
+    return KnownIds({pair: known for pair, known in ids if pair is not None}, frozenset(known for _, known in ids))
+
+
+def next_status(before: str | None, verdict: Verdict | None) -> str:
+    """The status of a pair that is found, by the one it had before and how it stands to its approval."""
+    if before is None or before == "RESOLVED" or verdict == Verdict.UNKNOWN:
+        return "NEW"
+    if verdict is not None:
+        return "APPROVED" if verdict == Verdict.WITHIN else "CHANGED"
+    return "ACTIVE" if before in ("NEW", "CHANGED") else before
+
+
+def statuses_of(objects: Sequence[SceneObject], clashes: Clashes, known: Mapping[Pair | None, str]) -> list[str]:
+    """Return the statuses of clashes; known: those that pairs had before."""
+    result = [next_status(None, None)] * len(clashes)
+    before = {row: known[pair] for pair, row in clashes.rows_of(objects, filter(None, known)).items()}
+    for row in {*before, *clashes.judged}:
+        result[row] = next_status(before.get(row), clashes[row].verdict)
+    return result
+
+
+def store(
+    scene: bpy.types.Scene,
+    given: CheckInput,
+    outcome: Outcome,
+    record: dict[str, Any],
+    approved: Sequence[dict[str, Any]],
+    changed: Pair = frozenset(),
+) -> None:
+    """Store the outcome of a check in the scene's list, which keeps the decisions about pairs.
+
+    record: the check as plain data; approved: the rows of the clashes that are left out as approved. A pair of the list
+    is resolved when the check compared its objects and found no clash, or one of them is gone. Pairs that the check did
+    not or could not compare, and those of objects that have `changed` since they were read, stay as they were.
+    """
+    check, objects, frame = of_scene(scene), given.objects, record["frame"]
+    known, active = statuses(scene), active_clash(scene)
+    active_key = None if active is None else pair_key(active)
+    clashes = Clashes.joined([outcome.clashes, outcome.approved])
+    ids = clash_ids.of_clashes(objects, clashes, known_ids(scene))
+    rows = joined_rows(record["findings"], approved)
+    stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
+    found = clashes.rows_of(objects, filter(None, known)).keys()
+    kept = _kept(check, found, given, outcome, frame, Unread(scene, given), changed)
+    found_statuses = statuses_of(objects, clashes, known)
+    check.findings.clear()
+    changes.forget(scene)
+    check.only_changed = False
+    revise()
+    serial = stored_clashes.store(check.tables, stored)
+    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    things = {k: _pointers(objects[k].key, by_uid) for k in np.unique(clashes.pairs).tolist()}
+    for row, (a, b) in enumerate(clashes.pairs.tolist()):
+        finding = check.findings.add()
+        finding.table, finding.number = serial, row
+        for name, value in things[a]:
+            setattr(finding, f"{name}_a", value)
+        for name, value in things[b]:
+            setattr(finding, f"{name}_b", value)
+        if found_statuses[row] != "NEW":
+            finding.status = found_statuses[row]
+            if finding.status in ("APPROVED", "CHANGED"):
+                pair = frozenset((objects[a].key, objects[b].key))
+                finding.approval = approval_text(given.approved[pair].signed_distance)
+    place = clashes.rows_of(objects, [active_key]).get(active_key, -1) if active_key is not None else -1
+    for entry in kept:
+        finding = check.findings.add()
+        for name, value in entry.items():
+            setattr(finding, name, value)
+        if active_key is not None and pair_key(finding) == active_key:
+            place = len(check.findings) - 1
+    stored_clashes.drop_unused(check.tables, {serial, *(entry["table"] for entry in kept)})
+    with silent():
+        check.active = place
+    check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
+    of_now = frame == frame_of(scene)
+    changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
+
+
+def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[str, Any]]:
+    """Return what a finding stores of one of its things: the object, or the instancer, the source and the number."""
+    owner, source, number = key
+    values = {"object": by_uid.get(owner), "source": by_uid.get(source), "instance": number}
+    return [(name, value) for name, value in values.items() if value]
+
+
+def update(
+    finding: ContactLensFinding, given: CheckInput, outcome: Outcome, rows: Sequence[dict[str, Any]], frame: float
+) -> None:
+    """Store the outcome of a check of the pair alone, with its one row if it clashes, in its finding."""
+    if outcome.partial or outcome.unchecked:
+        return
+    states = {obj.key: obj.state for obj in given.objects}
+    for letter in "ab":
+        setattr(finding, f"state_{letter}", _text_of_state(states[finding.key(letter)]))
+    finding.state_frame = json.dumps(frame)
+    finding.is_apart = not rows
+    if rows:
+        approval, verdict = approval_of(finding), outcome.clashes[0].verdict
+        if verdict is not None or finding.status == "RESOLVED":
+            finding.status = next_status(finding.status, verdict)
+        finding.data, finding.is_refined = _as_data(rows[0], given), given.rules.exact
+        if approval is not None and finding.status in ("APPROVED", "CHANGED"):
+            finding.approval = approval_text(approval.signed_distance)
+    elif finding.is_open:
+        finding.status = "RESOLVED"
+    revise()
+    changes.renew(cast(bpy.types.Scene, finding.id_data), states)
+
+
+def set_verified(finding: ContactLensFinding, inspection: Inspection) -> None:
+    """Note in a finding whether an inspection of its pair passed its checks, if both are of the same contact."""
+    row, contact = finding.row(), inspection.contact
+    states = [_text_of_state(obj.state) for obj in inspection.objects]
+    numbers = (contact.signed_distance if contact.has_depth else 0.0, contact.area, *contact.center)
+    is_same = (
+        states == [_text_of_state(state) for letter in "ab" if (state := finding.state(letter)) is not None]
+        and (row["relation"], row["signed_distance"] is not None) == (str(contact.relation), contact.has_depth)
+        and np.allclose(
+            (row["signed_distance"] or 0.0, row["area"], *row["center"]), numbers, SAME, inspection.resolution
+        )
+    )
+    checked = inspection.verification
+    if is_same and checked is not None and row["verified"] != checked.ok:
+        data = {**finding.found(), "verified": checked.ok}
+        finding.data = json.dumps(data, ensure_ascii=False)
+
+
+def _text_of_state(state: State) -> str:
+    return ":".join(state)
+
+
+def _as_data(row: dict[str, Any], given: CheckInput) -> str:
+    """Return what a finding stores of a row of a check that is newer than its table."""
+    return json.dumps({**row, "scale_length": given.units.scale_length}, ensure_ascii=False)
+
+
+def _kept(
+    check: ContactLensCheck,
+    found: Container[Pair | None],
+    given: CheckInput,
+    outcome: Outcome,
+    frame: float,
+    unread: Unread,
+    changed: Pair,
+) -> list[dict[str, Any]]:
+    """Return the entries of the list that the check did not find again, with the status they have now."""
+    objects = given.objects
+    states = {obj.key: _text_of_state(obj.state) for obj in objects}
+    cleared, ignored = (
+        {frozenset((objects[i].key, objects[j].key)) for i, j in pairs.tolist()} if check.findings else set()
+        for pairs in (outcome.cleared, outcome.ignored_pairs)
+    )
+
+    unsure = {key[0] for pair in outcome.unchecked if len(pair) == 1 for key in pair if key in states}
+    not_read = [entry.name for entry in given.skipped if entry.unchecked]
+
+    @cache
+    def may_make_more(owner: int) -> bool:
+        """Return whether Blender may have made fewer instances of an object than there are, or not all were read."""
+        name = unread.in_scene[owner].name
+        return owner in unsure or any(entry == name or entry.endswith(f" of {name}") for entry in not_read)
+
+    def on(side: list[SceneObject], rows: Sequence[int]) -> Callable[[Key], bool]:
+        keys, makers = {objects[k].key for k in rows}, {obj.key[0] for obj in side if given.rules.instances}
+        parts = {obj.key for obj in side} - keys  # these are checked as one with others
+
+        def is_gone(instance: Key) -> bool:
+            """Return whether what was read makes no such instance any more: not one of something that is hidden."""
+            owner, source, _ = instance
+            if owner not in makers or owner not in unread.in_scene or instance in parts or may_make_more(owner):
+                return False
+            return not unread.is_hidden_in(unread.in_scene[owner], unread.by_uid.get(source))
+
+        return lambda key: key in keys or bool(key[2] and is_gone(key))
+
+    scopes = [[on(given.with_parts(side), side) for side in scope.sides] for scope in given.scopes]
+    # An instance may have another number now.
+    ignored_sources = {frozenset(key[:2] for key in pair) for pair in ignored}
+
+    def was_looked_at(pair: Pair) -> bool:
+        a, b = min(pair), max(pair)
+        compared = any((first(a) and other(b)) or (first(b) and other(a)) for first, other in scopes)
+        unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
+        is_lost = any(key[2] and key not in states for key in pair)
+        is_ignored = is_lost and frozenset(key[:2] for key in pair) in ignored_sources
+        return compared and not unchecked and not is_ignored and changed.isdisjoint(pair)
+
+    kept = []
+    for finding in check.findings:
+        key = pair_key(finding)
+        if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
+            continue
+        entry = {name: getattr(finding, name) for name in _STORED}
+        gone = key is None or any(part[0] not in unread.in_scene and not unread.is_there(part[0]) for part in key)
+        if gone:
+            entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
+            entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
+            entry |= {"instance_a": "", "instance_b": ""}
+        apart = gone or key in cleared
+        if key is not None and not (apart or outcome.partial or key in ignored):
+            apart = was_looked_at(key)
+        if apart and finding.is_open:
+            entry["status"] = "RESOLVED"
+        if apart and key is not None and key <= states.keys():
+            # It is of now that they are apart.
+            entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
+            entry |= {"state_frame": json.dumps(frame), "is_apart": True}
+        if not (gone and entry["status"] == "APPROVED"):  # else nothing is left that could be approved
+            kept.append(entry)
+    return kept

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clashes of a check as one text in the scene: what is stored of a finding is which row of which text it is.
+
+Properties of Blender take some kilobytes and microseconds for each clash; a text of arrays takes 0.2 kB. Rows are made
+on access. Texts are read once, the last few are kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import IntProperty, StringProperty
+from numpy.typing import NDArray
+
+from ..data.lazy_rows import Row
+from ..data.units import UnitFormat
+from ..geometry.cache import LruCache
+from ..read.scene_objects import SceneObject
+from ..scene.clash_rows import row_of, shape_notes, side_of
+from ..scene.clashes import Clashes, ShapeFacts
+from ..scene.coarse import coarse_sides
+
+KEPT = 4
+"""Texts that are kept as they were read."""
+ARRAYS = {"pairs": "<i4", "codes": "<i1", "numbers": "<f8"}
+"""The arrays of clashes, and their types in the text."""
+
+
+class ContactLensTable(bpy.types.PropertyGroup):
+    """The clashes of one check."""
+
+    serial: IntProperty()  # type: ignore[valid-type]
+    digest: StringProperty()  # type: ignore[valid-type]
+    text: StringProperty()  # type: ignore[valid-type]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredClashes:
+    """The clashes of a check, with what their rows say of their objects."""
+
+    clashes: Clashes
+    """The indices of objects are those of the lists below."""
+    sides: list[Row]
+    notes: list[list[str]]
+    """About the objects' shapes."""
+    states: list[str]
+    frame: float
+    scale_length: float
+    whole: dict[int, Row] = field(default_factory=dict)
+    """Rows that are more than their numbers."""
+    ids: list[str] = field(default_factory=list)
+    """Of the clashes; none in files of an earlier version."""
+
+    @classmethod
+    def of(
+        cls,
+        objects: Sequence[SceneObject],
+        clashes: Clashes,
+        facts: dict[int, ShapeFacts],
+        units: UnitFormat,
+        frame: float,
+        rows: Sequence[Row],
+        ids: list[str],
+    ) -> StoredClashes:
+        """Return the clashes of a check; rows: as plain data; ids: of the clashes."""
+        used, places = np.unique(clashes.pairs, return_inverse=True)
+        coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution")).any(axis=1)
+        whole = {k: rows[k] for k in sorted({*clashes.detailed_rows, *np.flatnonzero(coarse).tolist()})}
+        things = [objects[k] for k in used.tolist()]
+        return cls(
+            clashes.renumbered(places.reshape(-1, 2)),
+            [side_of(obj) for obj in things],
+            [shape_notes(objects[k], facts[k], units) for k in used.tolist()],
+            [":".join(obj.state) for obj in things],
+            frame,
+            units.scale_length,
+            whole,
+            ids,
+        )
+
+    def row(self, k: int) -> Row:
+        """Return a clash as plain data."""
+        more = {"frame": self.frame, "scale_length": self.scale_length}
+        if k in self.whole:
+            return {**self.whole[k], **more}
+        return {**row_of(self.clashes[k], self._sides, self._notes, UnitFormat()), **more}
+
+    @cached_property
+    def _sides(self) -> dict[int, Row]:
+        return dict(enumerate(self.sides))
+
+    @cached_property
+    def _notes(self) -> dict[int, list[str]]:
+        return dict(enumerate(self.notes))
+
+    @cached_property
+    def pairs(self) -> list[list[int]]:
+        """The numbers of the things of each clash."""
+        result: list[list[int]] = self.clashes.pairs.tolist()
+        return result
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The relations."""
+        return self.clashes.words()
+
+    @cached_property
+    def distances(self) -> list[float]:
+        """The signed distances; 0.0 where there is no depth."""
+        values: list[float] = self.clashes.column("signed_distance").tolist()
+        for k, row in self.whole.items():
+            values[k] = row["signed_distance"] or 0.0
+        return values
+
+    @cached_property
+    def margins(self) -> list[float | None]:
+        """The collision margins of those whose gap is within them."""
+        return self.clashes.margins
+
+    @cached_property
+    def areas(self) -> list[float]:
+        values: list[float] = self.clashes.column("area").tolist()
+        return values
+
+    def as_text(self) -> str:
+        """Return them as text."""
+        arrays = self.clashes.arrays()
+        data = {
+            "frame": self.frame,
+            "scale_length": self.scale_length,
+            "sides": self.sides,
+            "notes": self.notes,
+            "states": self.states,
+            "ids": self.ids,
+            "rows": {str(k): row for k, row in self.whole.items()},
+            **{name: _packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
+        }
+        return json.dumps(data, ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> StoredClashes:
+        """Return what `as_text` has written."""
+        data = json.loads(text)
+        pairs, codes, numbers = (_unpacked(data[name], kind) for name, kind in ARRAYS.items())
+        count = len(pairs) // 2
+        clashes = Clashes(
+            pairs.reshape(count, 2).astype(np.intp),
+            codes.reshape(count, -1).astype(np.int8),
+            numbers.reshape(count, -1).astype(np.float64),
+        )
+        whole = {int(k): row for k, row in data["rows"].items()}
+        about = data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"]
+        return cls(clashes, *about, whole, data.get("ids", []))
+
+
+def _packed(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")
+
+
+def _unpacked(text: str, kind: str) -> NDArray[Any]:
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+_known: LruCache[StoredClashes] = LruCache(KEPT)
+
+
+def store(tables: Any, stored: StoredClashes) -> int:
+    """Store clashes in the collection of a scene's tables; return the serial number of the table."""
+    text = stored.as_text()
+    serial = 1 + max((table.serial for table in tables), default=0)
+    table = tables.add()
+    table.serial, table.text, table.digest = serial, text, hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    _known.get(table.digest, lambda: stored)
+    return serial
+
+
+def table_of(tables: Any, serial: int) -> StoredClashes | None:
+    """Return the clashes of a table; None where there is no such table."""
+    table = next((table for table in tables if table.serial == serial), None)
+    return None if table is None else _known.get(table.digest, lambda: StoredClashes.from_text(table.text))
+
+
+def drop_unused(tables: Any, used: set[int]) -> None:
+    """Remove the tables of which no row is used."""
+    for k in reversed(range(len(tables))):
+        if tables[k].serial not in used:
+            tables.remove(k)

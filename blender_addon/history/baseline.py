@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An earlier report that a run is compared with: what is new, deeper, shallower or the same, and what is gone.
+
+A check is compared with that of the same file name, scene and frame. Its clashes are recognized by their ids, and where
+both of their objects have other names by the geometry and place of these; they get the earlier id then. A clash of the
+earlier report is gone only if the check has looked at its objects, with the same settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product, takewhile
+from pathlib import Path
+from typing import Any
+
+from ..clashes.results import RELATIONS
+from ..data import messages
+from ..data.lazy_rows import LazyRows, Row, column
+from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
+from ..read.scene_objects import identity_of
+from ..report import files as report_files
+from ..report import json_report
+from ..report.scene import SCHEMA_VERSION
+from ..scene import clash_ids
+from .looked_at import EarlierClash, EarlierSide, LookedAt
+
+NEW, SAME, DEEPER, SHALLOWER = "new", "same", "deeper", "shallower"
+CHANGES = (NEW, DEEPER, SAME, SHALLOWER)
+"""In the order of their urgency. Deeper is closer, too, and shallower farther apart."""
+SAME_LENGTH = 1e-9
+"""Relative: a clearance in other units differs by no more."""
+NAMES = ("name", "object", "library", "instancer", "instancer_library", "instance")
+"""What an entry says of an object."""
+NOT_DECIDING = frozenset({"exact"})
+"""Settings that do not decide which pairs are clashes."""
+
+
+class BaselineError(Exception):
+    """Why a report cannot be compared with, as one sentence that names it."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Clash:
+    """A clash of the baseline; lengths in Blender units."""
+
+    id: str
+    sides: tuple[Row, Row]
+    things: tuple[EarlierSide, EarlierSide]
+    relation: str
+    signed_distance: float | None
+    resolution: float
+    frame: float
+    blender: str | None
+    """See `EarlierClash`."""
+
+    @classmethod
+    def of_row(cls, row: Row, unit: float, blender: str | None) -> _Clash:
+        distance, resolution = row["signed_distance"], row["resolution"]
+        if not (clash_ids.PATTERN.fullmatch(row["id"]) and row["relation"] in RELATIONS):
+            raise ValueError(row)
+        return cls(
+            row["id"],
+            (dict(row["a"]), dict(row["b"])),
+            (_side(row["a"]), _side(row["b"])),
+            row["relation"],
+            None if distance is None else _number(distance) * unit,
+            0.0 if resolution is None else _number(resolution) * unit,
+            _number(row["frame"]),
+            None if row.get("margins") is None else blender,
+        )
+
+    @property
+    def digests(self) -> tuple[tuple[Any, ...], ...] | None:
+        return _digests(self.sides)
+
+    def is_renamed(self, sides: tuple[Row, Row], present: str) -> bool:
+        """Return whether the sides of a clash, in any order, are those of this one, of which only those that are not
+        `present` have other names."""
+        return any(
+            all(
+                _digest(now) == _digest(before) and (letter not in present or _identity(now) == _identity(before))
+                for letter, now, before in zip("ab", of, self.sides, strict=True)
+            )
+            for of in (sides, sides[::-1])
+        )
+
+    def entry(self, unit: float) -> Row:
+        """Return it as a report lists it; unit: Blender units of one of its lengths."""
+        a, b = ({name: side.get(name) for name in NAMES} for side in self.sides)
+        distance = None if self.signed_distance is None else self.signed_distance / unit
+        return {"id": self.id, "a": a, "b": b, "relation": self.relation, "signed_distance": distance}
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """A check of the baseline."""
+
+    file: str | None
+    path: str | None
+    scene: str
+    frame: float
+    settings: Row
+    """The clearance in Blender units."""
+    clashes: dict[str, _Clash]
+    """Those that were there, by their ids."""
+
+    @property
+    def place(self) -> str | None:
+        """The path of its file, or its name where that is all there is."""
+        return self.path or self.file
+
+    @classmethod
+    def of_record(cls, check: Row, blender: str | None) -> _Check:
+        """blender: the version that made it."""
+        unit = _number(check["units"]["blender_units_per_unit"])
+        rows = [row for row in check["findings"] if row.get("status") != "resolved" and not row["apart"]]
+        clashes = [_Clash.of_row(row, unit, blender) for row in rows]
+        return cls(
+            _text(check["file"]),
+            _text(check["path"]),
+            str(check["scene"]),
+            _number(check["frame"]),
+            _settings(check),
+            {clash.id: clash for clash in clashes},
+        )
+
+
+@dataclass
+class Baseline:
+    """An earlier report, and what of it a run has been compared with so far."""
+
+    path: str
+    """As the user named it."""
+    sha256: str
+    _checks: list[_Check]
+    _place: dict[str | None, str | None] = field(default_factory=dict)
+    """By the paths of the run those of the baseline."""
+    _compared: set[_Check] = field(default_factory=set)
+    _scenes: set[tuple[str | None, str]] = field(default_factory=set)
+    """The scenes that were checked, by the paths of the baseline."""
+    _renamed: dict[tuple[str | None, str], dict[str, str]] = field(default_factory=dict)
+    """By file and scene the ids that are derived of new names, and the earlier ones."""
+
+    @classmethod
+    def read(cls, path: str) -> Baseline:
+        """Read a report. Raises BaselineError where it is not a whole one of this version."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise BaselineError(report_files.reason(error)) from error
+        try:
+            document = json.loads(data)
+            checks = _checks_of(document)
+        except BaselineError as error:
+            raise BaselineError(messages.baseline_unreadable(path, str(error))) from None
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            raise BaselineError(messages.baseline_unreadable(path, messages.NOT_A_REPORT)) from None
+        return cls(path, hashlib.sha256(data).hexdigest(), checks)
+
+    def begin(self, paths: Sequence[str | None]) -> None:
+        """Begin a run of some files. Raises BaselineError where the baseline has none of them."""
+        known = list(dict.fromkeys(check.place for check in self._checks))
+        self._place = self._matched(list(dict.fromkeys(paths)), known)
+        self._compared, self._scenes, self._renamed = set(), set(), {}
+        if not self._place and paths:
+            for path, earlier in product(paths, known):
+                if _equal_ends(path, earlier):
+                    self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
+            files = sorted({check.file or messages.UNSAVED_FILE for check in self._checks})
+            self._refuse(messages.baseline_of_other_files(files))
+
+    def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
+        """Return by the paths of a run those of the baseline: of one file name, and of folders of the same names as far
+        as these tell the files of either side apart."""
+        needed, needed_earlier = _lengths(paths), _lengths(known)
+        return {
+            path: earlier
+            for path, earlier in product(paths, known)
+            if _equal_ends(path, earlier) >= max(needed[path], needed_earlier[earlier])
+        }
+
+    def open(self, path: str | None, wanted: Mapping[str, Sequence[float]]) -> None:
+        """Begin a file; wanted: frames of its scenes. Raises BaselineError where the baseline has the file, but none of
+        the scenes or none of the frames."""
+        if path not in self._place:
+            return
+        checks = [check for check in self._checks if check.place == self._place[path]]
+        file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
+        found = [scene for scene in wanted if scene in scenes]
+        if not found:
+            self._refuse(messages.baseline_of_other_scenes(file, scenes, list(wanted)))
+        known = {(check.scene, check.frame) for check in checks if check.scene in found}
+        if not any((scene, float(frame)) in known for scene in found for frame in wanted[scene]):
+            shown = sorted({int(frame) if frame.is_integer() else frame for _, frame in known})
+            frames = list(dict.fromkeys(frame for scene in found for frame in wanted[scene]))
+            self._refuse(messages.baseline_of_other_frames(file, shown, frames))
+
+    def _refuse(self, reason: str) -> None:
+        raise BaselineError(messages.baseline_unreadable(self.path, reason))
+
+    def earlier(self, path: str | None, scene: str, frame: float) -> list[EarlierClash]:
+        """Return the clashes of the check that the one of a file, scene and frame is compared with."""
+        check = self._check(path, scene, frame)
+        clashes = [] if check is None else check.clashes.values()
+        return [EarlierClash(clash.id, clash.things, clash.blender) for clash in clashes]
+
+    def _check(self, path: str | None, scene: str, frame: float) -> _Check | None:
+        if path not in self._place:
+            return None
+        return self._by_frame.get((self._place[path], scene, float(frame)))
+
+    @cached_property
+    def _by_frame(self) -> dict[tuple[str | None, str, float], _Check]:
+        """The checks, the first one of each file, scene and frame."""
+        return {(check.place, check.scene, check.frame): check for check in reversed(self._checks)}
+
+    def compared(self, check: Row, looked: LookedAt) -> Row:
+        """Return a check of a document compared with the baseline; looked: what it has looked at."""
+        rows, unit = check["findings"], float(check["units"]["blender_units_per_unit"])
+        earlier = self._check(check["path"], check["scene"], check["frame"])
+        known = {} if earlier is None else earlier.clashes
+        ids = list(column(rows, "id"))
+        renamed = self._renamed.setdefault((check["path"], check["scene"]), {})
+        self._recognize(rows, ids, known, renamed, looked.present)
+        distances = column(rows, "signed_distance")
+        changes, before = [], []
+        for k, name in enumerate(ids):
+            clash = known.get(name)
+            distance = None if clash is None else clash.signed_distance
+            before.append(None if distance is None else distance / unit)
+            changes.append(NEW if clash is None else _change(clash, distances[k], rows, k, unit))
+        found = set(ids)
+        gone, not_compared = [], []
+        other = [] if earlier is None else _differing(earlier.settings, _settings(check))
+        for clash in known.values():
+            if clash.id in found:
+                continue
+            reasons = sorted(looked.reasons.get(clash.id, ()))
+            if check["partial"]:  # of shards that are not there nothing is known
+                reasons = [messages.CHECK_STOPPED]
+            if other:
+                reasons = [messages.other_settings(other)]
+            if clash.frame != float(check["frame"]):
+                reasons = [messages.was_found_at(clash.frame)]
+            if reasons:
+                not_compared.append({**clash.entry(unit), "reason": reasons[0]})
+            else:
+                gone.append(clash.entry(unit))
+        self._scenes.add((self._place.get(check["path"]), check["scene"]))
+        if earlier is not None:
+            self._compared.add(earlier)
+        columns = {"id": ids, "change": changes, "baseline_distance": before}
+        return {**check, "gone": gone, "not_compared": not_compared, "findings": _with(rows, columns)}
+
+    def _recognize(
+        self,
+        rows: Sequence[Row],
+        ids: list[str],
+        known: Mapping[str, _Clash],
+        renamed: dict[str, str],
+        present: Mapping[str, str],
+    ) -> None:
+        """Give rows whose objects were renamed the ids of before. present: see `LookedAt`."""
+        taken = {*ids, *(clash for clash, sides in present.items() if sides == "ab")}
+        for k, name in enumerate(ids):
+            if name not in known and name in renamed and renamed[name] not in taken:
+                ids[k] = renamed[name]
+        taken |= {*renamed.values()}
+        free: dict[tuple[tuple[Any, ...], ...], list[_Clash]] = {}
+        for clash in known.values():
+            if clash.id not in taken and clash.digests is not None:
+                free.setdefault(clash.digests, []).append(clash)
+        if not free:
+            return
+        for k in sorted((k for k, name in enumerate(ids) if name not in known), key=ids.__getitem__):
+            sides = rows[k]["a"], rows[k]["b"]
+            alike = free.get(_digests(sides), [])
+            found = next((clash for clash in alike if clash.is_renamed(sides, present.get(clash.id, ""))), None)
+            if found is not None:
+                alike.remove(found)
+                renamed[ids[k]] = ids[k] = found.id
+
+    def record(self) -> Row:
+        """Return what a document says of its baseline."""
+        return {
+            "file": Path(self.path).name,
+            "sha256": self.sha256,
+            "not_compared": [
+                {
+                    "file": check.file,
+                    "scene": check.scene,
+                    "frame": int(check.frame) if check.frame.is_integer() else check.frame,
+                    "clashes": len(check.clashes),
+                    "reason": self._why_not_compared(check),
+                }
+                for check in self._checks
+                if check not in self._compared
+            ],
+        }
+
+    def _why_not_compared(self, check: _Check) -> str:
+        if check.place not in self._place.values():
+            return messages.FILE_NOT_CHECKED
+        is_checked = (check.place, check.scene) in self._scenes
+        return messages.FRAME_NOT_CHECKED if is_checked else messages.SCENE_NOT_CHECKED
+
+
+def _checks_of(document: Any) -> list[_Check]:
+    """Return the checks of a document. Raises BaselineError, or another error where it is not one."""
+    schema, version = document["schema"], document["schema_version"]
+    if (schema, version) != (json_report.SCHEMA, SCHEMA_VERSION):
+        raise BaselineError(messages.other_schema(schema, version, json_report.SCHEMA, SCHEMA_VERSION))
+    if document.get("part") is not None:
+        raise BaselineError(messages.IS_A_PART)
+    if document["partial"]:
+        raise BaselineError(messages.IS_PARTIAL)
+    if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):
+        raise BaselineError(messages.HAS_NO_IDS)
+    return [_Check.of_record(check, _text(document["blender"])) for check in document["checks"]]
+
+
+def _number(value: Any) -> float:
+    """Return a number of a report. Raises ValueError, TypeError or OverflowError where it is none."""
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(value)
+    return float(value)
+
+
+def _text(value: Any) -> str | None:
+    """Return a text of a report. Raises TypeError where it is none."""
+    if not isinstance(value, str | None):
+        raise TypeError(value)
+    return value
+
+
+def _side(side: Row) -> EarlierSide:
+    if any(not isinstance(side.get(name), str | None) for name in (*NAMES, "geometry", "place")) or not side["name"]:
+        raise TypeError(side)
+    is_instance = side["instance"] is not None
+    owner = (side["instancer"], side["instancer_library"]) if is_instance else (side["object"], side["library"])
+    source = side["object"], side["library"]
+    return EarlierSide(side["name"], _identity(side), owner, source, is_instance, _digest(side))
+
+
+def _identity(side: Row) -> str:
+    return identity_of(*(side.get(name) for name in NAMES[1:]))
+
+
+def _digests(sides: tuple[Row, Row]) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the geometry and places of both sides, in any order; None where they are not known."""
+    found = [_digest(side) for side in sides]
+    return None if any(None in digests for digests in found) else tuple(sorted(found))
+
+
+def _digest(side: Row) -> tuple[Any, Any]:
+    return side.get("geometry"), side.get("place")
+
+
+def _settings(check: Row) -> Row:
+    unit = float(check["units"]["blender_units_per_unit"])
+    return {
+        "shapes": AUTOMATIC_SHAPES,
+        **check["settings"],
+        "clearance": _number(check["settings"]["clearance"]) * unit,
+    }
+
+
+def _differing(before: Row, now: Row) -> list[str]:
+    """Return the names of the settings that differ and decide which pairs are clashes."""
+
+    def is_same(name: str) -> bool:
+        if name == "clearance":
+            return abs(before[name] - now[name]) <= SAME_LENGTH * abs(now[name])
+        return bool(before.get(name) == now.get(name))
+
+    return [name for name in dict.fromkeys((*before, *now)) if name not in NOT_DECIDING and not is_same(name)]
+
+
+def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit: float) -> str:
+    """Return how the clash of a row, at a signed distance `now` in units, stands to what it was.
+
+    A difference counts as an approval's does: above one percent, and above the resolution of the coordinates.
+    """
+    then, distance = before.signed_distance, None if now is None else now * unit
+    if then is None and distance is None:
+        return SAME
+    if then is not None and distance is not None and abs(distance - then) <= APPROVAL_SLACK * abs(then):
+        return SAME  # without making the row
+    if distance is None:
+        return DEEPER
+    resolution = max(before.resolution, (rows[k]["resolution"] or 0.0) * unit)
+    if then is None:
+        return DEEPER if distance < -resolution else SHALLOWER
+    if abs(distance - then) <= resolution:
+        return SAME
+    return DEEPER if distance < then else SHALLOWER
+
+
+def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:
+    """Return rows with other values of some fields."""
+    if isinstance(rows, LazyRows):
+        return rows.with_columns(columns)
+    return [{**row, **{name: values[k] for name, values in columns.items()}} for k, row in enumerate(rows)]
+
+
+def _parts(path: str) -> list[str]:
+    return re.split(r"[\\/]+", path)
+
+
+def _equal_ends(path: str | None, other: str | None) -> int:
+    """Return how many of the last parts of two paths are equal; 0 where the file name is another one."""
+    pairs = zip(reversed(_parts(path or "")), reversed(_parts(other or "")), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _lengths(paths: Iterable[str | None]) -> dict[str | None, int]:
+    """Return how many of its last parts tell each path from the others."""
+    return {path: 1 + max((_equal_ends(path, other) for other in paths if other != path), default=0) for path in paths}

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clashes follow the scene: handlers note what changes, a timer compares it, and a pair that is inspected is renewed.
+
+A clash is renewed by the rules of the scene's check, which are not those of a single inspection, and beside Blender:
+after a drag of which every step is inspected, once it ends.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..clashes import changes, clash_list, clash_renewal
+from ..clashes import results as scene_results
+from ..clashes.results import ContactLensFinding
+from ..data.objects import frame_of
+from ..data.records import Pair
+from ..data.units import UnitFormat
+from ..pair import session
+from ..pair.inspection import Inspection
+from ..read import faults as scene_faults
+from ..read.scene_objects import CheckInput, Scope
+from ..read.scene_reader import snapshot_keys, states_of
+from ..report import scene as scene_report
+from ..scene import scene_check as scene_pairs
+from . import background, handlers
+from .background import Flow, Steps
+
+COMPARE_AFTER_S = 0.1
+"""Seconds after the last change until objects are read to be compared."""
+SLICE_S = 0.02
+"""Seconds of reading at a time; one object is read in any case."""
+PAUSE_FACTOR = 4.0
+"""Times as long Blender then has for itself."""
+COMPARE_INTERVAL_S = 0.05
+RENEW_AFTER_S = 0.2
+"""Seconds after the last inspection of a pair until its clash is renewed."""
+REFINED = 50
+"""Of so many clashes, the deepest, depths that are upper bounds are refined without being asked for."""
+
+_wanted: dict[int, tuple[Pair, float]] = {}
+"""By the scene's session_uid: the pair that was inspected last, and when."""
+_unrefined: dict[int, list[Pair]] = {}
+"""By the scene's session_uid: the deepest clashes whose depths are to be refined."""
+_renewal: tuple[int, Flow] | None = None
+"""What renews a clash, and the scene's session_uid."""
+
+
+# --- comparing ------------------------------------------------------------------------------------------------------
+
+
+def _compare() -> float | None:
+    """The timer: compare some more in every scene that is in a window."""
+    begin = time.monotonic()
+    is_left = False
+    quiet = float("inf") if handlers.is_rendering() else COMPARE_AFTER_S
+    for context in handlers.window_contexts():
+        is_left |= changes.compare_some(context, SLICE_S, quiet)
+    handlers.redraw()
+    return max(COMPARE_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
+
+
+def _wake_comparing() -> None:
+    handlers.wake(_compare, COMPARE_INTERVAL_S)
+
+
+@persistent
+def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    # Objects may be in several scenes, of which Blender reports only the one that it has evaluated.
+    concerned = [changes.note(each, depsgraph) for each in bpy.data.scenes]
+    if any(concerned):
+        handlers.redraw()
+
+
+@persistent
+def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if changes.note(scene, depsgraph, of_frame=True):
+        handlers.redraw()
+
+
+# --- renewing -------------------------------------------------------------------------------------------------------
+
+
+def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckInput | None:
+    """Read the pair of a clash as it is now, to be checked by itself; None when it is gone."""
+    check = scene_results.of_scene(context.scene)
+    a, b = clash.key("a"), clash.key("b")
+    keys = [key for key in (a, b) if key is not None]
+    objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
+    if a not in objects or b not in objects:
+        return None
+    return CheckInput(
+        [objects[a], objects[b]],
+        [Scope([0, 1], None)],
+        replace(
+            check.as_rules(context),
+            ignore_parents=False,
+            ignore_collections=False,
+            ignore_approved=False,
+            least_contact="point",
+            exact=True,
+        ),
+        approved=scene_results.approvals(check),
+        units=UnitFormat.of_scene(context.scene),
+    )
+
+
+def renew(scene: bpy.types.Scene, pair: Pair) -> None:
+    """Renew the clash of a pair that was inspected, where it is out of date or only a bound. A script waits for it."""
+    if not scene_results.of_scene(scene).findings:
+        return
+    if background.has_windows():
+        _wanted[scene.session_uid] = pair, time.monotonic()
+        handlers.wake(_renew, RENEW_AFTER_S)
+    elif bpy.context.scene == scene:
+        Flow("Clash", renewal(bpy.context, pair)).run(None)
+
+
+def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> Steps:
+    """Check the pair as it is now, and write the result into its clash unless it has changed meanwhile.
+
+    is_forced: though the clash may be up to date.
+    """
+    scene = context.scene
+    k = changes.row_of_pair(scene, pair)
+    if k is None or not (is_forced or changes.can_be_renewed(context, k) or can_be_refined(context, k)):
+        return {"CANCELLED"}
+    given = read_clash(context, scene_results.of_scene(scene).findings[k])
+    if given is None:
+        return {"CANCELLED"}
+    frame = frame_of(scene)
+    outcome = yield lambda progress: scene_pairs.check(given, progress)
+    k = changes.row_of_pair(scene, pair)
+    if k is None or frame_of(scene) != frame:
+        return {"CANCELLED"}
+    if states_of(context.evaluated_depsgraph_get(), pair) != {obj.key: obj.state for obj in given.objects}:
+        return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
+    finding, inspection = scene_results.of_scene(scene).findings[k], session.stored(scene)
+    scene_report.update_clash(finding, given, outcome, frame)
+    if inspection is not None and frozenset(inspection.keys) == pair:
+        clash_renewal.set_verified(finding, inspection)
+    return {"FINISHED"}
+
+
+def can_be_refined(context: bpy.types.Context, k: int) -> bool:
+    """Return whether a finding, which must be up to date, has an upper bound for a depth that was not searched yet."""
+    finding = scene_results.of_scene(context.scene).findings[k]
+    if finding.is_refined or not finding.is_open or not finding.is_at_most:
+        return False
+    return not changes.reason(context.scene, k)[1] and finding.frame_of_state(0.0) == frame_of(context.scene)
+
+
+def refine_deepest(context: bpy.types.Context) -> None:
+    """Refine the depths of the deepest clashes that are only bounds, where there is a window, one after the other."""
+    if not background.has_windows():
+        return
+    scene = context.scene
+    findings = list(scene_results.of_scene(scene).findings)[:REFINED]
+    pairs = [scene_results.pair_key(finding) for finding in findings if finding.is_at_most]
+    _unrefined[scene.session_uid] = [pair for pair in pairs if pair is not None]
+    handlers.wake(_renew, RENEW_AFTER_S)
+
+
+def _renew() -> float | None:
+    """The timer: take what is done, begin what is asked for."""
+    global _renewal
+    is_seen = False
+    for context in handlers.window_contexts():
+        uid = context.scene.session_uid
+        if _renewal is None and uid in _wanted and time.monotonic() - _wanted[uid][1] >= RENEW_AFTER_S:
+            _renewal = uid, Flow("Clash", renewal(context, _wanted.pop(uid)[0]))
+        if _renewal is None and uid not in _wanted and _unrefined.get(uid):
+            _renewal = uid, Flow("Clash", renewal(context, _unrefined[uid].pop(0)))
+        if _renewal is not None and _renewal[0] == uid:
+            is_seen = True
+            if _renewal[1].run(0.0):
+                _renewal = None
+                handlers.redraw()
+    if _renewal is not None and not is_seen:  # its scene is in no window any more
+        _drop_renewal()
+    is_left = any(_unrefined.get(context.scene.session_uid) for context in handlers.window_contexts())
+    return background.POLL_INTERVAL_S if _renewal is not None or _wanted or is_left else None
+
+
+def _drop_renewal() -> None:
+    global _renewal
+    ended, _renewal = _renewal, None
+    if ended is not None:
+        ended[1].drop()
+
+
+def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
+    renew(scene, frozenset(inspection.keys))
+
+
+@persistent
+def _undone(*_: object) -> None:
+    changes.clear()
+    clash_list.drop()
+
+
+@persistent
+def _loaded(*_: object) -> None:
+    _undone()
+    _wanted.clear()
+    _unrefined.clear()
+    _drop_renewal()
+
+
+_FOLLOWER = handlers.Follower(
+    {
+        "depsgraph_update_post": _depsgraph_changed,
+        "frame_change_post": _frame_changed,
+        "undo_post": _undone,
+        "redo_post": _undone,
+        "load_pre": _loaded,
+        "load_post": _undone,
+    },
+    timers=(_compare, _renew),
+    hooks=((changes.on_uncompared, _wake_comparing), (session.on_store, _inspected)),
+    stop=_loaded,
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a click on a clash does: select the pair, put it into the pickers, isolate it, move the views to it.
+
+What was stored of the clash is there at once. How the pair is now is computed beside Blender where that takes long.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...core.types import FloatArray
+from ..clashes import changes, clash_renewal
+from ..clashes import results as scene_results
+from ..clashes.results import ContactLensFinding
+from ..data import messages, properties
+from ..data.objects import contains, object_in_scene
+from ..draw.isolated_pair import IsolatedPair
+from ..geometry.snapshot import ReadError
+from ..pair import session
+from ..pair.inspection import Inspection, Keys, is_outdated
+from ..pair.session import prepare_inspection
+from ..read.scene_reader import states_of
+from . import background, follow_pair, handlers, isolation, viewport
+from .background import Flow, Steps
+
+SIZES = 4.5
+"""How many times the length of the vector, or half the size of the smaller object, the view shows."""
+UNKNOWN_SIZE = 1.0
+"""Blender units: taken for the size of a pair of which one is gone."""
+ELSEWHERE = 0.05
+"""Relative to the size of the smaller one: the views move again when the pair meets farther from where it was found."""
+
+
+def objects_of(clash: ContactLensFinding) -> list[bpy.types.Object]:
+    """Return the objects of a pair that are still there; of an instance its instancer."""
+    return [obj for obj in (clash.object_a, clash.object_b) if obj is not None]
+
+
+def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
+    """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
+    for letter in "ab":
+        if object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
+            return messages.clash_gone(scene_results.label(clash, letter))
+    return ""
+
+
+_pending: tuple[int, Flow] | None = None
+"""The inspection that runs beside Blender, and the `session_uid` of its scene."""
+
+
+def progress_of(scene: bpy.types.Scene) -> float | None:
+    """Return the fraction done of the inspection of a clash in the scene; None when none runs."""
+    return _pending[1].progress if _pending is not None and _pending[0] == scene.session_uid else None
+
+
+def drop() -> None:
+    """Drop the inspection that runs."""
+    global _pending
+    ended, _pending = _pending, None
+    if ended is not None:
+        ended[1].drop()
+
+
+def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
+    """Select the pair and move the views to it, then inspect it as it is now; None: leave the clash that is open."""
+    global _pending
+    drop()
+    isolation.isolate(context, None)
+    if clash is None:
+        return
+    layer = context.view_layer
+    pair = [obj for obj in objects_of(clash) if contains(layer.objects, obj)]
+    if context.mode == "OBJECT" and pair:
+        for obj in list(layer.objects.selected):
+            obj.select_set(False)
+        for obj in pair:
+            obj.select_set(True)
+        layer.objects.active = pair[0]
+    flow = Flow("Inspection", _steps(context, clash))
+    if not flow.run(background.seconds_to_wait(context)):
+        _pending = context.scene.session_uid, flow
+        background.wait_for(flow)
+
+
+def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
+    """Inspect the pair, make that the scene's result and isolate the pair, unless the user has left it meanwhile."""
+    global _pending
+    scene, row = context.scene, clash.row()
+    uid = scene.session_uid
+    center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
+    frame(context, center, length, UNKNOWN_SIZE)
+    try:
+        keys = _pick(context, clash)
+        dependencies = _dependencies(clash)
+        before, depsgraph = session.stored(scene), context.evaluated_depsgraph_get()
+        work = prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
+        size = min(float(np.linalg.norm(np.ptp(obj.points, axis=0))) for obj in work.objects)
+        frame(context, center, length, size)
+        handlers.redraw()
+        try:
+            inspection: Inspection = work if isinstance(work, Inspection) else (yield work)
+        finally:
+            is_late, _pending = _pending is not None, None
+        if is_late and not _is_open(context, uid, keys):
+            return {"CANCELLED"}
+        depsgraph = context.evaluated_depsgraph_get()
+        states = {obj.key: obj.state for obj in inspection.objects}
+        now = states_of(depsgraph, keys) if is_late else states
+        is_as_read = all(key in now and now[key].made == state.made for key, state in states.items())
+        if session.stored(scene) is before:  # else an operator was faster
+            session.store(scene, inspection)
+            if is_late and is_outdated(depsgraph, inspection):
+                follow_pair.request(scene, reason=messages.CHANGED_MEANWHILE)
+    except ReadError as error:
+        session.drop_result(scene)
+        session.set_error(scene, str(error))
+        handlers.redraw()
+        return {"CANCELLED"}
+    isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
+    contact = inspection.contact
+    if (active := scene_results.active_clash(scene)) is not None:
+        clash_renewal.set_verified(active, inspection)
+    if np.abs(contact.center - center).max() > ELSEWHERE * size:
+        frame(context, contact.center, abs(contact.signed_distance), size)
+    handlers.redraw()
+    return {"FINISHED"}
+
+
+def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
+    """Put the pair into the pickers. Raise ReadError where an object of it is gone."""
+    scene, settings = context.scene, properties.settings_of(context.scene)
+    if reason := missing(scene, clash):
+        raise ReadError(reason)
+    keys = clash.key("a"), clash.key("b")
+    session.set_error(scene, "")
+    properties.pick(scene, keys)
+    if clash.relation == "within_clearance":  # or the panel would call it separated
+        settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance, clash.margins or 0.0)
+    follow_pair.leave(scene)
+    return keys
+
+
+def _dependencies(clash: ContactLensFinding) -> frozenset[int]:
+    """Return the `session_uid` of what the pair depends on beside its own objects."""
+    owners = objects_of(clash)
+    watched = map(changes.watched, owners, (clash.source_a, clash.source_b))
+    return frozenset(set().union(*watched) - {owner.session_uid for owner in owners})
+
+
+def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:
+    """Return whether the clash of the pair is still the active one, and the pair in the pickers."""
+    scene = context.scene
+    clash = scene_results.active_clash(scene)
+    if scene.session_uid != uid or clash is None:
+        return False
+    return (clash.key("a"), clash.key("b")) == keys == properties.pair_keys(scene)
+
+
+def frame(context: bpy.types.Context, center: FloatArray, length: float, size: float) -> None:
+    """Move the 3D views of the window to a contact: its centre (3,), depth or gap, the size of the smaller object."""
+    # A contact may be a point: show a good part of the smaller object around it.
+    radius = max(length, 0.5 * size, 1e-6)
+    viewport.look_at(viewport.views(context), center, lambda space: SIZES * radius * space.lens / 50.0)

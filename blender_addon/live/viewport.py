@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The 3D views: the overlay of what is shown now, and where the views look."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ...core.types import FloatArray
+from ..data import messages
+from ..data.properties import pair
+from ..draw import overlay
+from ..draw.isolated_pair import background_of, draw_isolated
+from ..draw.label_sheet import Kept
+from ..draw.overlay import Part
+from ..draw.overlay_geometry import NOW, Showing
+from ..draw.overlay_shader import free
+from ..pair import session
+from ..pair.inspection import Inspection
+from . import follow_pair, follow_volumes, isolation
+from .view_room import room_of
+
+_handles: list[object] = []
+_error = ""
+_kept: dict[int, Kept] = {}
+"""Of each region of a 3D view."""
+
+
+def error() -> str:
+    """Return why the overlay is not drawn, for the panel; empty when it is."""
+    return _error
+
+
+def _draw(part: Part) -> None:
+    global _error
+    if _error:
+        return
+    try:
+        _draw_current(bpy.context, part)
+    except Exception as error:
+        # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
+        traceback.print_exc()
+        _error = messages.overlay_failed(error)
+
+
+def _draw_current(context: Any, part: Part) -> None:
+    if not context.space_data.overlay.show_overlays:
+        return
+    scene, is_world = context.scene, Part.WORLD in part
+    isolated = isolation.current(context)
+    is_ghosted = is_world and isolated is not None and scene.contact_lens_check.ghost
+    volumes = follow_volumes.current(scene) if is_world else None
+    inspection = session.current(context) if scene.contact_lens.show_overlay else None
+    if not is_ghosted and volumes is None and inspection is None:
+        return
+    # In quad view every quarter comes here with its own region and region data.
+    view, projection = (
+        np.array(matrix, dtype=np.float64)
+        for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
+    )
+    size, style = (context.region.width, context.region.height), overlay.style_of(context)
+    if isolated is not None and is_ghosted:
+        steps = isolation.steps(context, isolated)
+        draw_isolated(isolated, style, background_of(context), view, projection, size, steps)
+    if volumes is not None:
+        overlay.draw_volumes(volumes, style, view, projection, size)
+    if inspection is not None:
+        room = room_of(context) if Part.LABELS in part else None
+        kept = _kept.setdefault(context.region.as_pointer(), Kept())
+        overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
+
+
+def _showing(context: Any, inspection: Inspection) -> Showing:
+    """Return how far a result is of the scene as it is now."""
+    status = follow_pair.status(context)
+    if not (status.is_outdated or status.is_pending):
+        return NOW
+    return Showing(status.is_outdated, status.is_pending, isolation.steps_of(pair(context.scene), inspection))
+
+
+def register() -> None:
+    for part, stage in ((Part.WORLD, "POST_VIEW"), (Part.LABELS, "POST_PIXEL")):
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
+
+
+def unregister() -> None:
+    """Stop drawing and free everything on the GPU."""
+    global _error
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    free()
+    _kept.clear()
+    _error = ""
+
+
+def views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
+    """Return the 3D views of the window."""
+    if context.screen is None:
+        return []
+    spaces = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
+    return [cast(bpy.types.SpaceView3D, space) for space in spaces]
+
+
+def look_at(
+    spaces: Iterable[bpy.types.SpaceView3D], center: FloatArray, distance: Callable[[bpy.types.SpaceView3D], float]
+) -> None:
+    """Look at a point (3,) from a distance, out of a camera too."""
+    for space in spaces:
+        view = space.region_3d
+        if view.view_perspective == "CAMERA":
+            view.view_perspective = "PERSP"
+        view.view_location = Vector(center.tolist())
+        view.view_distance = distance(space)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was checked and how, as the page that `html_report` writes begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..data import messages
+from ..data.messages import counted
+from ..scene.scene_units import unit_format
+from .html_table import shown
+
+LONG = frozenset({"File", "SHA-256", "Report", "Baseline", "Decisions"})
+"""The facts that have a line of their own."""
+LINE = ' class="long"'
+Facts = list[tuple[str, str]]
+
+
+def list_of(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the facts as a list, if there are any."""
+    items = "".join(
+        f"<div{LINE if name in LONG else ''}><dt>{name}</dt><dd>{shown(text)}</dd></div>" for name, text in facts
+    )
+    if items:
+        yield f'<dl class="facts">{items}</dl>'
+
+
+def of_report(document: dict[str, Any]) -> Facts:
+    """Return what is known of the report."""
+    versions = f"Contact Lens {document['contact_lens']}, Blender {document['blender']}, numpy {document['numpy']}"
+    facts = [("Report", versions)]
+    for title, name in (("Baseline", "baseline"), ("Decisions", "decisions")):
+        if (earlier := document[name]) is not None:
+            facts.append((title, f"{earlier['file']}, SHA-256 {earlier['sha256']}"))
+    return facts
+
+
+def of_check(check: dict[str, Any], digest: str | None) -> Facts:
+    """Return the file and the settings of a check; digest: of the bytes of its file."""
+    settings, units = check["settings"], unit_format(check)
+    pairs = [(settings["collection_a"], settings["collection_b"]), *(settings.get("more_collections") or ())]
+    objects = [settings["object"], *(settings.get("more_objects") or ())]
+    scope = {
+        "visible": "Visible objects",
+        "selected": "Selected objects",
+        "collections": messages.capitalized(", ".join(f"collection {a} against collection {b}" for a, b in pairs)),
+        "one": f"{', '.join(map(str, objects))} against all",
+    }[settings["scope"]]
+    scope += " with instances" if settings["instances"] else " without instances"
+    # Checks of earlier versions that a file has kept do not have all settings.
+    visibility = messages.VISIBILITY[settings.get("visibility", "viewport")]
+    touching = messages.REPORTED_TOUCHES[settings.get("least_contact", "point")]
+    clearance = settings["clearance"]
+    return [
+        ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
+        ("Scene", f"{check['scene']}, frame {check['frame']}"),
+        ("Scope", f"{scope}, {visibility}"),
+        ("Shapes", messages.SHAPES[settings.get("shapes", "automatic")]),
+        ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
+        ("Touching", touching if settings["touching"] else "Not reported"),
+        ("Depths", messages.DEPTHS_IN_FULL if settings.get("exact") else messages.FIRST_DEPTHS),
+        ("Ignored", messages.capitalized(", ".join(_ignored(check))) or "Nothing"),
+        ("Tolerance", f"{100.0 * settings['contact_tolerance']:.3g} % of the size of the smaller object"),
+        ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),
+        ("SHA-256", digest or "Unknown: the open scene was checked"),
+    ]
+
+
+def _ignored(check: dict[str, Any]) -> Iterator[str]:
+    """Yield the rules by which pairs are ignored, with the number of those that were."""
+    pairs = check["ignored_pairs"]
+    rules = [name[7:] for name, on in check["settings"].items() if name.startswith("ignore_") and on]
+    for rule in dict.fromkeys([*rules, *pairs]):
+        count = f" ({counted(pairs[rule], 'pair')})" if rule in pairs else ""
+        yield f"{messages.IGNORED_PAIRS.get(rule, rule)}{count}"

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A document of scene checks as one page for a browser: what was checked and how, the verdict, and the clashes.
+
+The page needs nothing but itself. All that comes from the file (names, messages) is escaped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..data import messages
+from ..data.lazy_rows import column
+from ..data.messages import counted
+from ..scene.clash_rows import words
+from ..scene.scene_units import unit_format
+from . import html_facts, html_page
+from .html_table import Pictured, dot, of_relations, pictured, shown, table
+
+BEGINNING = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="generator" content="Contact Lens">
+"""
+"""How a page begins."""
+BEGINNING_0_1 = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Contacts in """
+"""How it did in version 0.1.0."""
+
+DIALOG = '<dialog aria-labelledby="large"><p id="large"></p><button type="button">Close</button></dialog>'
+"""Where a picture is shown in full."""
+
+
+def to_html(document: dict[str, Any]) -> str:
+    """Return the document as the text of one HTML page."""
+    return "\n".join(_page(document))
+
+
+def _page(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of the page."""
+    checks = document["checks"]
+    digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    facts = [html_facts.of_check(check, digests.get(check.get("path"))) for check in checks]
+    common = [fact for fact in facts[0] if all(fact in others for others in facts)] if facts else []
+    yield f'{BEGINNING}<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{shown(_title(document))}</title><style>{html_page.STYLE}</style>"
+    yield "<noscript><style>.blocked { display: none; }</style></noscript></head><body>"
+    yield f"<header><h1>{shown(_title(document))}</h1>"
+    if checks:
+        yield from _verdict(checks, document["decisions"])
+    yield from _incomplete(document)
+    yield from html_facts.list_of([*common, *html_facts.of_report(document)])
+    for line in document.get("pictures", ()):  # JSON has none
+        yield f'<p class="dim">{shown(line)}</p>'
+    yield "</header><main>"
+    pictures = pictured(checks)
+    names = Counter(entry["file"] for entry in document["inputs"])
+    for number, (check, own) in enumerate(zip(checks, facts, strict=True)):
+        path = check.get("path")
+        name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
+        head = f"{name}, {check['scene']}, frame {check['frame']}"
+        if len(checks) == 1:
+            yield from _check(check, number, head, "h2", pictures)
+            continue
+        yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
+        yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
+        yield from _verdict([check], document["decisions"])
+        yield from _check(check, number, head, "h3", pictures)
+        yield "</section>"
+    yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
+
+
+def _incomplete(document: dict[str, Any]) -> Iterator[str]:
+    """Yield why the checks are not all there is to know."""
+    if document["partial"]:
+        yield f'<p class="partial">{messages.STOPPED_EARLY}</p>'
+    for entry in document["inputs"]:
+        if entry["error"] is not None:
+            problem = messages.not_checked(f"{entry['path']}: {entry['error']}")
+            yield f'<p class="partial">{shown(problem)}</p>'
+    if document["baseline"] is not None:
+        for entry in document["baseline"]["not_compared"]:
+            yield f'<p class="between">{shown(messages.capitalized(messages.check_not_compared(entry)))}</p>'
+    if document["decisions"] is not None:
+        file, unused = document["decisions"]["file"], document["decisions"]["unused"]
+        lines = [messages.decision_unused(file, *entry.values()) for entry in unused]
+        yield from _folded(messages.decisions_unused(len(lines)), lines)
+    several_files = len(document["inputs"]) > 1
+    scenes = Counter(entry["path"] for entry in document["between_frames"])
+    for entry in document["between_frames"]:
+        text = entry["words"] if scenes[entry["path"]] == 1 else messages.of_scene(entry["scene"], entry["words"])
+        text = f"{entry['path']}: {text}" if several_files else text
+        yield f'<p class="between">{shown(text)}</p>'
+
+
+def _title(document: dict[str, Any]) -> str:
+    files = [name or messages.UNSAVED_FILE for name in document["files"]]
+    return f"Clashes in {', '.join(files[:3])}{' and others' if len(files) > 3 else ''}"
+
+
+def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """Yield how many clashes of each relation there are, and what was not checked; decisions: their file."""
+    relations: Counter[str] = Counter()
+    for check in checks:
+        relations.update(words(check["findings"]))
+    counts = "".join(
+        f"<span>{dot(relation)}{number:,} {shown(relation.replace('_', ' '))}</span>"
+        for relation, number in of_relations(relations)
+    )
+    objects = max(check["objects"] for check in checks)
+    pairs = sum(check["checked_pairs"] for check in checks)
+    where = f" in {counted(len(checks), 'check')}" if len(checks) > 1 else ""
+    yield f'<p class="verdict"><strong>{messages.clashes(relations.total())}{where}</strong>{counts}</p>'
+    yield from _since_baseline(checks)
+    unchecked = [sum(entry["unchecked"] for entry in check["skipped"]) for check in checks]
+    missing = [messages.things_not_checked(unchecked[0])] if len(checks) == 1 and unchecked[0] else []
+    of_all = ", ".join([counted(objects, "object"), f"{counted(pairs, 'pair')} checked", *missing])
+    left_out = messages.capitalized(messages.what_is_left_out(checks, decisions))
+    yield f'<p class="dim">{"<br>".join(shown(text) for text in (of_all, left_out) if text)}</p>'
+    if any(unchecked) and len(checks) > 1:
+        incomplete = sum(number > 0 for number in unchecked)
+        yield f'<p class="partial">{messages.not_everything_in(incomplete, len(checks))}</p>'
+
+
+def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured) -> Iterator[str]:
+    """Yield a check, with headings of this kind; pictures: where those of the clashes are."""
+    found = check["findings"]
+    unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
+    if unchecked:
+        reasons = "".join(f"<li>{reason}</li>" for reason in unchecked)
+        yield f'<div class="unchecked"><{heading}>{messages.NOT_EVERYTHING}</{heading}><ul>{reasons}</ul></div>'
+    if check["out_of_date"]:
+        yield f'<p class="partial">{messages.clashes_out_of_date(check["out_of_date"], len(found))}</p>'
+    yield from _of_baseline(check)
+    if found:
+        yield f"<{heading}>Clashes</{heading}>"
+        yield from table(check, number, head, pictures)
+    yield from _details(check)
+
+
+def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield how many clashes are others than in the baseline."""
+    compared = [check for check in checks if check["gone"] is not None]
+    if compared:
+        changes = Counter(change for check in compared for change in column(check["findings"], "change"))
+        gone, unknown = (sum(len(check[name]) for check in compared) for name in ("gone", "not_compared"))
+        yield f'<p class="since">{messages.since_baseline(changes, gone, unknown)}</p>'
+
+
+def _of_baseline(check: dict[str, Any]) -> Iterator[str]:
+    """Yield what of the baseline is gone, and what was not compared with it."""
+    units = unit_format(check)
+    for entries, title in (
+        (check["gone"], messages.gone_clashes),
+        (check["not_compared"], messages.clashes_not_compared),
+    ):
+        yield from _folded(title(len(entries or ())), [messages.earlier_clash(entry, units) for entry in entries or ()])
+
+
+def _details(check: dict[str, Any]) -> Iterator[str]:
+    """Yield what differs in renders and what was left out on purpose."""
+    differences = [messages.difference(entry) for entry in check.get("differences", ())]
+    entries = [entry for entry in check["skipped"] if not entry["unchecked"]]
+    of_objects, of_places = (
+        [entry["reason"] for entry in entries if (entry.get("kind") in messages.PLACES_LEFT_OUT) == are_places]
+        for are_places in (False, True)
+    )
+    for title, lines in (
+        (messages.settings_differ(len(differences)), differences),
+        (messages.objects_left_out(len(of_objects)), of_objects),
+        (messages.places_left_out(len(of_places)), of_places),
+    ):
+        yield from _folded(title, lines)
+
+
+def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines, if there are any, below a title that unfolds them."""
+    if lines:
+        items = "".join(f"<li>{shown(line)}</li>" for line in lines)
+        yield f"<details><summary>{title}</summary><ul>{items}</ul></details>"

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of clashes on the page that `html_report` writes, most severe first, and what filters it.
+
+What the page's script needs to draw and filter it is in the markup, see `html_page`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from ..clashes.results import OPEN_STATUSES, STATUSES
+from ..data import messages
+from ..data.distance import Distance
+from ..data.lazy_rows import Row, added, column, columns, has_added
+from ..data.names import visible
+from ..data.units import UnitFormat
+from ..scene.clash_rows import WITHIN_MARGINS
+from ..scene.scene_units import unit_format
+
+INSIDE = "inside"
+"""Relation of a pair of which one is inside the other, as it is counted and filtered."""
+KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
+RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance", WITHIN_MARGINS)
+MILDER = {"touching": 1, "within_clearance": 2}
+"""What is less severe than all other relations, and by how much."""
+URGENCY = tuple(status[0].lower() for status in STATUSES)
+CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
+"""The statuses in which nothing is left to be done: such clashes are at the end."""
+Clash = tuple[str | None, str, str]
+"""The path, the scene and the id of a clash, which is one at all frames."""
+Pictured = dict[Clash, tuple[str, float]]
+"""Where on the page the pictures of clashes are, and at which frame they were taken."""
+
+
+def shown(text: str) -> str:
+    """Text of a file as text of the page: what cannot be seen as a reference, or where there is none as an escape."""
+    if text.isprintable():
+        return escape(text)
+    return "".join(
+        f"&#{ord(letter)};" if unicodedata.category(letter) in ("Cf", "Zl", "Zp") else visible(letter)
+        for letter in escape(text)
+    )
+
+
+def dot(relation: str) -> str:
+    """Return the mark of a relation, which differs from others in colour and form."""
+    return f'<i class="dot {shown(relation)}"></i>'
+
+
+def of_relations(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return how many there are of each relation, the two kinds of inside as one."""
+    merged: Counter[str] = Counter()
+    for relation, number in counts.items():
+        merged[KINDS.get(relation, relation)] += number
+    return sorted(merged.items(), key=lambda item: _place(RELATIONS, item[0]))
+
+
+def severity(relation: str) -> int:
+    """Return how much milder than the most severe ones a relation is."""
+    return MILDER.get(relation, 0)
+
+
+def pictured(checks: Sequence[dict[str, Any]]) -> Pictured:
+    """Return where the pictures of clashes are that are checked at several frames."""
+    found: Pictured = {}
+    for number, check in enumerate(checks if len(checks) > 1 else ()):
+        if check["motion"] is not None and (rows := added(check["findings"], "picture")):
+            places = {k: place for place, k in enumerate(_in_order(check["findings"]))}
+            for k in rows:
+                row = check["findings"][k]
+                found[_clash(check, row["id"])] = f"t{number}-{places[k]}", row["frame"]
+    return found
+
+
+def _clash(check: dict[str, Any], identity: str) -> Clash:
+    return check["path"], check["scene"], identity
+
+
+def _in_order(found: Sequence[Row]) -> list[int]:
+    """Return findings, of which equally severe ones are the deepest first, the most severe first; what is done last."""
+    statuses, relations = columns(found, "status", "relation")
+    keys = [(status in CLOSED, severity(relation)) for status, relation in zip(statuses, relations, strict=True)]
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def _place(order: tuple[str, ...], word: str) -> int:
+    return order.index(word) if word in order else len(order)
+
+
+def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) -> Iterator[str]:
+    """Yield the lines of the table, the number-th of the page, and of what searches and filters it.
+
+    pictures: where those of the clashes are, which rows of other frames link to.
+    """
+    found = check["findings"]
+    relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
+    statuses = [status or "" for status in column(found, "status")]
+    by_relation, by_status = of_relations(Counter(relations)), _of_statuses(statuses)
+    changes = [change or "" for change in column(found, "change")]
+    by_change = sorted(Counter(changes).items(), key=lambda item: _place(tuple(messages.CHANGES), item[0]))
+    newness = {word: k for k, (word, _) in enumerate(by_change)}
+    rank = {word: k for k, (word, _) in enumerate(by_relation)}
+    urgency = {word: k for k, (word, _) in enumerate(by_status)}
+    units = unit_format(check)
+    links = [pictures.get(_clash(check, identity)) for identity in column(found, "id")] if pictures else []
+    kinds = ["objects", "relation", "depth n", "area n", "status"]
+    if has_added(found, "picture", "no_picture"):
+        kinds.append("picture")
+    elif any(links):
+        kinds.append("picture link")
+    widths = "".join(f'<col class="{kind}">' for kind in kinds)
+    heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
+    yield from _controls(by_relation, by_status, by_change, len(found))
+    yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
+    yield (
+        f'<table class="findings" id="t{number}"><caption>{shown(messages.table_of_clashes(title))}</caption>'
+        f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
+    )
+    for place, k in enumerate(_in_order(found)):
+        row = found[k]
+        data = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
+        picture = f"<td>{_picture(row, links[k] if links else None)}</td>" if "picture" in kinds[-1] else ""
+        cells = _cells(row, check["frame"], units)
+        yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{picture}</tr>'
+    yield "</tbody></table>"
+    yield "</noscript></div>"
+
+
+def _of_statuses(statuses: Iterable[str]) -> list[tuple[str, int]]:
+    """Return how many there are of each status, the most urgent first."""
+    return sorted(Counter(statuses).items(), key=lambda item: _place(URGENCY, item[0]))
+
+
+def _controls(
+    relations: list[tuple[str, int]], statuses: list[tuple[str, int]], changes: list[tuple[str, int]], count: int
+) -> Iterator[str]:
+    """Yield the field that searches the table and the buttons that filter and group it."""
+    search = messages.search_clashes(count)
+    yield f'<div class="controls" role="search" aria-label="{search}" hidden>'
+    yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
+    heads = {"s": "Status", "c": messages.SINCE_BASELINE} if len(changes) > 1 else {}  # both have a button New
+    groups = (("Relation", "r", relations), ("Status", "s", statuses), ("Change", "c", changes))
+    for title, letter, kinds in groups:
+        if len(kinds) < 2:
+            continue
+        buttons = "".join(
+            f'<button type="button" aria-pressed="false" data-of="{letter}{place}">'
+            f"{dot(kind) if letter == 'r' else ''}{_label(letter, kind)} <span>{number:,}</span></button>"
+            for place, (kind, number) in enumerate(kinds)
+        )
+        head = f'<span class="dim">{heads[letter]}</span>' if letter in heads else ""
+        yield f'<div class="chips" role="group" aria-label="{title}">{head}{buttons}</div>'
+    yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
+    yield f'<output data-words="{messages.MATCHES}"></output></div>'
+
+
+def _label(letter: str, kind: str) -> str:
+    return shown(messages.CHANGES[kind]) if letter == "c" else _word(kind)
+
+
+def _head(kind: str) -> str:
+    name = kind.split()[0]
+    return "Depth or Gap" if name == "depth" else name.capitalize()
+
+
+def _word(word: str) -> str:
+    return shown(messages.capitalized(messages.RELATIONS.get(word, word)))
+
+
+def _change(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return how a clash differs from the baseline; nothing where it does not."""
+    if row["change"] in (None, "same"):
+        return ""
+    words = messages.changed_since(row["change"], row["baseline_distance"], units)
+    return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
+
+
+def _cells(row: dict[str, Any], frame: float, units: UnitFormat) -> str:
+    """Return the rest of the row's tag, and its cells but that of its picture."""
+    relation, status = row["relation"], row.get("status", "")
+    kind = KINDS.get(relation, relation)
+    found_at = row.get("frame", frame)
+    of_frame = [] if found_at == frame else [messages.found_at(found_at)]
+    if row["apart"]:
+        of_frame.append(messages.APART_NOW)
+    notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *row["notes"]])
+    if row["out_of_date"]:
+        notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
+    area, size = (units.area(row["area"]), row["area"]) if row["area"] > 0.0 else ("", 0.0)
+    if area and relation == "within_clearance":
+        area, size = f"{area} {messages.FACING}", 0.0  # it is behind all that meet
+    outdated = " outdated" if row["out_of_date"] else ""
+    return (
+        f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
+        f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
+        f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
+        f'{_distance(row, units)}<td class="n" data-v="{float(size)!r}">{shown(area)}</td>'
+        f"<td>{_word(status)}{_change(row, units)}</td>"
+    )
+
+
+def _distance(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return the cell of a clash's depth or gap."""
+    distance = Distance.of_row(row)
+    if distance.signed_distance is None:
+        return f'<td class="n" data-v="">{messages.NO_DEPTH_SHORT}</td>'
+    text = distance.text(units)
+    name = f'<span class="dim">{distance.name}</span> ' if text else ""
+    return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'
+
+
+def _picture(row: dict[str, Any], link: tuple[str, float] | None) -> str:
+    """Return the picture of a clash, or where it is, or why there is none."""
+    if "picture" in row:
+        names, caption = f"{row['a']['name']} and {row['b']['name']}", ""
+        if link is not None:
+            names, caption = f"{names}, frame {row['frame']}", f"<p>{messages.worst_at(row['frame'])}</p>"
+        image = f'<img alt="{shown(names)}" src="data:image/png;base64,{shown(row["picture"])}">'
+        return f'<button type="button" class="picture">{image}</button>{caption}'
+    if link is not None:
+        anchor, frame = link
+        return f'<a href="#{anchor}">{messages.picture_at(frame)}</a>'
+    return f'<span class="dim">{shown(messages.capitalized(row.get("no_picture", "")))}</span>'

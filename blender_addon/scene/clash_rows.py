@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clashes of a scene check as plain data, one row each, for the list and the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..data import messages
+from ..data.collision_kinds import CONVEX_HULL, WORDS
+from ..data.distance import Distance
+from ..data.lazy_rows import LazyRows, Row, column
+from ..data.records import OF_DEPTH, Approval
+from ..data.units import UnitFormat
+from ..read.scene_objects import SceneObject
+from .clashes import Clash, Clashes, ShapeFacts, Verdict
+from .coarse import coarse_sides
+
+RESOLVED, APART, WITHIN_MARGINS = "resolved", "apart", "within_collision_margins"
+"""What a clash counts as where that is not its relation."""
+
+
+def rows(
+    objects: Sequence[SceneObject],
+    clashes: Clashes,
+    facts: Mapping[int, ShapeFacts],
+    units: UnitFormat,
+    more: Row,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> LazyRows:
+    """Return clashes as plain data: world space, Blender units; the lengths in their notes in those of the scene.
+
+    facts: how the objects were checked; more: fields that all rows have; columns: the values of others, one for each
+    row. Of the objects only what the rows say is kept.
+    """
+    sides = {k: side_of(objects[k]) for k in facts}
+    notes = {k: shape_notes(objects[k], facts[k], units) for k in facts}
+    coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution"))
+
+    def make(row: int) -> Row:
+        return row_of(clashes[row], sides, notes, units, coarse[row].tolist())
+
+    verified: list[bool | None] = [None] * len(clashes)
+    for row, clash in clashes.verified.items():
+        verified[row] = not failed_checks(clash.checks or (), clash.reason)
+    known: dict[str, Sequence[Any]] = {
+        "a": [sides[k] for k in clashes.pairs[:, 0].tolist()],
+        "b": [sides[k] for k in clashes.pairs[:, 1].tolist()],
+        "change": [None] * len(clashes),
+        "relation": clashes.words(),
+        "signed_distance": clashes.distances,
+        "verified": verified,
+        "margins": clashes.margins,
+    }
+    known |= {name: [value] * len(clashes) for name, value in more.items()}
+    return LazyRows(len(clashes), make, {**known, **(columns or {})})
+
+
+def row_of(
+    clash: Clash,
+    sides: Mapping[int, Row],
+    notes: Mapping[int, list[str]],
+    units: UnitFormat,
+    coarse: Sequence[bool] = (False, False),
+) -> Row:
+    """Return a clash as plain data; sides, notes: its objects and their notes, by their indices; coarse: whether the
+    coordinates are too coarse for each."""
+    failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
+    names = sides[clash.a]["name"], sides[clash.b]["name"]
+    row = {
+        "id": None,  # the check gives it
+        "change": None,
+        "baseline_distance": None,
+        "a": dict(sides[clash.a]),
+        "b": dict(sides[clash.b]),
+        "relation": str(clash.relation),
+        "intersects": clash.intersects,
+        "has_depth": clash.has_depth,
+        "signed_distance": clash.signed_distance,
+        "depth": clash.depth,
+        "normal": clash.normal.tolist(),
+        "mtv": (clash.depth * clash.normal + 0.0).tolist(),
+        "point_on_a": clash.point_on_a.tolist(),
+        "point_on_b": clash.point_on_b.tolist(),
+        "center": clash.center.tolist(),
+        "lower_bound": clash.lower_bound,
+        "upper_bound": clash.upper_bound,
+        "resolution": clash.resolution,
+        "margins": clash.margins,
+        "region": clash.region,
+        "area": clash.area,
+        "centroid": None if clash.centroid is None else clash.centroid.tolist(),
+        "exactness": clash.status,
+        "verified": None if failed is None else not failed,
+        "approved_at": None if clash.approval is None else clash.approval.signed_distance,
+        "notes": [
+            *_approval_notes(clash, units),
+            *_margin_notes(clash, units),
+            *notes[clash.a],
+            *notes[clash.b],
+            *_coarse_notes(clash, sides, units, coarse),
+            *_contact_notes(clash, names, failed or [], units),
+        ],
+    }
+    return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
+
+
+def side_of(obj: SceneObject) -> Row:
+    """Return an object of a pair as plain data."""
+    return {
+        "name": obj.name,
+        "object": obj.object_name,
+        "library": obj.library,
+        "instancer": obj.instancer_name,
+        "instancer_library": obj.instancer_library,
+        "instance": obj.key[2] or None,
+        "checked_as": obj.kind.lower(),
+        "shape_source": obj.choice.source,
+        "convex": obj.is_convex,
+        "geometry": obj.geometry_digest,
+        "place": obj.place_digest,
+    }
+
+
+def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:
+    """Return notes about the collision shape of an object."""
+    words = WORDS[shape.kind]
+    notes = [f"{obj.fault}: {messages.CHECKED_AS_SHOWN}"] if obj.fault else []
+    if obj.choice.note:
+        instead = "" if obj.choice.source == "rigid_body" else words
+        notes.append(messages.other_shape(obj.name, obj.choice.note, instead))
+    if shape.protrusion > 0.0:
+        notes.append(messages.protrudes(obj.name, words, shape.protrusion, units))
+    if shape.kind == CONVEX_HULL and not obj.is_convex:
+        notes.append(messages.hull_used(obj.name))
+    if (pieces := shape.approximation) is not None:
+        notes.append(messages.pieces(obj.name, pieces, units))
+    return notes
+
+
+def _coarse_notes(clash: Clash, sides: Mapping[int, Row], units: UnitFormat, coarse: Sequence[bool]) -> list[str]:
+    """Return a note where coordinates are too coarse for an object."""
+    names = [sides[k]["name"] for k, is_coarse in zip((clash.a, clash.b), coarse, strict=True) if is_coarse]
+    return [messages.too_coarse(names, units.rough(clash.resolution))] if names else []
+
+
+def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:
+    """Return notes about a contact."""
+    notes = [messages.of_a_or_b(note.words(units.length), names) for note in clash.notes]
+    if clash.reason and (reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units))):
+        notes.append(reason)
+    if failed:
+        notes.append(messages.failed_verification(failed))
+    return notes
+
+
+def _margin_notes(clash: Clash, units: UnitFormat) -> list[str]:
+    """Return a note where Blender's simulation pushes the two apart though they do not meet."""
+    return [] if clash.margins is None else [messages.within_margins(clash.signed_distance, clash.margins, units)]
+
+
+def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
+    """Return a note where a clash is no longer covered by its approval."""
+    approval = clash.approval
+    if approval is None or clash.verdict == Verdict.WITHIN:
+        return []
+    if not approval.is_known:
+        return [messages.APPROVED_EARLIER]
+    then = messages.depth_or_gap(approval.signed_distance, units)
+    return [messages.approved_at(then, messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units))]
+
+
+def words(findings: Sequence[Row]) -> list[str]:
+    """Return what each finding counts as: its relation, unless it is RESOLVED, or APART though it is not; a gap within
+    collision margins as WITHIN_MARGINS."""
+    columns = (column(findings, name) for name in ("relation", "status", "apart", "margins"))
+    return [
+        RESOLVED if status == RESOLVED else APART if is_apart else relation if margins is None else WITHIN_MARGINS
+        for relation, status, is_apart, margins in zip(*columns, strict=True)
+    ]
+
+
+def present_relations(findings: Sequence[Row]) -> list[str]:
+    """Return the relations of the findings that are neither resolved nor apart."""
+    return [word for word in words(findings) if word not in (RESOLVED, APART)]
+
+
+def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:
+    """Return the checks, names and whether they passed, that a result fails.
+
+    That its bounds do not meet is not a failure when it says so itself.
+    """
+    reported = {"the bounds meet"} if reason else set()
+    return [name for name, ok in checks if not ok and name not in reported]

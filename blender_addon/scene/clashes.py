@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clashes that a scene check finds: arrays with a row each, of which a `Clash` is made on access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.many.batched.pair_regions import RANKS
+from ...core.many.contacts import Contacts
+from ...core.meshes.decomposition import Decomposition
+from ...core.note import Note
+from ...core.result import Contact, Relation, Status
+from ...core.types import FloatArray, IntArray
+from ..data.records import Approval, Key, Pair
+from ..geometry.collision_shape import RESOLUTION_STEPS
+from ..pair.margins import Margins, are_within
+from ..pair.pair_check import PairResult
+from ..pair.pair_contact import center_of, is_convex
+from ..read.scene_objects import SceneObject
+from ..read.world_shape import WorldShape
+
+RELATIONS, STATUSES = tuple(Relation), tuple(Status)
+REGIONS = (None, *RANKS)
+"""The kinds of contact regions by their dimension, after none."""
+LEAST_RANKS = {"point": 0, "edge": 1, "face": 2}
+"""The dimension of the contact regions that a check reports at least."""
+
+
+class Verdict(Enum):
+    """A clash compared with what the user approved."""
+
+    WITHIN = "within"
+    """No worse than approved."""
+    WORSE = "worse"
+    """Deeper or closer than approved."""
+    UNKNOWN = "unknown"
+    """The file does not say at which depth it was approved."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFacts:
+    """How an object was checked."""
+
+    kind: str
+    """Of its collision shape."""
+    protrusion: float
+    """How far its mesh sticks out of a primitive, Blender units."""
+    approximation: Decomposition | None
+    """The pieces of a compound, where they are not exact."""
+
+    @classmethod
+    def of(cls, shape: WorldShape) -> ShapeFacts:
+        protrusion = shape.protrusion if shape.protrusion > RESOLUTION_STEPS * shape.step else 0.0
+        return cls(shape.kind, protrusion, shape.approximation)
+
+
+@dataclass(frozen=True, eq=False)
+class Clash:
+    """A pair that collides, touches or is within the clearance. World space, Blender units; see `Contact`."""
+
+    a: int
+    """Index of A in the objects of the check."""
+    b: int
+    relation: Relation
+    intersects: bool
+    signed_distance: float
+    normal: FloatArray
+    point_on_a: FloatArray
+    point_on_b: FloatArray
+    center: FloatArray
+    lower_bound: float
+    upper_bound: float
+    region: str | None
+    """The kind of the contact region, "regions" or "curves" of several; None without one."""
+    area: float
+    centroid: FloatArray | None
+    status: str
+    reason: str
+    """Why the bounds do not meet, in words; empty when they do."""
+    resolution: float
+    """Smaller differences of the signed distance are not known."""
+    notes: tuple[Note, ...] = ()
+    has_depth: bool = True
+    """False where two open surfaces meet, or one is around the other."""
+    checks: tuple[tuple[str, bool], ...] | None = None
+    """Name and outcome of each check of `verify`; None where it was not verified."""
+    approval: Approval | None = None
+    """The user's."""
+    verdict: Verdict | None = None
+    """None without an approval."""
+    margins: float | None = None
+    """Up to which gap Blender's simulation pushes the two apart; None unless their gap is smaller."""
+
+    @property
+    def depth(self) -> float:
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def approved_distance(self) -> float | None:
+        """The signed distance that an approval is compared with; None where there is no depth."""
+        return self.signed_distance if self.has_depth else None
+
+
+def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
+    """Return the contact of a pair that was checked by itself as a clash."""
+    contact, region = result.contact, result.contact.region
+    if is_convex(contact):
+        kind = None if region is None else str(region.kind)
+    else:
+        kind = "regions" if contact.regions else "curves" if contact.curves else None
+    return Clash(
+        *pair,
+        relation=contact.relation,
+        intersects=contact.intersects,
+        signed_distance=float(contact.signed_distance),
+        normal=contact.normal,
+        point_on_a=contact.point_on_a,
+        point_on_b=contact.point_on_b,
+        center=contact.center,
+        lower_bound=float(contact.lower_bound),
+        upper_bound=float(contact.upper_bound),
+        region=kind,
+        area=contact.area,
+        centroid=center_of(contact),
+        status=str(contact.status),
+        reason=contact.reason,
+        resolution=result.resolution,
+        notes=contact.notes,
+        has_depth=contact.has_depth,
+        checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
+    )
+
+
+def gap_judged(clash: Clash, margins: Margins, clearance: float) -> Clash:
+    """Return a clash with its collision margins, where the gap is within them; it is separated where the gap is not
+    within the clearance either."""
+    if clash.relation != Relation.WITHIN_CLEARANCE:
+        return clash
+    both = margins.of(np.array([[clash.a, clash.b]]), clash.normal[None])
+    if are_within(np.array([clash.signed_distance]), both).all():
+        return replace(clash, margins=float(both[0]))
+    return clash if clash.signed_distance <= clearance else replace(clash, relation=Relation.SEPARATED)
+
+
+def rank_of(contact: Contact) -> int:
+    """Return the dimension of where a pair meets: 0 in points, 1 along edges, 2 in faces, or where it is not known."""
+    if contact.region is not None:
+        return RANKS[contact.region.kind]
+    if contact.area > 0.0 or not contact.regions:
+        return 2
+    ranks = [RANKS[patch.region.kind] for region in contact.regions for patch in region.patches]
+    return max(ranks, default=2)
+
+
+_NUMBERS = {
+    "signed_distance": 1,
+    "lower_bound": 1,
+    "upper_bound": 1,
+    "resolution": 1,
+    "area": 1,
+    "normal": 3,
+    "point_on_a": 3,
+    "point_on_b": 3,
+    "center": 3,
+    "centroid": 3,
+    "margins": 1,
+}
+_ENDS = np.cumsum(list(_NUMBERS.values())).tolist()
+_PLACES = {name: slice(end - width, end) for (name, width), end in zip(_NUMBERS.items(), _ENDS, strict=True)}
+"""Where the numbers of a clash are in a row."""
+
+
+class Clashes(Sequence[Clash]):
+    """Clashes, some 200 bytes each until one is accessed; those that were checked by themselves are kept whole."""
+
+    def __init__(self, pairs: IntArray, codes: NDArray[np.int8], numbers: FloatArray) -> None:
+        """pairs (n, 2): indices of objects; codes (n, 3): indices of RELATIONS and STATUSES, and the dimension of the
+        region, -1 without one; numbers (n, 21): see `_PLACES`; fewer of files of an earlier version."""
+        more = ((0, 0), (0, _ENDS[-1] - numbers.shape[1]))
+        self.pairs, self._codes = pairs, codes
+        self._numbers = np.pad(numbers, more, constant_values=np.nan) if more[1][1] else numbers
+        self._single: dict[int, Clash] = {}
+        """Those that were checked by themselves."""
+
+    @classmethod
+    def none(cls) -> Clashes:
+        """Return no clashes."""
+        return cls.of_pairs(np.zeros((0, 2), np.intp))
+
+    @classmethod
+    def of_pairs(cls, pairs: IntArray) -> Clashes:
+        """Return pairs (n, 2) as clashes of which nothing else is known."""
+        return cls(pairs, np.zeros((len(pairs), 3), np.int8), np.zeros((len(pairs), _ENDS[-1])))
+
+    @classmethod
+    def of_contacts(cls, pairs: IntArray, found: Contacts, rows: IntArray, resolution: FloatArray) -> Clashes:
+        """Return the contacts of convex shapes in some rows: pairs (n, 2), rows (n,), resolution (n,)."""
+        assert found.region is not None
+        measures = found.region.measures(rows)
+        numbers = np.empty((len(rows), _ENDS[-1]))
+        given = {"resolution": resolution, "area": measures.area, "centroid": measures.centroid}
+        given["margins"] = np.full(len(rows), np.nan)
+        for name, place in _PLACES.items():
+            values = given[name] if name in given else getattr(found, name).take(rows, axis=0)
+            numbers[:, place] = values.reshape(len(rows), place.stop - place.start)
+        codes = found._relations.take(rows), found._statuses.take(rows), measures.rank.astype(np.int8)
+        return cls(pairs, np.stack(codes, axis=1), numbers)
+
+    @classmethod
+    def of_single(cls, clash: Clash) -> Clashes:
+        """Return the one clash of a pair that was checked by itself."""
+        numbers = np.full((1, _ENDS[-1]), np.nan)
+        for name, place in _PLACES.items():
+            if (value := getattr(clash, name)) is not None:
+                numbers[0, place] = value
+        codes = np.array([[RELATIONS.index(clash.relation), 0, -1]], dtype=np.int8)
+        result = cls(np.array([[clash.a, clash.b]]), codes, numbers)
+        result._single[0] = clash
+        return result
+
+    @classmethod
+    def joined(cls, parts: Sequence[Clashes]) -> Clashes:
+        """Return the clashes of all parts, in their order."""
+        if not parts:
+            return cls.none()
+        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in cls._ARRAYS)
+        result, before = cls(*arrays), 0
+        for part in parts:
+            result._single.update((before + k, clash) for k, clash in part._single.items())
+            before += len(part)
+        return result
+
+    _ARRAYS = ("pairs", "_codes", "_numbers")
+
+    def take(self, rows: IntArray) -> Clashes:
+        """Return some of the clashes, in this order."""
+        result = Clashes(*(getattr(self, name).take(rows, axis=0) for name in self._ARRAYS))
+        if self._single:
+            result._single = {k: self._single[row] for k, row in enumerate(rows.tolist()) if row in self._single}
+        return result
+
+    def put(self, row: int, clash: Clash) -> None:
+        """Put another clash of the same pair into a row."""
+        for name in self._ARRAYS:
+            getattr(self, name)[row] = getattr(Clashes.of_single(clash), name)[0]
+        self._single[row] = clash
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, row: int) -> Clash: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Clashes: ...
+
+    def __getitem__(self, row: int | slice) -> Clash | Clashes:
+        if isinstance(row, slice):
+            return self.take(np.arange(*row.indices(len(self))))
+        row = range(len(self))[row]
+        if row in self._single:
+            return self._single[row]
+        numbers = self._numbers[row]
+        relation, code, rank = self._codes[row].tolist()
+        region, status = REGIONS[rank + 1], STATUSES[code]
+        distance, lower, upper, resolution, area = numbers[:5].tolist()
+        normal, on_a, on_b, center, centroid = numbers[5:20].reshape(5, 3)
+        margins = float(numbers[20])
+        a, b = self.pairs[row].tolist()
+        return Clash(
+            a,
+            b,
+            relation=RELATIONS[relation],
+            intersects=distance <= 0.0,
+            signed_distance=distance,
+            normal=normal,
+            point_on_a=on_a,
+            point_on_b=on_b,
+            center=center,
+            lower_bound=lower,
+            upper_bound=upper,
+            region=None if region is None else str(region),
+            area=area,
+            centroid=None if region is None else centroid,
+            status=str(status),
+            reason=status.reason,
+            resolution=resolution,
+            margins=None if np.isnan(margins) else margins,
+        )
+
+    def judge_gaps(self, margins: Margins, clearance: float) -> None:
+        """Do what `gap_judged` does of all clashes, of which none was checked by itself."""
+        rows = np.flatnonzero(self.relations == RELATIONS.index(Relation.WITHIN_CLEARANCE))
+        distances = self.column("signed_distance")[rows]
+        both = margins.of(self.pairs[rows], self._numbers[rows, _PLACES["normal"]])
+        is_within = are_within(distances, both)
+        self._numbers[rows, _PLACES["margins"].start] = np.where(is_within, both, np.nan)
+        self._codes[rows[~is_within & (distances > clearance)], 0] = RELATIONS.index(Relation.SEPARATED)
+
+    @property
+    def margins(self) -> list[float | None]:
+        """(n,) the collision margins of those whose gap is within them, else None."""
+        found: list[float] = self.column("margins").tolist()
+        return [None if number != number else number for number in found]
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return what the constructor takes."""
+        return self.pairs, self._codes, self._numbers
+
+    def renumbered(self, pairs: IntArray) -> Clashes:
+        """Return the numbers of the clashes with other indices of objects (n, 2)."""
+        return Clashes(pairs, self._codes, self._numbers)
+
+    @property
+    def detailed_rows(self) -> list[int]:
+        """The rows of clashes that are more than their numbers: those checked alone, and with bounds apart."""
+        apart = self._codes[:, 1] != STATUSES.index(Status.CERTIFIED)
+        return sorted({*self._single, *np.flatnonzero(apart).tolist()})
+
+    def column(self, name: str) -> FloatArray:
+        """Return a number of all clashes (n,), such as their areas."""
+        return self._numbers[:, _PLACES[name].start]
+
+    @property
+    def relations(self) -> NDArray[np.int8]:
+        """(n,) indices of RELATIONS."""
+        return self._codes[:, 0]
+
+    @property
+    def ranks(self) -> NDArray[np.int8]:
+        """(n,) the dimensions of the regions, -1 where there is none."""
+        return self._codes[:, 2]
+
+    def words(self) -> list[str]:
+        """Return the relations in words."""
+        names = [str(relation) for relation in RELATIONS]
+        return [names[code] for code in self.relations.tolist()]
+
+    @property
+    def distances(self) -> list[float | None]:
+        """(n,) the signed distances; None where there is no depth."""
+        found: list[float | None] = self.column("signed_distance").tolist()
+        for row, clash in self._single.items():
+            if not clash.has_depth:
+                found[row] = None
+        return found
+
+    @property
+    def verified(self) -> dict[int, Clash]:
+        """By row the clashes that were verified."""
+        return {row: clash for row, clash in self._single.items() if clash.checks is not None}
+
+    @property
+    def judged(self) -> list[int]:
+        """The rows of clashes that have a verdict."""
+        return [row for row, clash in self._single.items() if clash.verdict is not None]
+
+    def deepest_first(self, objects: Sequence[SceneObject]) -> Clashes:
+        """Return the clashes in the order of their signed distances, equal ones by the names of their objects."""
+        distances = self.column("signed_distance").copy()
+        distances[[row for row, clash in self._single.items() if not clash.has_depth]] = 0.0
+        used, places = np.unique(self.pairs, return_inverse=True)
+        names = [objects[k].name for k in used.tolist()]
+        ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
+        rank = np.array([ranks[name] for name in names], dtype=np.intp)[places.reshape(-1, 2)]
+        return self.take(np.lexsort((rank[:, 1], rank[:, 0], distances)))
+
+    def rows_of(self, objects: Sequence[SceneObject], pairs: Iterable[Pair]) -> dict[Pair, int]:
+        """Return the rows of those of the pairs that clash."""
+        wanted = [pair for pair in pairs if len(pair) == 2]
+        if not (wanted and len(self)):
+            return {}
+        numbers = {obj.key: k for k, obj in enumerate(objects)}
+        codes = np.sort(self.pairs, axis=1) @ [len(objects), 1]
+        order = np.argsort(codes, kind="stable")
+        found = {}
+        for pair in wanted:
+            first, last = sorted(numbers.get(key, -1) for key in pair)
+            code = first * len(objects) + last
+            place = int(np.searchsorted(codes, code, sorter=order))
+            if first >= 0 and place < len(order) and codes[order[place]] == code:
+                found[pair] = int(order[place])
+        return found
+
+    def without(self, objects: Sequence[SceneObject], keys: frozenset[Key]) -> Clashes:
+        """Return the clashes in which none of these objects is."""
+        return self.take(np.flatnonzero(are_without(self.pairs, objects, keys)))
+
+
+def are_without(pairs: IntArray, objects: Sequence[SceneObject], keys: frozenset[Key] | set[Key]) -> NDArray[np.bool_]:
+    """Return of pairs (n, 2) of objects whether neither is one of the keys."""
+    valid = np.array([obj.key not in keys for obj in objects], dtype=bool)
+    return np.logical_and(valid[pairs[:, 0]], valid[pairs[:, 1]])
+
+
+def compared(
+    clashes: Clashes,
+    objects: Sequence[SceneObject],
+    approved: Mapping[Pair, Approval],
+    refine: Callable[[Clash], Clash],
+) -> list[int]:
+    """Give clashes that the user approved their verdicts; return the rows of those that are no worse than approved.
+
+    refine: returns a clash with its exact depth, which decides where an upper bound of the depth does not.
+    """
+    within = []
+    for pair, row in sorted(clashes.rows_of(objects, approved).items(), key=lambda item: item[1]):
+        approval, clash = approved[pair], clashes[row]
+        is_covered = approval.covers(clash.approved_distance, clash.resolution)
+        if approval.is_known and not is_covered and clash.reason:
+            clash = refine(clash)
+            is_covered = approval.covers(clash.approved_distance, clash.resolution)
+        verdict = Verdict.WORSE if approval.is_known else Verdict.UNKNOWN
+        verdict = Verdict.WITHIN if is_covered else verdict
+        clashes.put(row, replace(clash, approval=approval, verdict=verdict))
+        if verdict == Verdict.WITHIN:
+            within.append(row)
+    return within

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A check as lines of text for a terminal."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from ..data import messages
+from ..data.collision_kinds import words_of_side
+from ..data.distance import AT_MOST, Distance
+from ..data.lazy_rows import Row, column
+from ..data.names import elided, visible
+from ..data.units import UnitFormat
+from ..report import scene as scene_report
+from ..report.criteria import OPEN, WORSE
+from ..scene.clash_rows import APART, RESOLVED, present_relations, words
+from ..scene.scene_units import unit_format
+
+WIDEST = 34
+"""Letters of a name in the table on the terminal."""
+NO_DEPTH = "no depth: "
+MOST_LINES = 10
+"""So many of each kind, except clashes, are printed at most; reports have all."""
+MOST_CLASHES = 50
+"""So many clashes of a check are printed unless the user says otherwise."""
+LEAST_OF_A_FRAME = 3
+"""The checks of a list of frames share that number, but so many of each are printed."""
+
+
+class Listing(NamedTuple):
+    """How many clashes of a check are printed, and the path of a report that has all."""
+
+    most: int
+    report: str | None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, frames: int) -> Listing:
+        """Return what the options of a command ask for, of a file that is checked at so many frames."""
+        paths = (getattr(options, kind) for kind in ("html", "csv", "json", "junit"))
+        report = next((path for path in paths if path is not None), None)
+        most = max(LEAST_OF_A_FRAME, MOST_CLASHES // max(1, frames)) if options.list is None else options.list
+        return cls(most, report)
+
+
+LISTING = Listing(MOST_CLASHES, None)
+
+
+def lines(
+    check: dict[str, Any],
+    file: str | None = None,
+    decisions: Mapping[str, Any] | None = None,
+    listing: Listing = LISTING,
+) -> list[str]:
+    """Return a check as lines of text: one for the whole, one for each of the worst findings.
+
+    file: its name as the user gave it; decisions: their file, as documents have it.
+    """
+    units = unit_format(check)
+    summary = messages.check_line(check, present_relations(check["findings"]), decisions)
+    if check["gone"] is not None:
+        changes = Counter(column(check["findings"], "change"))
+        summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
+    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
+    clearance = check["settings"]["clearance"]
+    found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
+    findings = check["findings"]
+    places = _worst(findings, listing.most, check["gone"] is not None)
+    listed = [findings[k] for k in places]  # each is made once
+    rows = [
+        (
+            messages.relation_word(word),
+            _name(row["a"]),
+            _name(row["b"]),
+            _distance(row, units),
+            f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
+            _status(row, units),
+            _change(row, units),
+        )
+        for row, word in zip(listed, words(listed), strict=True)
+    ]
+    # Why there is no depth is long: it widens no column.
+    widths = [max((len(row[k]) for row in rows if not row[k].startswith(NO_DEPTH)), default=0) for k in range(7)]
+    found += [
+        "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    others = sorted({*range(len(findings))}.difference(places))
+    if rows and others:
+        found.append(f"  {messages.more_clashes(len(others), listing.report)}")
+    if not check["settings"].get("exact"):
+        bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others)))
+        found += [f"  {messages.upper_bounds(bounds)}"] if bounds else []
+    for title in ("gone", "not_compared"):
+        word = title.replace("_", " ")
+        entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
+        found += [f"  {line}" for line in first_of(entries)]
+    skipped = [
+        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}"
+        for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])
+    ]
+    found += [f"  {line}" for line in first_of(skipped)]
+    return found
+
+
+def _worst(findings: Sequence[Row], most: int, is_compared: bool) -> Sequence[int]:
+    """Return the places of the first findings; those that are undecided, and new or deeper since the baseline if they
+    are compared with one, are before others."""
+    if len(findings) <= most:
+        return range(len(findings))
+    statuses = column(findings, "status")
+    changes = column(findings, "change") if is_compared else [None] * len(findings)
+    order = sorted(range(len(findings)), key=lambda k: (statuses[k] not in OPEN, changes[k] not in (None, *WORSE)))
+    return sorted(order[:most])
+
+
+def first_of(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first lines, and how many more there are."""
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield messages.more_entries(len(lines) - MOST_LINES)
+
+
+def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None) -> list[str]:
+    """Return several checks together in one line; nothing of a single one. decisions: see `lines`."""
+    if len(checks) < 2:
+        return []
+    found = [relation for check in checks for relation in present_relations(check["findings"])]
+    pairs = {
+        (check["path"], identity)
+        for check in checks
+        for word, identity in zip(words(check["findings"]), column(check["findings"], "id"), strict=True)
+        if word not in (RESOLVED, APART)
+    }
+    incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
+    left_out = messages.what_is_left_out(checks, decisions)
+    return [messages.total(len(checks), found, len(pairs), left_out, incomplete)]
+
+
+def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what to know of all checks of a file as lines of text."""
+    entries = [entry for check in checks for entry in check["differences"]]
+    differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
+    found = list(first_of(differences))
+    words = [(entry["scene"], entry["words"]) for entry in scene_report.between_frames(checks)]
+    return [*found, *(messages.of_scene(scene, text) if len(words) > 1 else text for scene, text in words)]
+
+
+def _status(row: dict[str, Any], units: UnitFormat) -> str:
+    if row["status"] == "changed" and row["approved_at"] is not None:
+        return f"changed: approved at {units.length(abs(row['approved_at']))}"
+    return "" if row["status"] in ("new", "active") else str(row["status"])
+
+
+def _change(row: dict[str, Any], units: UnitFormat) -> str:
+    """Return how a clash differs from the baseline; nothing where it does not."""
+    if row["change"] in (None, "same"):
+        return ""
+    return messages.changed_since(row["change"], row["baseline_distance"], units)
+
+
+def _distance(row: dict[str, Any], units: UnitFormat) -> str:
+    distance = Distance.of_row(row)
+    if distance.signed_distance is None:
+        return f"{NO_DEPTH}{messages.no_depth(row['relation'])}"
+    number = distance.text(units)
+    # Not every terminal can show the sign.
+    return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""
+
+
+def _name(side: Mapping[str, Any]) -> str:
+    name = elided(visible(side["name"]), WIDEST, "...")
+    return messages.checked_as(name, words_of_side(side), side.get("shape_source"))
