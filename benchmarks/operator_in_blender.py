@@ -26,7 +26,7 @@ def measure(zip_path: str, rounds: int) -> dict[str, Any]:
     bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
     inspections, session, overlay, shader, snapshot = (
         importlib.import_module(f"{MODULE}.blender_addon.{name}")
-        for name in ("check.inspection", "check.session", "draw.overlay", "draw.overlay_shader", "draw.picture")
+        for name in ("pair.inspection", "pair.session", "draw.overlay", "draw.overlay_shader", "draw.picture")
     )
     import gpu
 

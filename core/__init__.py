@@ -83,10 +83,10 @@ _LATE = {
     "crossing_triangles": ".meshes.triangle_pairs",
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
-    "nearest_neighbours": ".neighbours",
-    "combine": ".parts",
-    "partition": ".parts",
-    "ShapeSet": ".shape_set",
+    "nearest_neighbours": ".many.neighbours",
+    "combine": ".many.parts",
+    "partition": ".many.parts",
+    "ShapeSet": ".many.shape_set",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
 module's or folder's here too, as `contact` and `verify`, is never among them: the import of that would hide it."""

@@ -39,7 +39,14 @@ def parts(addon: ModuleType) -> None:
     global core, overlay, shader, viewport, geometry, forms, labels, label_names, snapshot, view_room, outline
     global CollisionProxy, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
     drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "overlay_names", "picture")
-    others = ("ui.viewport", "ui.view_room", "read.shape_outline", "data.units", "data.preferences", "check.inspection")
+    others = (
+        "live.viewport",
+        "live.view_room",
+        "geometry.shape_outline",
+        "data.units",
+        "data.preferences",
+        "pair.inspection",
+    )
     names = [*(f"draw.{name}" for name in drawing), *others]
     overlay, shader, geometry, forms, labels, label_names, snapshot, viewport, view_room, outline, units, *more = (
         import_module(f"{addon.__name__}.blender_addon.{name}") for name in names

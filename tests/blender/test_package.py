@@ -95,7 +95,8 @@ def enabled_again() -> Iterator[None]:
 def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     timers = counted_timers(monkeypatch)
     session, inspection, geometry, viewport = (
-        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "read.geometry", "ui.viewport")
+        part(f"blender_addon.{name}")
+        for name in ("pair.session", "pair.inspection", "geometry.local_geometry", "live.viewport")
     )
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)

@@ -23,7 +23,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.start()
     session, refresh, overlay = (
-        window.part(f"blender_addon.{name}") for name in ("check.session", "ui.follow_pair", "draw.overlay")
+        window.part(f"blender_addon.{name}") for name in ("pair.session", "live.follow_pair", "draw.overlay")
     )
     with window.context():
         bpy.ops.mesh.primitive_cube_add(size=2.0, location=(place_at(0), 0.3, 0.2))
