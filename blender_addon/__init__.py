@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from . import command_line
-from .clashes import results as scene_results
+from .clashes import check_settings
 from .data import preferences, properties
 from .live import background, follow_clashes, follow_pair, follow_volumes, isolation, steady_warnings, viewport
 from .report.pair import report
@@ -19,7 +19,7 @@ _CLASSES = (
     *preferences.CLASSES,
     *properties.CLASSES,
     *background.CLASSES,
-    *scene_results.CLASSES,
+    *check_settings.CLASSES,
     *operators.CLASSES,
     *scene_operators.CLASSES,
     *menu.CLASSES,
@@ -29,7 +29,7 @@ _CLASSES = (
 _PARTS = (
     status_icons,
     properties,
-    scene_results,
+    check_settings,
     menu,
     scene_operators,
     follow_clashes,

@@ -29,7 +29,7 @@ from ..read.scene_reader import states_of
 from ..scene.clash_rows import APART, RESOLVED, WITHIN_MARGINS
 
 Finding = Any
-"""`results.ContactLensFinding`, which is on the floor above."""
+"""`finding.ContactLensFinding`, which is on the floor above."""
 
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from . import changes, results
-from .results import RELATIONS, STATUSES, ContactLensCheck, Listed
+from . import changes, check_settings
+from .check_settings import ContactLensCheck, Listed
+from .finding import RELATIONS, STATUSES, decisions, revision
+from .ignored import is_in, listed_now
 
 GROUPS = ("PENETRATING", "TOUCHING", "WITHIN_CLEARANCE")
 """What relations are filtered by, unless a clash is resolved."""
@@ -89,19 +91,19 @@ _lists: dict[int, tuple[object, ClashList]] = {}
 
 def shown(scene: bpy.types.Scene) -> ClashList:
     """Return the clashes that the list shows now."""
-    check, uid = results.of_scene(scene), scene.session_uid
-    content = results.revision(), len(check.findings), *_names_of_objects()
+    check, uid = check_settings.of_scene(scene), scene.session_uid
+    content = revision(), len(check.findings), *_names_of_objects()
     if uid not in _clashes or _clashes[uid][0] != content:
         _clashes[uid] = content, _read(check)
         _lists.pop(uid, None)
     clashes = _clashes[uid][1]
-    decided = content, results.decisions()
+    decided = content, decisions()
     if uid not in _statuses or _statuses[uid][0] != decided:
         _statuses[uid] = decided, _read_statuses(check)
-    listed = results.ignored_now(check)
+    listed = listed_now(scene)
     if uid not in _ignored or _ignored[uid][0] != (content, listed):
-        pairs = enumerate(map(results.pair_key, check.findings)) if listed else ()
-        _ignored[uid] = (content, listed), frozenset(k for k, pair in pairs if results.is_in(listed, pair))
+        pairs = enumerate(finding.pair for finding in check.findings) if listed else ()
+        _ignored[uid] = (content, listed), frozenset(k for k, pair in pairs if is_in(listed, pair))
     changed = frozenset(changes.outdated(scene)) if check.only_changed else frozenset()
     opened = _opened(check, clashes, changed, _ignored[uid][1])
     key = decided, check.search, check.sort, hidden(check), changed, _ignored[uid][0], opened
@@ -114,7 +116,7 @@ def _opened(
     check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[int], ignored: frozenset[int]
 ) -> Listed | None:
     """Return how the active clash is listed where that is not as it is now."""
-    then = results.opened(check)
+    then = check_settings.opened(check)
     if then is None or not 0 <= then.number < len(clashes):
         return None
     k, clash = then.number, clashes[then.number]
@@ -155,7 +157,7 @@ def _names_of_objects() -> tuple[list[str], bytes]:
 def _read(check: ContactLensCheck) -> list[_Clash]:
     result = []
     for finding in check.findings:
-        names = results.label(finding, "a"), results.label(finding, "b")
+        names = finding.label("a"), finding.label("b")
         relation = finding.relation
         group = group_of(relation)
         searched = "\n".join(names).casefold()

@@ -22,19 +22,9 @@ from ..scene.clashes import Clashes, Verdict
 from ..scene.decisions import IGNORED, Decision
 from ..scene.scene_check import Outcome
 from . import changes, stored_clashes
-from .results import (
-    UNDECIDED,
-    ContactLensCheck,
-    ContactLensFinding,
-    active_clash,
-    approval_of,
-    approval_text,
-    is_in,
-    of_scene,
-    pair_key,
-    revise,
-    silent,
-)
+from .check_settings import ContactLensCheck, active_clash, of_scene, silent
+from .finding import UNDECIDED, ContactLensFinding, revise
+from .ignored import is_in
 from .stored_clashes import StoredClashes
 from .unread import Unread
 
@@ -45,7 +35,7 @@ _STORED = [name for name in ContactLensFinding.__annotations__ if name != "toolt
 
 def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
     """Return the status of each pair that is known."""
-    return {pair_key(finding): str(finding.status) for finding in of_scene(scene).findings}
+    return {finding.pair: str(finding.status) for finding in of_scene(scene).findings}
 
 
 def statuses_with(scene: bpy.types.Scene, decided: Mapping[Pair, Decision]) -> dict[Pair | None, str]:
@@ -56,7 +46,7 @@ def statuses_with(scene: bpy.types.Scene, decided: Mapping[Pair, Decision]) -> d
 
 def known_ids(scene: bpy.types.Scene) -> KnownIds:
     """Return the ids of the clashes in the scene's list."""
-    ids = [(pair_key(finding), finding.clash_id) for finding in of_scene(scene).findings]
+    ids = [(finding.pair, finding.clash_id) for finding in of_scene(scene).findings]
     return KnownIds({pair: known for pair, known in ids if pair is not None}, frozenset(known for _, known in ids))
 
 
@@ -94,7 +84,7 @@ def store(
     """
     check, objects, frame = of_scene(scene), given.objects, record["frame"]
     known, active = statuses(scene), active_clash(scene)
-    active_key = None if active is None else pair_key(active)
+    active_key = None if active is None else active.pair
     clashes = Clashes.joined([outcome.clashes, outcome.approved])
     ids = clash_ids.of_clashes(objects, clashes, known_ids(scene))
     rows = joined_rows(record["findings"], approved)
@@ -120,13 +110,13 @@ def store(
             finding.status = found_statuses[row]
             if finding.status in ("APPROVED", "CHANGED"):
                 pair = frozenset((objects[a].key, objects[b].key))
-                finding.approval = approval_text(given.approved[pair].signed_distance)
+                finding.approve_at(given.approved[pair].signed_distance)
     place = clashes.rows_of(objects, [active_key]).get(active_key, -1) if active_key is not None else -1
     for entry in kept:
         finding = check.findings.add()
         for name, value in entry.items():
             setattr(finding, name, value)
-        if active_key is not None and pair_key(finding) == active_key:
+        if active_key is not None and finding.pair == active_key:
             place = len(check.findings) - 1
     stored_clashes.drop_unused(check.tables, {serial, *(entry["table"] for entry in kept)})
     with silent():
@@ -155,12 +145,12 @@ def update(
     finding.state_frame = json.dumps(frame)
     finding.is_apart = not rows
     if rows:
-        approval, verdict = approval_of(finding), outcome.clashes[0].verdict
+        approval, verdict = finding.approved, outcome.clashes[0].verdict
         if verdict is not None or finding.status == "RESOLVED":
             finding.status = next_status(finding.status, verdict)
         finding.data, finding.is_refined = _as_data(rows[0], given), given.rules.exact
         if approval is not None and finding.status in ("APPROVED", "CHANGED"):
-            finding.approval = approval_text(approval.signed_distance)
+            finding.approve_at(approval.signed_distance)
     elif finding.is_open:
         finding.status = "RESOLVED"
     revise()
@@ -247,7 +237,7 @@ def _kept(
 
     kept = []
     for finding in check.findings:
-        key = pair_key(finding)
+        key = finding.pair
         if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
         entry = {name: getattr(finding, name) for name in _STORED}

@@ -15,8 +15,9 @@ from ..data.records import Approval, Key
 from ..data.units import UnitFormat
 from ..read.scene_objects import identity_of
 from ..scene.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions, Unused
-from . import clash_renewal, results
-from .results import ContactLensFinding
+from . import check_settings, clash_renewal
+from .finding import ContactLensFinding
+from .ignored import is_in, listed, listed_now
 
 ByClash = Mapping[str | frozenset[str] | None, list[Decision]]
 _BESIDE = ("file", "note", "author")
@@ -47,16 +48,15 @@ def saved(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -
     earlier: those of the file that is replaced. Of these all that are about no clash of the list stay, and of the
     others what is said beside the decision.
     """
-    check, units = results.of_scene(scene), UnitFormat.of_scene(scene)
-    findings, listed = _present(scene), results.ignored_now(check)
+    units, findings, left_out = UnitFormat.of_scene(scene), _present(scene), listed_now(scene)
     by_clash = {} if earlier is None else earlier.by_clash(file)
     about = _about(scene, findings, by_clash)
     found: list[dict[str, Any]] = []
     replaced: set[Decision] = set()
     for k, finding in enumerate(findings):
-        is_ignored = bool(listed) and results.is_in(listed, results.pair_key(finding))
+        is_ignored = bool(left_out) and is_in(left_out, finding.pair)
         if (decided := {"status": IGNORED} if is_ignored else _decided(finding, units)) is not None:
-            names = {letter: results.label(finding, letter) for letter in "ab"}
+            names = {letter: finding.label(letter) for letter in "ab"}
             before = about.get(k, [])
             replaced.update(before[-1:])
             found.append({"id": finding.clash_id, **names, **decided, **_beside(before, file)})
@@ -73,7 +73,7 @@ def saved(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -
 def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> Applied:
     """Decide about the clashes of the list as decisions say; file: name of the .blend file."""
     units, findings = UnitFormat.of_scene(scene), _present(scene)
-    by_clash, listed = decisions.by_clash(file), results.reviewed(scene).listed
+    by_clash, ignored = decisions.by_clash(file), listed(scene)
     used: set[Decision] = set()
     refused: dict[Decision, str] = {}
     for pair in _ignored_pairs(scene, findings):  # those that the check has left out
@@ -81,11 +81,11 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         used.update(decision for decision in same if decision.status == IGNORED)
     for k, about in _about(scene, findings, by_clash).items():
         finding, decision = findings[k], about[-1]
-        if decision.status == IGNORED and not results.is_in(listed, results.pair_key(finding)):
+        if decision.status == IGNORED and not is_in(ignored, finding.pair):
             if finding.instance_a or finding.instance_b:
                 refused |= dict.fromkeys(about, messages.INSTANCES_NOT_IGNORED)
                 continue
-            entry = results.of_scene(scene).ignored.add()
+            entry = check_settings.of_scene(scene).ignored.add()
             entry.object_a, entry.object_b = finding.object_a, finding.object_b
         elif decision.status == REVIEWED:
             finding.status = "REVIEWED"
@@ -103,14 +103,14 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
 
 def ignored_objects(scene: bpy.types.Scene) -> list[str]:
     """Return the names of the objects of which all pairs are ignored, which no decision about a clash says."""
-    pairs = ((entry.object_a, entry.object_b) for entry in results.of_scene(scene).ignored)
+    pairs = ((entry.object_a, entry.object_b) for entry in check_settings.of_scene(scene).ignored)
     return [(a or b).name for a, b in pairs if (a is None) != (b is None)]
 
 
 def _present(scene: bpy.types.Scene) -> list[ContactLensFinding]:
     """Return the clashes of the list that are not resolved, and whose objects are there."""
-    findings = results.of_scene(scene).findings
-    return [finding for finding in findings if finding.status != "RESOLVED" and results.pair_key(finding) is not None]
+    findings = check_settings.of_scene(scene).findings
+    return [finding for finding in findings if finding.status != "RESOLVED" and finding.pair is not None]
 
 
 def _about(
@@ -118,7 +118,7 @@ def _about(
 ) -> dict[int, list[Decision]]:
     """Return the decisions about clashes of the list, by their numbers."""
     things: dict[Key | None, str] = {(obj.session_uid, 0, ""): obj.name for obj in scene.objects}
-    names = [[results.label(finding, letter) for letter in "ab"] for finding in findings if by_clash]
+    names = [[finding.label(letter) for letter in "ab"] for finding in findings if by_clash]
     for finding, pair in zip(findings, names, strict=False):
         things |= {finding.key(letter): name for letter, name in zip("ab", pair, strict=True)}
     counts = Counter(things.values())
@@ -141,7 +141,7 @@ def _beside(before: Sequence[Decision], file: str | None) -> dict[str, Any]:
 
 def _decided(finding: ContactLensFinding, units: UnitFormat) -> dict[str, Any] | None:
     """Return what is decided about a clash of the list; None where nothing is."""
-    approval = results.approval_of(finding)
+    approval = finding.approved
     if approval is not None and approval.is_known:
         unit, distance = units.fixed(), approval.signed_distance
         text = None if distance is None else f"{distance * unit.per_blender_unit!r} {unit.symbol}"
@@ -155,7 +155,7 @@ def _approve(finding: ContactLensFinding, approval: Approval) -> None:
     # An upper bound alone makes no clash worse: the next check refines it.
     is_within = finding.is_at_most or approval.covers(row["signed_distance"], row["resolution"] or 0.0)
     finding.status = "APPROVED" if is_within else "CHANGED"
-    finding.approval = results.approval_text(approval.signed_distance)
+    finding.approve_at(approval.signed_distance)
 
 
 class _IgnoredPair(NamedTuple):
@@ -173,8 +173,8 @@ class _IgnoredPair(NamedTuple):
 def _ignored_pairs(scene: bpy.types.Scene, findings: Sequence[ContactLensFinding]) -> Iterator[_IgnoredPair]:
     """Yield the listed pairs of two objects that are no clashes of the list: the check has left them out."""
     known = clash_renewal.known_ids(scene)
-    present = {results.pair_key(finding) for finding in findings}
-    for entry in results.of_scene(scene).ignored:
+    present = {finding.pair for finding in findings}
+    for entry in check_settings.of_scene(scene).ignored:
         a, b = entry.object_a, entry.object_b
         if a is None or b is None:
             continue

@@ -13,8 +13,7 @@ from typing import Any
 
 import bpy
 
-from ..clashes import clash_renewal
-from ..clashes import results as scene_results
+from ..clashes import check_settings, clash_renewal
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
@@ -218,7 +217,7 @@ def _checks_of_scene(
     known = FrameCache(follows=len(frames or ()) > 1)
     with SceneFrames(scene.name) as frames_of_scene:
         context = bpy.context
-        rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
+        rules = _rules(options, check_settings.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         ids = clash_renewal.known_ids(scene)
         wanted = frames or [None]
         last: scene_motion.Sample | None = None

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import bpy
 
-from ..clashes import results as scene_results
+from ..clashes import check_settings
 from ..data import messages
 from ..data.records import Rules
 from ..geometry.frame_geometries import FrameGeometries
@@ -59,4 +59,4 @@ class SceneFrames:
         """Return what the rules name at a frame, by default the current one. Raises ReadError."""
         scene_visibility.go_to(self.scene, self.layer, rules.visibility, frame)
         self._geometries.next_frame()
-        return read_input(bpy.context, rules, scene_results.reviewed(self.scene), self._geometries)
+        return read_input(bpy.context, rules, check_settings.reviewed(self.scene), self._geometries)

@@ -19,7 +19,7 @@ from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
 
-from ..clashes.results import RELATIONS
+from ..clashes.finding import RELATIONS
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES

@@ -13,9 +13,8 @@ from dataclasses import replace
 import bpy
 from bpy.app.handlers import persistent
 
-from ..clashes import changes, clash_list, clash_renewal
-from ..clashes import results as scene_results
-from ..clashes.results import ContactLensFinding
+from ..clashes import changes, check_settings, clash_list, clash_renewal
+from ..clashes.finding import ContactLensFinding
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
@@ -86,7 +85,7 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckInput | None:
     """Read the pair of a clash as it is now, to be checked by itself; None when it is gone."""
-    check = scene_results.of_scene(context.scene)
+    check = check_settings.of_scene(context.scene)
     a, b = clash.key("a"), clash.key("b")
     keys = [key for key in (a, b) if key is not None]
     objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
@@ -103,14 +102,14 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
             least_contact="point",
             exact=True,
         ),
-        approved=scene_results.approvals(check),
+        approved=check_settings.approvals(check),
         units=UnitFormat.of_scene(context.scene),
     )
 
 
 def renew(scene: bpy.types.Scene, pair: Pair) -> None:
     """Renew the clash of a pair that was inspected, where it is out of date or only a bound. A script waits for it."""
-    if not scene_results.of_scene(scene).findings:
+    if not check_settings.of_scene(scene).findings:
         return
     if background.has_windows():
         _wanted[scene.session_uid] = pair, time.monotonic()
@@ -128,7 +127,7 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
     k = changes.row_of_pair(scene, pair)
     if k is None or not (is_forced or changes.can_be_renewed(context, k) or can_be_refined(context, k)):
         return {"CANCELLED"}
-    given = read_clash(context, scene_results.of_scene(scene).findings[k])
+    given = read_clash(context, check_settings.of_scene(scene).findings[k])
     if given is None:
         return {"CANCELLED"}
     frame = frame_of(scene)
@@ -138,7 +137,7 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
         return {"CANCELLED"}
     if states_of(context.evaluated_depsgraph_get(), pair) != {obj.key: obj.state for obj in given.objects}:
         return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
-    finding, inspection = scene_results.of_scene(scene).findings[k], session.stored(scene)
+    finding, inspection = check_settings.of_scene(scene).findings[k], session.stored(scene)
     scene_report.update_clash(finding, given, outcome, frame)
     if inspection is not None and frozenset(inspection.keys) == pair:
         clash_renewal.set_verified(finding, inspection)
@@ -147,7 +146,7 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
 
 def can_be_refined(context: bpy.types.Context, k: int) -> bool:
     """Return whether a finding, which must be up to date, has an upper bound for a depth that was not searched yet."""
-    finding = scene_results.of_scene(context.scene).findings[k]
+    finding = check_settings.of_scene(context.scene).findings[k]
     if finding.is_refined or not finding.is_open or not finding.is_at_most:
         return False
     return not changes.reason(context.scene, k)[1] and finding.frame_of_state(0.0) == frame_of(context.scene)
@@ -158,8 +157,8 @@ def refine_deepest(context: bpy.types.Context) -> None:
     if not background.has_windows():
         return
     scene = context.scene
-    findings = list(scene_results.of_scene(scene).findings)[:REFINED]
-    pairs = [scene_results.pair_key(finding) for finding in findings if finding.is_at_most]
+    findings = list(check_settings.of_scene(scene).findings)[:REFINED]
+    pairs = [finding.pair for finding in findings if finding.is_at_most]
     _unrefined[scene.session_uid] = [pair for pair in pairs if pair is not None]
     handlers.wake(_renew, RENEW_AFTER_S)
 

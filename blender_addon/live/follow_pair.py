@@ -24,7 +24,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled, Progress, subrange
-from ..clashes import results as scene_results
+from ..clashes.finding import on_display
 from ..data import messages, properties
 from ..geometry.snapshot import HiddenError, ReadError
 from ..pair import session
@@ -469,7 +469,7 @@ _FOLLOWER = handlers.Follower(
     hooks=(
         (properties.on_pair, request),
         (properties.on_display, handlers.redraw),
-        (scene_results.on_display, handlers.redraw),
+        (on_display, handlers.redraw),
     ),
     stop=_loaded,
 )

@@ -10,9 +10,8 @@ import bpy
 import numpy as np
 
 from ...core.types import FloatArray
-from ..clashes import changes, clash_renewal
-from ..clashes import results as scene_results
-from ..clashes.results import ContactLensFinding
+from ..clashes import changes, check_settings, clash_renewal
+from ..clashes.finding import ContactLensFinding
 from ..data import messages, properties
 from ..data.objects import contains, object_in_scene
 from ..draw.isolated_pair import IsolatedPair
@@ -41,7 +40,7 @@ def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
     """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
     for letter in "ab":
         if object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
-            return messages.clash_gone(scene_results.label(clash, letter))
+            return messages.clash_gone(clash.label(letter))
     return ""
 
 
@@ -119,7 +118,7 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
         return {"CANCELLED"}
     isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
     contact = inspection.contact
-    if (active := scene_results.active_clash(scene)) is not None:
+    if (active := check_settings.active_clash(scene)) is not None:
         clash_renewal.set_verified(active, inspection)
     if np.abs(contact.center - center).max() > ELSEWHERE * size:
         frame(context, contact.center, abs(contact.signed_distance), size)
@@ -136,7 +135,7 @@ def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
     session.set_error(scene, "")
     properties.pick(scene, keys)
     if clash.relation == "within_clearance":  # or the panel would call it separated
-        settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance, clash.margins or 0.0)
+        settings.clearance = max(settings.clearance, check_settings.of_scene(scene).clearance, clash.margins or 0.0)
     follow_pair.leave(scene)
     return keys
 
@@ -151,7 +150,7 @@ def _dependencies(clash: ContactLensFinding) -> frozenset[int]:
 def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:
     """Return whether the clash of the pair is still the active one, and the pair in the pickers."""
     scene = context.scene
-    clash = scene_results.active_clash(scene)
+    clash = check_settings.active_clash(scene)
     if scene.session_uid != uid or clash is None:
         return False
     return (clash.key("a"), clash.key("b")) == keys == properties.pair_keys(scene)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..clashes.results import OPEN_STATUSES, STATUSES
+from ..clashes.finding import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
 from ..data.lazy_rows import Row, added, column, columns, has_added

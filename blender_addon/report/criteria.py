@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..clashes.results import OPEN_STATUSES, RELATIONS
+from ..clashes.finding import OPEN_STATUSES, RELATIONS
 from ..data import messages
 from ..data.lazy_rows import column
 

@@ -15,9 +15,8 @@ import bpy
 import numpy as np
 
 from ... import __version__
-from ..clashes import changes, clash_renewal
-from ..clashes import results as scene_results
-from ..clashes.results import ContactLensFinding
+from ..clashes import changes, check_settings, clash_renewal
+from ..clashes.finding import ContactLensFinding
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
@@ -162,7 +161,7 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
 
     Each finding says whether it is out of date. Empty when there was none.
     """
-    check = scene_results.of_scene(scene)
+    check = check_settings.of_scene(scene)
     if not check.summary:
         return []
     record: dict[str, Any] = json.loads(check.summary)
@@ -173,7 +172,7 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     def make(k: int) -> dict[str, Any]:
         # Findings of files saved earlier do not say of which frame they are.
         row = {"frame": record["frame"], **findings[k].row()}
-        row["out_of_date"] = scene_results.why_out_of_date(scene, k, findings[k]) or None
+        row["out_of_date"] = findings[k].why_out_of_date(k) or None
         row.pop("scale_length", None)
         return row
 

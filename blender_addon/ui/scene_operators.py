@@ -12,9 +12,9 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ...core.progress import Cancelled
-from ..clashes import clash_list, listed_decisions
-from ..clashes import results as scene_results
-from ..clashes.results import ContactLensCheck
+from ..clashes import check_settings, clash_list, listed_decisions
+from ..clashes.check_settings import ContactLensCheck
+from ..clashes.finding import STATUSES, revise
 from ..data import messages, properties
 from ..data.names import visible
 from ..data.objects import frame_of
@@ -79,8 +79,8 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
     def steps(self, context: bpy.types.Context) -> Steps:
         global _running, _known
         uid, frame = context.scene.session_uid, frame_of(context.scene)
-        rules = scene_results.of_scene(context.scene).as_rules(context)
-        given = read_input(context, rules, scene_results.reviewed(context.scene))
+        rules = check_settings.of_scene(context.scene).as_rules(context)
+        given = read_input(context, rules, check_settings.reviewed(context.scene))
         elsewhere = Elsewhere([context.scene], scenes=False, layers=False)
         elsewhere.add(given, context.scene, context.view_layer)
         _edited.clear()
@@ -141,12 +141,12 @@ def _loaded(*_: object) -> None:
 
 
 def _check(context: bpy.types.Context) -> ContactLensCheck:
-    return scene_results.of_scene(context.scene)
+    return check_settings.of_scene(context.scene)
 
 
 def _no_listed_clash(context: bpy.types.Context) -> str:
     """Return why there is no clash to do something with; empty when the list shows the active one."""
-    if scene_results.active_clash(context.scene) is None:
+    if check_settings.active_clash(context.scene) is None:
         return messages.SELECT_CLASH
     is_shown = _check(context).active in clash_list.shown(context.scene).places
     return "" if is_shown else messages.CLASH_HIDDEN
@@ -154,7 +154,7 @@ def _no_listed_clash(context: bpy.types.Context) -> str:
 
 def no_clash(context: bpy.types.Context) -> str:
     """Return why nothing can be done with the pair of the active clash; empty when both of its objects are there."""
-    clash, reason = scene_results.active_clash(context.scene), _no_listed_clash(context)
+    clash, reason = check_settings.active_clash(context.scene), _no_listed_clash(context)
     return reason if reason or clash is None else open_clash.missing(context.scene, clash)
 
 
@@ -222,7 +222,7 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
     bl_label = "Set Clash Status"
 
     status: EnumProperty(  # type: ignore[valid-type]
-        name="Status", description="Review status", items=scene_results.STATUSES, default="REVIEWED"
+        name="Status", description="Review status", items=STATUSES, default="REVIEWED"
     )
     all_shown: BoolProperty(  # type: ignore[valid-type]
         name="All Shown",
@@ -280,7 +280,7 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
     def steps(self, context: bpy.types.Context) -> Steps:
         if reason := no_clash(context):
             raise SeparateError(reason)
-        clash = scene_results.active_clash(context.scene)
+        clash = check_settings.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
         result = yield from operators.separate_steps(
@@ -319,9 +319,9 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
             self.report({"ERROR"}, reason)
             return {"CANCELLED"}
         else:
-            clash = scene_results.active_clash(context.scene)
+            clash = check_settings.active_clash(context.scene)
             sides = "ab" if self.what == "FINDING" else self.what.lower()
-            pair = [obj for letter in sides if (obj := scene_results.owner(clash, letter)) is not None]
+            pair = [obj for letter in sides if (obj := clash.owner(letter)) is not None]
         if not 1 <= len(pair) <= 2:
             self.report({"ERROR"}, messages.SELECT_TO_IGNORE)
             return {"CANCELLED"}
@@ -359,12 +359,12 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
-        with scene_results.silent():
+        with check_settings.silent():
             check.active = -1
             for k in reversed(range(len(check.findings))):
                 if not self.resolved_only or check.findings[k].status == "RESOLVED":
                     check.findings.remove(k)
-        scene_results.revise()
+        revise()
         open_clash.open_clash(context, None)
         if not self.resolved_only:
             check.summary = ""
@@ -506,7 +506,7 @@ IN_MENU = tuple(cls for cls in CLASSES if cls != CONTACT_LENS_OT_unignore)
 
 _FOLLOWER = handlers.Follower(
     {"depsgraph_update_post": _note_edited, "load_pre": _loaded},
-    hooks=((scene_results.on_go, open_clash.open_clash),),
+    hooks=((check_settings.on_go, open_clash.open_clash),),
     stop=open_clash.drop,
 )
 register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

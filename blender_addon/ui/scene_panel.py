@@ -12,8 +12,8 @@ from typing import Any
 
 import bpy
 
-from ..clashes import changes, clash_list
-from ..clashes import results as scene_results
+from ..clashes import changes, check_settings, clash_list
+from ..clashes.finding import RELATIONS, ContactLensFinding
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
@@ -47,7 +47,7 @@ ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-COUNTED = (*scene_results.RELATIONS, clash_rows.WITHIN_MARGINS)
+COUNTED = (*RELATIONS, clash_rows.WITHIN_MARGINS)
 """What clashes count as."""
 
 
@@ -66,7 +66,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
     ) -> None:
         listed = clash_list.drawn(context.scene)
         heading, is_ignored = listed.headings.get(index), index in listed.ignored
-        names = [scene_results.label(item, letter) for letter in "ab"] if heading is None else heading[:2]
+        names = [item.label(letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
         number = messages.row_state(reason, is_ignored)
         number = number or _number(data, item, UnitFormat.of_scene(context.scene))
@@ -80,7 +80,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
         row = item.row()
         sides = [row["a"], row["b"]]
-        if names[0] != scene_results.label(item, "a"):
+        if names[0] != item.label("a"):
             sides.reverse()
         beside = room - len(number) - SCROLL_BAR - len(count)
         left.label(text=_name(names[0], sides[0], beside) + count)
@@ -125,13 +125,13 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
     bl_label = "Ignore"
 
     def draw(self, context: bpy.types.Context) -> None:
-        clash = scene_results.active_clash(context.scene)
+        clash = check_settings.active_clash(context.scene)
         if clash is None:
             return
         menu = self.layout
         menu.operator("contact_lens.ignore_pair", text="This Pair").what = "FINDING"
         for letter in "ab":
-            if (owner := scene_results.owner(clash, letter)) is not None:
+            if (owner := clash.owner(letter)) is not None:
                 text = messages.all_pairs_of(owner.name)
                 menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
@@ -160,7 +160,7 @@ class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
 
 def _draw_statuses(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the statuses that clashes have, to filter the list by; of those that are resolved see `_draw_state`."""
-    check = scene_results.of_scene(context.scene)
+    check = check_settings.of_scene(context.scene)
     for status, count in clash_list.drawn(context.scene).statuses.items():
         if status != clash_list.RESOLVED:
             name = f"show_{status.lower()}"
@@ -172,7 +172,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
     bl_label = "Scene Check"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        check = scene_results.of_scene(context.scene)
+        check = check_settings.of_scene(context.scene)
         if check.summary:
             found = changes.totals(context.scene).words
             record = _record(check.summary)
@@ -183,7 +183,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
-        check = scene_results.of_scene(context.scene)
+        check = check_settings.of_scene(context.scene)
         column = panel.column(align=True)
         fraction = scene_operators.progress_of(context.scene)
         if not layout.progress(column, fraction, "Checking", "check"):
@@ -217,7 +217,7 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
             maxrows=ROWS,
             sort_lock=True,
         )
-        clash = scene_results.active_clash(context.scene)
+        clash = check_settings.active_clash(context.scene)
         _draw_buttons(panel, context, clash)
         if check.findings:
             _draw_clash(panel, context, clash)
@@ -236,10 +236,10 @@ def _record(summary: str) -> dict[str, Any]:
 
 def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw how many clashes of each relation there are: buttons that filter the list."""
-    check = scene_results.of_scene(context.scene)
+    check = check_settings.of_scene(context.scene)
     counts = changes.totals(context.scene).words
     groups = dict.fromkeys(clash_list.GROUPS, 0)
-    for relation in scene_results.RELATIONS:
+    for relation in RELATIONS:
         groups[clash_list.group_of(relation)] += counts[relation]
     groups["WITHIN_CLEARANCE"] += (of_margins := counts[clash_rows.WITHIN_MARGINS])
     found = {group.lower(): count for group, count in groups.items() if count}
@@ -259,7 +259,7 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
     """Draw whether the last check is complete and of now; buttons that filter by what is out of date or resolved."""
-    check = scene_results.of_scene(context.scene)
+    check = check_settings.of_scene(context.scene)
     counts, changed, comparing = changes.totals(context.scene)
     outdated = messages.count_out_of_date(changed.total()) if changed else ""
     resolved = messages.count_resolved(counts[clash_rows.RESOLVED]) if counts[clash_rows.RESOLVED] else ""
@@ -287,7 +287,7 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
 
 def _draw_filter(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the search and the order of the list, the filter by status, and the button that ends all filters."""
-    check = scene_results.of_scene(context.scene)
+    check = check_settings.of_scene(context.scene)
     row = panel.row(align=True)
     row.prop(check, "search", text="", icon="VIEWZOOM")
     row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
@@ -317,11 +317,9 @@ def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record
             layout.sentence(body, context, messages.more_left_out(len(texts) - MOST_SENTENCES), icon)
 
 
-def _draw_buttons(
-    panel: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
-) -> None:
+def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
     """Draw what leads from clash to clash, and what can be done with the active one."""
-    check, listed = scene_results.of_scene(context.scene), clash_list.drawn(context.scene)
+    check, listed = check_settings.of_scene(context.scene), clash_list.drawn(context.scene)
     column = panel.column(align=True)
     row = column.row(align=True)
     first = row.split(factor=0.25, align=True)
@@ -344,18 +342,16 @@ def _draw_buttons(
     others.menu("CONTACT_LENS_MT_move_out_of_clash", text="", icon="DOWNARROW_HLT")
 
 
-def _draw_clash(
-    panel: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding | None
-) -> None:
+def _draw_clash(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
     """Draw what the list does not say of the active clash, in as many rows as of any other."""
     column, listed = panel.column(align=True), clash_list.drawn(context.scene)
-    if clash is None or scene_results.of_scene(context.scene).active not in listed.places:
+    if clash is None or check_settings.of_scene(context.scene).active not in listed.places:
         text = messages.CLICK_CLASH if listed.rows else messages.NO_CLASH_SHOWN
         layout.line(column, context, text, text, "INFO")
         column.label(text="")
         return
     row, scene = clash.row(), context.scene
-    reason = scene_results.why_out_of_date(scene, scene_results.of_scene(scene).active, clash)
+    reason = clash.why_out_of_date(check_settings.of_scene(scene).active)
     first = column.split(factor=1.0 - WIDTH_OF_STATUS)
     beside = round(WIDTH_OF_STATUS * layout.characters(context))
     fraction, frame = open_clash.progress_of(scene), row.get("frame")  # files saved earlier do not say
@@ -364,7 +360,7 @@ def _draw_clash(
     elif reason:
         sentence = messages.capitalized(reason)
         layout.line(first, context, sentence, sentence, "ERROR", beside)
-    elif scene_results.of_scene(scene).active in listed.ignored:
+    elif check_settings.of_scene(scene).active in listed.ignored:
         layout.line(first, context, messages.IGNORED_STATE, messages.IGNORED, "INFO", beside)
     elif frame not in (None, frame_of(scene)):
         first.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
@@ -385,7 +381,7 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
-        check = scene_results.of_scene(context.scene)
+        check = check_settings.of_scene(context.scene)
         touching = ("touching", "least_contact") if check.touching else ("touching",)
         layout.properties(panel, check, *touching, "instances", "exact")
         names = ("parents", "collections", "joined", "approved", "listed")

@@ -62,7 +62,7 @@ class Changes:
         cube(f"New {self.random.random():.3f}", (1.5 * self.random.randrange(8), 0.5, 0.0))
 
     def decide(self) -> None:
-        statuses = [status[0] for status in part("blender_addon.clashes.results").STATUSES]
+        statuses = [status[0] for status in part("blender_addon.clashes.finding").STATUSES]
         if len(settings().findings):
             self.random.choice(list(settings().findings)).status = self.random.choice(statuses)
 
@@ -145,7 +145,7 @@ def test_the_flags_and_places_for_blender() -> None:
     flags, places = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.filter_items(
         SimpleNamespace(), bpy.context, settings(), "findings"
     )
-    is_shown = [part("blender_addon.clashes.results").label(finding, "b") == "C" for finding in settings().findings]
+    is_shown = [finding.label("b") == "C" for finding in settings().findings]
     assert [flag != 0 for flag in flags] == is_shown == [True, False]
     assert places == [0, 1]
 
@@ -155,9 +155,9 @@ def test_a_redraw_reads_no_clash_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(5):
         cube(f"Cube {k}", (1.5 * k, 0.0, 0.0))
     check()
-    lists, read = part("blender_addon.clashes.clash_list"), []
-    label = lists.results.label
-    monkeypatch.setattr(lists.results, "label", lambda finding, letter: read.append(letter) or label(finding, letter))
+    finding, read = part("blender_addon.clashes.finding").ContactLensFinding, []
+    label = finding.label
+    monkeypatch.setattr(finding, "label", lambda finding, letter: read.append(letter) or label(finding, letter))
     shown()
     assert len(read) == 8
     assert shown() is shown()
@@ -183,13 +183,11 @@ def three_pairs() -> list[bpy.types.Object]:
 
 def pairs() -> list[str]:
     """Return the names of the pairs that the list shows."""
-    label = part("blender_addon.clashes.results").label
-    return ["".join(label(settings().findings[k], letter) for letter in "ab") for k in shown().rows]
+    return ["".join(settings().findings[k].label(letter) for letter in "ab") for k in shown().rows]
 
 
 def active() -> str:
-    label = part("blender_addon.clashes.results").label
-    return "".join(label(settings().findings[settings().active], letter) for letter in "ab")
+    return "".join(settings().findings[settings().active].label(letter) for letter in "ab")
 
 
 def go(steps: int = 1) -> str:

@@ -619,9 +619,9 @@ def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPat
     assert skipped_names() == ["A and B", "B and C"]
     before = {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
     assert statuses() == before
-    results, finding = part("blender_addon.clashes.results"), settings().findings[0]
+    finding = settings().findings[0]
     subject = part("blender_addon.live.follow_clashes").read_clash(bpy.context, finding)
-    for given in {"partial": True}, {"unchecked": {results.pair_key(finding)}}:
+    for given in {"partial": True}, {"unchecked": {finding.pair}}:
         outcome = replace(part("blender_addon.scene.scene_check").Outcome(), **given)
         part("blender_addon.clashes.clash_renewal").update(finding, subject, outcome, [], 1)
         assert statuses() == before

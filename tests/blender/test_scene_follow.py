@@ -62,9 +62,8 @@ def collide_as(obj: bpy.types.Object, kind: str) -> None:
 
 def go_to(names: str) -> Any:
     """Go to the finding of a pair such as "AB" and return it."""
-    results = part("blender_addon.clashes.results")
     for k, finding in enumerate(settings().findings):
-        if "".join(results.label(finding, letter) for letter in "ab") == names:
+        if "".join(finding.label(letter) for letter in "ab") == names:
             settings().active = k
             return finding
     raise AssertionError(f"there is no finding {names}")

@@ -165,7 +165,7 @@ def test_a_group_has_its_size_and_its_object_first() -> None:
 def test_an_ignored_pair_says_so_until_the_next_check_leaves_it_out() -> None:
     row_of_cubes()
     check()
-    with part("blender_addon.clashes.results").silent():
+    with part("blender_addon.clashes.check_settings").silent():
         settings().active = 0
     assert bpy.ops.contact_lens.ignore_pair(what="FINDING") == {"FINISHED"}
     assert (row(0).texts, row(0).greyed) == (["B", "C"], []), "what is left to do comes first"
@@ -252,7 +252,7 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     assert {"CONTACT_LENS_MT_ignore"} <= set(none.disabled)
     states = set()
     for k in range(3):
-        with part("blender_addon.clashes.results").silent():
+        with part("blender_addon.clashes.check_settings").silent():
             settings().active = k
         assert panel().row == none.row
         assert "CONTACT_LENS_MT_ignore" not in panel().disabled
@@ -272,7 +272,7 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
 
 def panel_of(k: int) -> Drawn:
     """The panel with the k-th clash active."""
-    with part("blender_addon.clashes.results").silent():
+    with part("blender_addon.clashes.check_settings").silent():
         settings().active = k
     return panel()
 
@@ -305,7 +305,7 @@ def test_going_through_the_list_begins_at_its_ends() -> None:
     check(clearance=0.02)
     order = part("blender_addon.clashes.clash_list").shown(bpy.context.scene).rows
     for step, expected in (1, order[0]), (-1, order[-1]):
-        with part("blender_addon.clashes.results").silent():
+        with part("blender_addon.clashes.check_settings").silent():
             settings().active = -1
         bpy.ops.contact_lens.go_to_finding(step=step)
         assert settings().active == expected

@@ -136,9 +136,7 @@ def test_each_finding_is_marked_with_its_frame(
     assert "Found at frame 1" in shown()
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
-    frames = {
-        part("blender_addon.clashes.results").label(finding, "a"): finding.row()["frame"] for finding in check.findings
-    }
+    frames = {finding.label("a"): finding.row()["frame"] for finding in check.findings}
     assert frames == {NASTY: 1, "F": 10}
     assert "Checked at frame" not in shown()
     assert "Found at frame 1" in shown()
