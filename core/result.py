@@ -263,7 +263,7 @@ class Contact(ReadOnlyArrays):
     separated or their pieces are exact."""
     region: Region | None
     """Intersection of the support features of two convex shapes, half-way across a gap; None when they are separated,
-    and for compounds and meshes, which have `regions`."""
+    and for compounds and meshes, which have `regions`. Two faces may have a segment or a point: see `Region`."""
     regions: tuple[MergedRegion, ...] = ()
     """Contact regions of compounds and meshes (when penetrating, of B moved by `mtv`, shown half-way back), merged from
     patches of coplanar and adjacent pairs of pieces; the largest first. Across a gap within the clearance they are of

@@ -47,6 +47,13 @@ class Region(ReadOnlyArrays):
     The contact plane is across the contact normal, half-way between the two support planes, so that it does not depend
     on the order of the shapes. Across a gap the region is what of the two features faces each other, as it would be if
     one were moved along the normal until they touch. The arrays are read-only.
+
+    The kind is that of the intersection, not of the features: the faces of two boxes that touch along an edge lie in
+    one plane and have only that edge in common, so the region of two faces is a segment.
+
+    >>> found = contact(Box((0, 0, 0), (2, 2, 2)), Box((2, 2, 0), (2, 2, 2)))
+    >>> print(found.feature_a.kind.value, found.feature_b.kind.value, found.region.kind.value, found.region.length)
+    face face segment 2.0
     """
 
     kind: RegionKind
