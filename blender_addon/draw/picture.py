@@ -44,11 +44,11 @@ POINT_SIZE = 1e-4
 FROM_BELOW = 3.0
 """What looking from below costs: more than all else together."""
 ENOUGH = 0.5
-"""The share of the smaller object that the larger one must leave free, if there is such a direction."""
+"""The fraction of the smaller object that the larger one must leave free, if there is such a direction."""
 LABELS = 2.2
 """Interface scale of a picture for a page, which shows it small first."""
 SIGHT_LINES = 64
-"""At most about as many corners are looked at to tell that share."""
+"""At most about as many corners are examined to find that fraction."""
 OF_EGL = re.compile(rb"(?:lib)?EGL |MESA")
 """How lines of EGL and its drivers begin."""
 
@@ -243,7 +243,7 @@ def _step_back(
 
 
 def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray]) -> float:
-    """The share of the smaller hull's corners outside of the larger one that the larger one does not hide from the
+    """The fraction of the smaller hull's corners outside of the larger one that the larger one does not hide from the
     eye (3,). 1 when there are none: what is inside is seen through the wall from anywhere.
     """
     hulls = (stand_in(inspection.shape_a), stand_in(inspection.shape_b))
