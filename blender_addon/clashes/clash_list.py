@@ -40,7 +40,7 @@ class Heading(NamedTuple):
     """How many clashes the group has; 0 unless the clash is its first."""
 
 
-class _Clash(NamedTuple):
+class _ListedClash(NamedTuple):
     """What a clash is filtered by and put in order by, beside its status."""
 
     names: tuple[str, str]
@@ -82,7 +82,7 @@ class ClashList:
         return flags.tolist(), places.tolist()
 
 
-_clashes: dict[int, tuple[object, list[_Clash]]] = {}
+_clashes: dict[int, tuple[object, list[_ListedClash]]] = {}
 _statuses: dict[int, tuple[object, list[str]]] = {}
 _ignored: dict[int, tuple[object, frozenset[int]]] = {}
 _lists: dict[int, tuple[object, ClashList]] = {}
@@ -113,7 +113,7 @@ def shown(scene: bpy.types.Scene) -> ClashList:
 
 
 def _opened(
-    check: ContactLensCheck, clashes: list[_Clash], changed: frozenset[int], ignored: frozenset[int]
+    check: ContactLensCheck, clashes: list[_ListedClash], changed: frozenset[int], ignored: frozenset[int]
 ) -> Listed | None:
     """Return how the active clash is listed where that is not as it is now."""
     then = check_settings.opened(check)
@@ -154,14 +154,14 @@ def _names_of_objects() -> tuple[list[str], bytes]:
     return names, uids.tobytes()
 
 
-def _read(check: ContactLensCheck) -> list[_Clash]:
+def _read(check: ContactLensCheck) -> list[_ListedClash]:
     result = []
     for finding in check.findings:
         names = finding.label("a"), finding.label("b")
         relation = finding.relation
         group = group_of(relation)
         searched = "\n".join(names).casefold()
-        result.append(_Clash(names, searched, relation, group, finding.signed_distance, finding.area))
+        result.append(_ListedClash(names, searched, relation, group, finding.signed_distance, finding.area))
     return result
 
 
@@ -185,7 +185,7 @@ def hidden(check: ContactLensCheck) -> frozenset[str]:
 
 def _arrange(
     check: ContactLensCheck,
-    clashes: list[_Clash],
+    clashes: list[_ListedClash],
     statuses: list[str],
     changed: frozenset[int],
     ignored: frozenset[int],
@@ -198,7 +198,7 @@ def _arrange(
     if opened is not None:
         k, group = opened.number, group_of(opened.relation)
         names, searched, *_ = clashes[k]
-        then = _Clash(names, searched, opened.relation, group, opened.signed_distance, opened.area)
+        then = _ListedClash(names, searched, opened.relation, group, opened.signed_distance, opened.area)
         clashes = [*clashes[:k], then, *clashes[k + 1 :]]
         statuses = [*statuses[:k], opened.status, *statuses[k + 1 :]]
         changed = changed | {k} if changed and opened.is_out_of_date else changed

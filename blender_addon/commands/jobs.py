@@ -102,17 +102,17 @@ def run(arguments: Sequence[str], prog: str) -> int:
 
 def _check_parts(
     commands: Mapping[str, tuple[Sequence[str], str]], options: argparse.Namespace
-) -> tuple[Stop, list[Part]]:
+) -> tuple[Stop, list[PartProcess]]:
     """Check parts, named with a command and the path of a report each.
 
     Returns what may have stopped them, and those that have ended by themselves without a report.
     """
-    parts: list[Part] = []
-    died: list[Part] = []
+    parts: list[PartProcess] = []
+    died: list[PartProcess] = []
     with Stop(options.timeout) as stop:
         try:
             for name, (command, report) in commands.items():
-                parts.append(Part(name, command, report))
+                parts.append(PartProcess(name, command, report))
             died = _wait(parts, Progress(options.quiet, 1, stop), stop)
         finally:
             deadline = time.monotonic() + GRACE
@@ -148,7 +148,7 @@ def _chunks(items: Sequence[Item], number: int) -> Iterator[Sequence[Item]]:
     return (items[a:b] for a, b in pairwise(ends))
 
 
-class Part:
+class PartProcess:
     """A process that checks a part of the run, and what it says."""
 
     def __init__(self, name: str, command: Sequence[str], report: str) -> None:
@@ -212,13 +212,13 @@ class Part:
         self._reader.join(max(0.0, deadline - time.monotonic()))
 
 
-def _wait(parts: Sequence[Part], progress: Progress, stop: Stop) -> list[Part]:
+def _wait(parts: Sequence[PartProcess], progress: Progress, stop: Stop) -> list[PartProcess]:
     """Wait until all parts have ended. When the user stops the run they are asked to.
 
     Returns those that have ended before that, without a report. Those that hang, in a modifier for example, are left
     running.
     """
-    died: list[Part] = []
+    died: list[PartProcess] = []
     asked, running, end = False, True, math.inf
     while running and time.monotonic() < end:
         done = sum(part.code is not None for part in parts)

@@ -16,7 +16,7 @@ from ..data.records import Rules
 from ..draw.picture import GpuUnavailable
 from ..geometry.snapshot import ReadError
 from ..report import files as report_files
-from ..report.pictures import Place, ScenePair, pair_finder, picture_file, take_picture, worst
+from ..report.pictures import ClashPlace, ScenePair, pair_finder, picture_file, take_picture, worst
 from ..terminal.outcome import UsageError, complain_of_a_fault
 from ..terminal.progress import Progress
 from . import blend_file
@@ -90,7 +90,7 @@ def draw_worst(
     return is_whole
 
 
-def _each(places: Sequence[Place], progress: Progress, is_stopped: Callable[[], bool]) -> Iterator[Place]:
+def _each(places: Sequence[ClashPlace], progress: Progress, is_stopped: Callable[[], bool]) -> Iterator[ClashPlace]:
     """Yield places, of which the pictures are drawn one after the other. Raises Cancelled when that is stopped."""
     for number, place in enumerate(places, 1):
         if is_stopped():
@@ -100,8 +100,8 @@ def _each(places: Sequence[Place], progress: Progress, is_stopped: Callable[[], 
 
 
 def _at_their_frames(
-    checks: Sequence[dict[str, Any]], places: Iterable[Place]
-) -> Iterator[tuple[Place, ScenePair | None]]:
+    checks: Sequence[dict[str, Any]], places: Iterable[ClashPlace]
+) -> Iterator[tuple[ClashPlace, ScenePair | None]]:
     """Yield places in the open file, each at its frame, with both objects as they are there; None where one is not as
     the check says. Raises UsageError and ReadError."""
     for scene, of_scene in groupby(places, lambda place: checks[place.check]["scene"]):

@@ -17,7 +17,7 @@ DIGITS_OF_BOUND = 3
 """Of bounds that are far apart."""
 
 
-class Found(Protocol):
+class HasDistance(Protocol):
     """A contact, or a clash."""
 
     @property
@@ -44,7 +44,7 @@ class Distance:
     upper_bound: float | None = None
 
     @classmethod
-    def of_contact(cls, contact: Found) -> Distance:
+    def of_contact(cls, contact: HasDistance) -> Distance:
         """Return that of an inspection or of a clash."""
         if not contact.has_depth:
             return cls(contact.relation, None)

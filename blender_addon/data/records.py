@@ -154,7 +154,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Body:
+class SimulatedBody:
     """What Blender's simulation makes of the collision shape of a rigid body."""
 
     kind: str

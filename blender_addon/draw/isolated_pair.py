@@ -36,7 +36,7 @@ _WHOLE_VIEW = fan(np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0)
 """(2, 3, 3) triangles over all of clip space."""
 
 
-class Surface(NamedTuple):
+class WorldSurface(NamedTuple):
     """A mesh in world space."""
 
     points: FloatArray
@@ -61,9 +61,9 @@ class IsolatedPair:
         return a[0], b[0]
 
     @cached_property
-    def surfaces(self) -> tuple[Surface, Surface]:
+    def surfaces(self) -> tuple[WorldSurface, WorldSurface]:
         """The meshes of A and B."""
-        a, b = (Surface(obj.points, obj.geometry.triangles) for obj in self.inspection.objects)
+        a, b = (WorldSurface(obj.points, obj.geometry.triangles) for obj in self.inspection.objects)
         return a, b
 
     @cached_property

@@ -20,7 +20,7 @@ PLATE_COLOR: Color = (0.07, 0.07, 0.08, 1.0)
 
 
 @dataclass(frozen=True)
-class Room:
+class LabelRoom:
     """Where labels may be in a view."""
 
     free: Box
@@ -161,7 +161,7 @@ class Sheet:
     def __init__(
         self,
         style: Style,
-        room: Room,
+        room: LabelRoom,
         measure: Callable[[str, float], tuple[float, float]],
         kept: Kept | None = None,
     ) -> None:

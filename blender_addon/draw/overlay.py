@@ -19,7 +19,7 @@ from ...core.types import FloatArray
 from ..data import preferences
 from ..pair.inspection import Inspection
 from ..study.volumes import VolumesView
-from .label_sheet import Kept, Room
+from .label_sheet import Kept, LabelRoom
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import Annotations, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
@@ -35,7 +35,7 @@ HIDDEN_BY = 2e-2
 are not hidden by the faces beside them, slanted as these may be."""
 
 
-class Part(Flag):
+class DrawingStage(Flag):
     """What to draw: Blender has depth in one stage of a view's drawing and colours for text in another."""
 
     WORLD = auto()
@@ -49,8 +49,8 @@ def draw(
     view: FloatArray,
     projection: FloatArray,
     size: tuple[int, int],
-    part: Part = Part.ALL,
-    room: Room | None = None,
+    part: DrawingStage = DrawingStage.ALL,
+    room: LabelRoom | None = None,
     showing: Showing = NOW,
     kept: Kept | None = None,
 ) -> None:
@@ -61,10 +61,10 @@ def draw(
     kept: where the labels were in the last picture of the view; brought up to date.
     """
     with state_restored():
-        if Part.WORLD in part:
+        if DrawingStage.WORLD in part:
             on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
             _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
-        if Part.LABELS in part:
+        if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
             _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if showing.is_stale else 1.0)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class LayerSizes:
     """Sizes of the layers, in line widths and point sizes unless said otherwise."""
 
     outline: float = 0.85
@@ -46,7 +46,7 @@ class Sizes:
     """Relative to the vector's."""
 
 
-SIZES = Sizes()
+SIZES = LayerSizes()
 CORNERS_EXTENT = 16.0
 """Pixels at interface scale 1: the corners of a smaller area would be a blot."""
 MOST_CORNERS = 32

@@ -17,7 +17,7 @@ from ..data.distance import Distance
 from ..data.look import Color
 from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
-from .label_sheet import SIZES, Box, Kept, Marked, Room, Sheet, Text, flat, project
+from .label_sheet import SIZES, Box, Kept, LabelRoom, Marked, Sheet, Text, flat, project
 from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 from .overlay_names import annotate_names
 
@@ -79,7 +79,7 @@ def annotate(
     projection_matrix: FloatArray,
     size: tuple[int, int],
     measure: Callable[[str, float], tuple[float, float]],
-    room: Room | None = None,
+    room: LabelRoom | None = None,
     showing: Showing = NOW,
     kept: Kept | None = None,
 ) -> Annotations:
@@ -89,7 +89,7 @@ def annotate(
     view. showing: what of it is of the scene as it is now; the labels say what is not. kept: where the labels were in
     the last picture; brought up to date.
     """
-    sheet = Sheet(style, room or Room((0.0, 0.0, float(size[0]), float(size[1]))), measure, kept)
+    sheet = Sheet(style, room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), measure, kept)
     matrix = projection_matrix @ view_matrix
     at = matrix
     if showing.is_pending and showing.moved is not None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.types import FloatArray
 from ..data.collision_kinds import CONE, CONVEX_HULL, MESH, Choice
-from ..data.records import Body
+from ..data.records import SimulatedBody
 
 if TYPE_CHECKING:
     import bpy
@@ -63,7 +63,7 @@ class RigidBodies:
                 found[one.session_uid] = found.get(one.session_uid, frozenset()) | {other.session_uid}
         return found
 
-    def of(self, obj: bpy.types.Object, choice: Choice, linear: FloatArray) -> Body | None:
+    def of(self, obj: bpy.types.Object, choice: Choice, linear: FloatArray) -> SimulatedBody | None:
         """Return the body of an object that collides as it is simulated; linear (3, 3): of its world matrix."""
         if choice.source != "rigid_body" or obj.session_uid not in self._uids:
             return None
@@ -84,4 +84,4 @@ class RigidBodies:
         collections = sum(1 << k for k, is_in in enumerate(of_each) if is_in)
         is_free = is_active and body.enabled and not body.kinematic
         never_meets = self._never_meet.get(obj.session_uid, frozenset())
-        return Body(kind, margin, width, is_active, is_free, collections, never_meets)
+        return SimulatedBody(kind, margin, width, is_active, is_free, collections, never_meets)

@@ -215,7 +215,7 @@ def _points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     return points
 
 
-class _Faces(NamedTuple):
+class _MeshFaces(NamedTuple):
     """The faces of a mesh, as Blender stores them."""
 
     corners: NDArray[np.int32]
@@ -224,15 +224,15 @@ class _Faces(NamedTuple):
     """(f,) where the corners of each face begin."""
 
 
-def _faces(mesh: bpy.types.Mesh) -> _Faces:
-    found = _Faces(np.empty(len(mesh.loops), dtype=np.int32), np.empty(len(mesh.polygons), dtype=np.int32))
+def _faces(mesh: bpy.types.Mesh) -> _MeshFaces:
+    found = _MeshFaces(np.empty(len(mesh.loops), dtype=np.int32), np.empty(len(mesh.polygons), dtype=np.int32))
     if len(found.corners):
         mesh.attributes[".corner_vert"].data.foreach_get("value", found.corners)  # type: ignore[attr-defined]
         mesh.polygons.foreach_get("loop_start", found.begins)
     return found
 
 
-def _triangles(mesh: bpy.types.Mesh, faces: _Faces) -> NDArray[np.int32]:
+def _triangles(mesh: bpy.types.Mesh, faces: _MeshFaces) -> NDArray[np.int32]:
     corners, begins = faces
     if len(corners) == 3 * len(begins) and np.array_equal(begins, np.arange(0, len(corners), 3)):  # all are triangles
         return corners.reshape(-1, 3)
@@ -242,7 +242,7 @@ def _triangles(mesh: bpy.types.Mesh, faces: _Faces) -> NDArray[np.int32]:
     return corners.take(places)
 
 
-def _digest(points: NDArray[np.float32], faces: _Faces) -> bytes:
+def _digest(points: NDArray[np.float32], faces: _MeshFaces) -> bytes:
     """Two geometries with the same digest are the same."""
     digest = hashlib.blake2b(b"%d points, %d corners:" % (len(points), len(faces.corners)), digest_size=16)
     for array in (points, *faces):

@@ -60,7 +60,7 @@ clock = time.monotonic
 
 
 @dataclass(frozen=True)
-class Status:
+class PairStatus:
     """How what is shown of the scene's pair relates to the scene as it is."""
 
     text: str = ""
@@ -143,22 +143,22 @@ def _cancelled(scene: bpy.types.Scene, entry: _Following | None) -> None:
     handlers.redraw()
 
 
-def status(context: bpy.types.Context) -> Status:
+def status(context: bpy.types.Context) -> PairStatus:
     """Return how what is shown of the scene's pair relates to the scene as it is. Cheap: every drawing asks for it."""
     scene, inspection = context.scene, session.current(context)
     entry, progress = _following.get(scene.session_uid), progress_of(scene)
     if inspection is None:
-        return Status(progress=progress)
+        return PairStatus(progress=progress)
     reason = session.stale_reason(context)
     if reason and entry is not None and not _ends_at_once(scene, entry):
-        return Status(messages.FOLLOWING, is_pending=True, is_following=True, progress=progress)
+        return PairStatus(messages.FOLLOWING, is_pending=True, is_following=True, progress=progress)
     if reason and entry is None:
-        return Status(messages.capitalized(reason), is_outdated=True, progress=progress)
+        return PairStatus(messages.capitalized(reason), is_outdated=True, progress=progress)
     if inspection.is_provisional:
         is_following = entry is not None
         text = messages.FOLLOWING if is_following else messages.FIRST_ANSWER
-        return Status(text, is_provisional=True, is_following=is_following, progress=progress)
-    return Status(messages.UP_TO_DATE, progress=progress)
+        return PairStatus(text, is_provisional=True, is_following=is_following, progress=progress)
+    return PairStatus(messages.UP_TO_DATE, progress=progress)
 
 
 def _ends_at_once(scene: bpy.types.Scene, entry: _Following) -> bool:

@@ -15,7 +15,7 @@ from ..pair import session
 from ..pair.inspection import Keys
 from ..report.pair_warnings import Warning, warnings
 from . import background, handlers
-from .follow_pair import Status
+from .follow_pair import PairStatus
 
 SETTLE_S = 0.3
 """Seconds without a drag, playback or another result after which the number of lines changes."""
@@ -45,7 +45,7 @@ _shown: dict[int, _Shown] = {}
 """By the scene's session_uid."""
 
 
-def of(context: bpy.types.Context, status: Status) -> list[Warning]:
+def of(context: bpy.types.Context, status: PairStatus) -> list[Warning]:
     """Return the warnings about the scene's result, EMPTY for lines that only keep their place."""
     inspection, keys = session.current(context), pair_keys(context.scene)
     found = [] if inspection is None else warnings(inspection, status.is_pending)
@@ -58,7 +58,7 @@ def of(context: bpy.types.Context, status: Status) -> list[Warning]:
     return [*found, *[EMPTY] * shown.count][: shown.count]
 
 
-def _is_moving(context: bpy.types.Context, shown: _Shown, contact: object, status: Status) -> bool:
+def _is_moving(context: bpy.types.Context, shown: _Shown, contact: object, status: PairStatus) -> bool:
     if not background.has_windows():
         return False
     is_new = shown.last() is not contact

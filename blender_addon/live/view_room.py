@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..draw.label_sheet import Box, Room
+from ..draw.label_sheet import Box, LabelRoom
 from ..draw.overlay import measure
 
 WIDGET = 20.0
@@ -31,12 +31,12 @@ SIDES = {"LEFT": 0, "BOTTOM": 1, "RIGHT": 2, "TOP": 3}
 """Which number of a box is cut by a region with this alignment."""
 
 
-def room_of(context: Any) -> Room:
+def room_of(context: Any) -> LabelRoom:
     """Return where labels may be in the context's region of a 3D view, in its pixels."""
     window = context.region
     view = (0.0, 0.0, float(window.width), float(window.height))
     free, floating = cut(view, _regions(context.area, window))
-    return Room(free, (*floating, *_text(context, free), *_gizmo(context, free)))
+    return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)))
 
 
 def _regions(area: bpy.types.Area, window: bpy.types.Region) -> Iterable[tuple[str, Box]]:

@@ -17,7 +17,7 @@ from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.label_sheet import Kept
-from ..draw.overlay import Part
+from ..draw.overlay import DrawingStage
 from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
 from ..pair import session
@@ -36,7 +36,7 @@ def error() -> str:
     return _error
 
 
-def _draw(part: Part) -> None:
+def _draw(part: DrawingStage) -> None:
     global _error
     if _error:
         return
@@ -48,10 +48,10 @@ def _draw(part: Part) -> None:
         _error = messages.overlay_failed(error)
 
 
-def _draw_current(context: Any, part: Part) -> None:
+def _draw_current(context: Any, part: DrawingStage) -> None:
     if not context.space_data.overlay.show_overlays:
         return
-    scene, is_world = context.scene, Part.WORLD in part
+    scene, is_world = context.scene, DrawingStage.WORLD in part
     isolated = isolation.current(context)
     is_ghosted = is_world and isolated is not None and scene.contact_lens_check.ghost
     volumes = follow_volumes.current(scene) if is_world else None
@@ -70,7 +70,7 @@ def _draw_current(context: Any, part: Part) -> None:
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
     if inspection is not None:
-        room = room_of(context) if Part.LABELS in part else None
+        room = room_of(context) if DrawingStage.LABELS in part else None
         kept = _kept.setdefault(context.region.as_pointer(), Kept())
         overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
 
@@ -84,7 +84,7 @@ def _showing(context: Any, inspection: Inspection) -> Showing:
 
 
 def register() -> None:
-    for part, stage in ((Part.WORLD, "POST_VIEW"), (Part.LABELS, "POST_PIXEL")):
+    for part, stage in ((DrawingStage.WORLD, "POST_VIEW"), (DrawingStage.LABELS, "POST_PIXEL")):
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
 
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import MESH, SPHERE
-from ..data.records import Body
+from ..data.records import SimulatedBody
 from ..read.scene_objects import SceneObject
 
 STRAIGHT = 5e-9
 """1 minus the cosine of the angle, 0.0001, up to which a normal is along an axis."""
 SLACK = 1e-3
 """Relative to the margins: what the simulation does with a gap was measured to no less."""
-NO_BODY = Body("", 0.0, 0.0, False, False, 0)
+NO_BODY = SimulatedBody("", 0.0, 0.0, False, False, 0)
 
 
 class Margins:

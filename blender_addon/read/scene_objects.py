@@ -16,7 +16,7 @@ import numpy as np
 from ...core.decomposition.concavity import Concavity
 from ...core.types import FloatArray, IntArray
 from ..data.collision_kinds import Choice
-from ..data.records import Approval, Body, Key, Pair, Rules, Skipped, State
+from ..data.records import Approval, Key, Pair, Rules, SimulatedBody, Skipped, State
 from ..data.units import UnitFormat
 from ..geometry.collision_shape import (
     CONCAVITY_SLACK,
@@ -72,7 +72,7 @@ class SceneObject:
     library: str | None = None
     """The library of the object, as `objects.library_name` has it; None of the file's own."""
     instancer_library: str | None = None
-    body: Body | None = None
+    body: SimulatedBody | None = None
     """Its rigid body, where it collides as that is simulated."""
 
     @property

@@ -35,7 +35,7 @@ BEGINNINGS = (f'{{\n  "schema": "{SCHEMA}"',)
 Report = dict[str, Any]
 
 
-class Side(NamedTuple):
+class InspectedSide(NamedTuple):
     """A or B of an inspection."""
 
     letter: str
@@ -45,10 +45,10 @@ class Side(NamedTuple):
     proxy: CollisionProxy
 
 
-def sides_of(inspection: Inspection) -> tuple[Side, Side]:
+def sides_of(inspection: Inspection) -> tuple[InspectedSide, InspectedSide]:
     return (
-        Side("a", inspection.name_a, inspection.shape_a, inspection.proxy_a),
-        Side("b", inspection.name_b, inspection.shape_b, inspection.proxy_b),
+        InspectedSide("a", inspection.name_a, inspection.shape_a, inspection.proxy_a),
+        InspectedSide("b", inspection.name_b, inspection.shape_b, inspection.proxy_b),
     )
 
 
@@ -172,7 +172,7 @@ def to_json(data: Report) -> str:
     return json_text(data, indent=2) + "\n"
 
 
-def _object(side: Side, resolution: float) -> Report:
+def _object(side: InspectedSide, resolution: float) -> Report:
     proxy, hull, concavity = side.proxy, side.proxy.hull, side.proxy.concavity
     return {
         "name": side.name,

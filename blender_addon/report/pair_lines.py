@@ -23,7 +23,7 @@ from ..pair.inspection import Inspection
 from ..pair.pair_contact import curve_length
 from ..scene.clash_rows import failed_checks
 from ..scene.coarse import coarse_sides
-from .pair import Side, sides_of
+from .pair import InspectedSide, sides_of
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
@@ -169,7 +169,7 @@ def _extent(contact: Contact, units: UnitFormat) -> list[Row]:
     return rows
 
 
-def _shape_words(side: Side) -> str:
+def _shape_words(side: InspectedSide) -> str:
     """Return the collision shape of an object and where it comes from, such as 'capsule, fitted'."""
     proxy, shape = side.proxy, side.shape
     more = ""
@@ -284,7 +284,7 @@ def margins_note(inspection: Inspection) -> str:
     return capitalized(messages.within_margins(distance, inspection.margins, inspection.units))
 
 
-def shape_notes(side: Side, inspection: Inspection) -> list[str]:
+def shape_notes(side: InspectedSide, inspection: Inspection) -> list[str]:
     """Return what to know of the collision shape of an object."""
     name, proxy, units = side.name, side.proxy, inspection.units
     words, concavity = WORDS[proxy.kind], proxy.concavity

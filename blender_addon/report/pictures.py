@@ -34,20 +34,20 @@ _SHORTER = 1e-6
 ScenePair = tuple[SceneObject, SceneObject]
 
 
-class Place(NamedTuple):
+class ClashPlace(NamedTuple):
     """Where a clash stands in a report."""
 
     check: int
     row: int
 
 
-def worst(checks: Sequence[dict[str, Any]], most: int) -> tuple[list[Place], int]:
+def worst(checks: Sequence[dict[str, Any]], most: int) -> tuple[list[ClashPlace], int]:
     """Return where the worst clashes of checks are worst, at most so many, in order; and how many there are in all.
 
     A clash that is found at several frames of a scene is one. Worse is what is more severe by its relation, then what
     is deeper or closer, in meters, as scenes have different units; then what comes first.
     """
-    found: dict[tuple[str, str, str], tuple[int, float, Place]] = {}
+    found: dict[tuple[str, str, str], tuple[int, float, ClashPlace]] = {}
     for number, check in enumerate(checks):
         units = check["units"]
         meters = units["blender_units_per_unit"] * units["scale_length"]
@@ -55,7 +55,7 @@ def worst(checks: Sequence[dict[str, Any]], most: int) -> tuple[list[Place], int
         for k, (identity, relation, distance, status) in enumerate(zip(*names, strict=True)):
             if status != RESOLVED:
                 clash = check["path"], check["scene"], identity
-                rank = severity(relation), (distance or 0.0) * meters, Place(number, k)
+                rank = severity(relation), (distance or 0.0) * meters, ClashPlace(number, k)
                 if clash not in found or rank < found[clash]:
                     found[clash] = rank
     return sorted(place for _, _, place in heapq.nsmallest(most, found.values())), len(found)

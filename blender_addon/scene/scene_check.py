@@ -111,7 +111,7 @@ def check(
     outcome = Outcome(skipped=list(given.skipped), unchecked=without_surface)
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
-        run = _Check(given, outcome, known or FrameCache(follows=False), found, begin)
+        run = _RunningCheck(given, outcome, known or FrameCache(follows=False), found, begin)
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS), shard)
             outcome.candidates = len(pairs)
@@ -139,7 +139,7 @@ def _clear_nothing_faulty(objects: Sequence[SceneObject], outcome: Outcome) -> N
         outcome.unchecked |= {frozenset((key,)) for key in faulty}
 
 
-class _Check:
+class _RunningCheck:
     """A scene check that runs."""
 
     def __init__(

@@ -74,7 +74,7 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         swap.operator("contact_lens.swap", text="", icon="AREA_SWAP")
 
 
-def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
+def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.PairStatus) -> None:
     """Draw the three rows that are always there: the relation and the number, the direction, the status."""
     inspection = None if status.is_pending else session.current(context)
     rows = box.column()
@@ -102,7 +102,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
         _draw_status(box.row(), context, status)
 
 
-def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
+def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.PairStatus) -> None:
     """Draw whether the result holds and why not, and the button Refresh where it would change that."""
     problem = session.error(context) or (status.text if status.is_outdated else "")
     if problem:
@@ -129,7 +129,7 @@ def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     others.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
 
 
-def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.Status) -> None:
+def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.PairStatus) -> None:
     for warning in steady_warnings.of(context, status):
         row = panel.row()
         row.active = not (status.is_outdated or status.is_pending)
@@ -181,7 +181,7 @@ class OfPair(Tab, Closed):
         return properties.pair_keys(context.scene) is not None
 
 
-def _known(rows: list[pair_lines.Row], status: follow_pair.Status) -> list[pair_lines.Row]:
+def _known(rows: list[pair_lines.Row], status: follow_pair.PairStatus) -> list[pair_lines.Row]:
     """Return rows without the texts that do not hold while an answer is on its way."""
     return [pair_lines.Row(row.name, messages.PENDING) for row in rows] if status.is_pending else rows
 

@@ -47,7 +47,7 @@ def find_grid_pairs(
     _CROWDED tests each. `widened`: most by which boxes that were extended may overlap without being within the margin.
     `progress` is called with the fraction done; raises Cancelled when it says so.
     """
-    cells = _Cells.around([boxes] if other is None else [boxes, other])
+    cells = _GridCells.around([boxes] if other is None else [boxes, other])
     order, key, upper, lower, end_key, unreached = cells.sorted(boxes)
     order_b, key_b, lower_b = order, key, lower
     if other is not None:
@@ -97,7 +97,7 @@ def find_grid_pairs(
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _GridCells:
     """A grid, with an empty cell on each side."""
 
     origin: FloatArray
@@ -112,7 +112,7 @@ class _Cells:
     """Number of slices."""
 
     @classmethod
-    def around(cls, sets: list[Boxes]) -> _Cells:
+    def around(cls, sets: list[Boxes]) -> _GridCells:
         """Return a grid for boxes whose cells are as wide as the widest of them, or wider."""
         limit = _CELLS * sum(s.count for s in sets) + 64.0
         lowest, highest, widths = sets[0].low.min(axis=1), sets[0].low.max(axis=1), sets[0].widths

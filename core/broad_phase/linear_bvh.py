@@ -76,7 +76,7 @@ def _descended(
     trees: list[_Tree], itself: bool, found: PairList, widened: float, most: int | None, progress: Progress | None
 ) -> bool:
     """Add the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
-    descent = _Descent(trees[0], trees[-1], found, widened == 0.0, most)
+    descent = _TreeDescent(trees[0], trees[-1], found, widened == 0.0, most)
     if itself:
         descent.start_with_itself()
     else:
@@ -218,7 +218,7 @@ def _along_curve(steps: StepArray, axes: IntArray) -> tuple[IntArray, int]:
     return order, int((code[1:] == code[:-1]).sum())
 
 
-class _Descent:
+class _TreeDescent:
     """A descent of two trees: pairs of overlapping nodes are opened down to pairs of leaves."""
 
     def __init__(self, a: _Tree, b: _Tree, found: PairList, sure: bool, most: int | None) -> None:

@@ -58,7 +58,7 @@ def compound_contact(
     """
 
     def solve(one: Compound, other: Compound, clear: float) -> Contact:
-        return _Pair(one, other, clear, contact_tolerance, budget or Budget(), progress).contact()
+        return _ScaledPair(one, other, clear, contact_tolerance, budget or Budget(), progress).contact()
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -99,7 +99,7 @@ class _Touching:
         return min((c.signed_distance for c in self.contacts), default=inf)
 
 
-class _Pair:
+class _ScaledPair:
     """Two compounds whose coordinates are scaled to an ordinary size."""
 
     def __init__(

@@ -204,7 +204,7 @@ def _shortest_escape(
         table = bodies_within(longest)
         if table is None:  # all near pairs only touch
             return free
-    search = _Search(table, best, longest, slack, tie_width)
+    search = _TranslationSearch(table, best, longest, slack, tie_width)
     search.run(
         _boxes(longest, flat), replace(budget, nodes=min(budget.nodes, _WITHOUT_BOXES)), subrange(progress, 0.0, 0.2)
     )
@@ -267,7 +267,7 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
     return boxes
 
 
-class _Search:
+class _TranslationSearch:
     """The open nodes, and the best translations so far."""
 
     def __init__(self, bodies: _Bodies, best: FloatArray, longest: float, slack: float, tie_width: float) -> None:

@@ -15,7 +15,7 @@ from ..region.merged_region import MergedRegion, Patch
 from ..region.region import RegionKind
 from ..shapes.hull import ConvexHull
 from ..types import FloatArray, read_only
-from .round_sides import Side, covered_parts
+from .round_sides import OutlineSide, covered_parts
 
 _ARC_STEPS = 360  # chords to a circle in outlines, which are only drawn: areas are those of the arcs
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be coplanar; their distances decide
@@ -189,7 +189,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     for i, j in candidate_pairs(low, high, margin=rounding).pairs.tolist():
         beside[i].append(j)
         beside[j].append(i)
-    parts: list[Side] = []
+    parts: list[OutlineSide] = []
     least = inf
     for by_parts, wider in _ATTEMPTS:
         found = _outer_parts(loops, rows, rounded, beside, wider * rounding, by_parts)
@@ -202,7 +202,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
         parts += _bridges(parts, rounding)
     parts = [side for side in parts if side.length > rounding]  # the rest is rounding
     twice = mx = my = length = 0.0
-    chords: list[Side] = []
+    chords: list[OutlineSide] = []
     for side in parts:
         x0, y0, x1, y1, disk = side
         cross = x0 * y1 - x1 * y0
@@ -227,15 +227,15 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
 
 
 def _outer_parts(
-    loops: list[list[Side]],
+    loops: list[list[OutlineSide]],
     rows: list[list[tuple[float, float]]],
     rounded: list[bool],
     beside: list[list[int]],
     rounding: float,
     by_parts: bool,
-) -> list[Side]:
+) -> list[OutlineSide]:
     """Return the parts of the sides of polygons that are on the outline of their union."""
-    parts: list[Side] = []
+    parts: list[OutlineSide] = []
     for i, loop in enumerate(loops):
         for side in loop:
             hidden: list[tuple[float, float]] = []
@@ -252,22 +252,22 @@ def _outer_parts(
     return parts
 
 
-def _bridges(parts: list[Side], rounding: float) -> list[Side]:
+def _bridges(parts: list[OutlineSide], rounding: float) -> list[OutlineSide]:
     """Return straight sides over the slits between the end of a side, where none begins, and the nearest beginning."""
     ends = np.array([side[:4] for side in parts])
     slit = _SLIT * float(np.linalg.norm(ends[:, 2:] - ends[:, :2], axis=1).sum())
     apart = np.linalg.norm(ends[:, None, 2:] - ends[None, :, :2], axis=2)
     stops, starts = np.flatnonzero(apart.min(axis=1) > rounding), np.flatnonzero(apart.min(axis=0) > rounding)
     apart = apart[np.ix_(stops, starts)]
-    bridges: list[Side] = []
+    bridges: list[OutlineSide] = []
     while apart.min(initial=np.inf) <= slit:
         i, j = np.unravel_index(apart.argmin(), apart.shape)
-        bridges.append(Side(*ends[stops[i], 2:].tolist(), *ends[starts[j], :2].tolist()))
+        bridges.append(OutlineSide(*ends[stops[i], 2:].tolist(), *ends[starts[j], :2].tolist()))
         apart[i], apart[:, j] = np.inf, np.inf
     return bridges
 
 
-def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[Side]:
+def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[OutlineSide]:
     """Return the sides of a polygon in the frame (3, 2) of a plane."""
     corners = ((patch.region.vertices - origin) @ frame).tolist()
     disks: dict[int, Disk] = {}
@@ -275,10 +275,10 @@ def _sides_of(patch: Patch, origin: FloatArray, frame: FloatArray) -> list[Side]
         x, y = ((arc.center - origin) @ frame).tolist()
         disks[arc.side] = Disk(x, y, arc.radius)
     ends = zip(corners, corners[1:] + corners[:1], strict=True)
-    return [Side(x0, y0, x1, y1, disks.get(k)) for k, ((x0, y0), (x1, y1)) in enumerate(ends)]
+    return [OutlineSide(x0, y0, x1, y1, disks.get(k)) for k, ((x0, y0), (x1, y1)) in enumerate(ends)]
 
 
-def _box_of(loop: list[Side]) -> tuple[FloatArray, FloatArray]:
+def _box_of(loop: list[OutlineSide]) -> tuple[FloatArray, FloatArray]:
     """Return a box (2,), (2,) around a polygon in a plane: that of its corners, grown by how far arcs bulge."""
     corners = np.array([side[:2] for side in loop])
     bulge = max(side.bulge for side in loop)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..curved.disk_region import Disk, Place, angle_of
 
 
-class Side(NamedTuple):
+class OutlineSide(NamedTuple):
     """A side of an outline, counter-clockwise about what it bounds."""
 
     x0: float
@@ -52,19 +52,23 @@ class Side(NamedTuple):
         turn = atan2(self.y0 - y, self.x0 - x) + fraction * self.angle
         return x + radius * cos(turn), y + radius * sin(turn)
 
-    def part(self, begin: float, end: float) -> Side:
+    def part(self, begin: float, end: float) -> OutlineSide:
         """Return the part between two fractions."""
-        return Side(*self.at(begin), *self.at(end), self.disk)
+        return OutlineSide(*self.at(begin), *self.at(end), self.disk)
 
 
-def covered_parts(side: Side, outline: Sequence[Side], rounding: float, yields: bool) -> list[tuple[float, float]]:
+def covered_parts(
+    side: OutlineSide, outline: Sequence[OutlineSide], rounding: float, yields: bool
+) -> list[tuple[float, float]]:
     """Return the parts of a side, from one fraction to another, that are inside an outline; where it is on a side of
     the same direction within `rounding`, only if it `yields` to that outline."""
     cuts = sorted({0.0, 1.0, *(t for other in outline for t in _meetings(side, other) if 0.0 < t < 1.0)})
     return [(begin, end) for begin, end in pairwise(cuts) if _is_inside(side, begin, end, outline, rounding, yields)]
 
 
-def _is_inside(side: Side, begin: float, end: float, outline: Sequence[Side], rounding: float, yields: bool) -> bool:
+def _is_inside(
+    side: OutlineSide, begin: float, end: float, outline: Sequence[OutlineSide], rounding: float, yields: bool
+) -> bool:
     """Return whether a part of a side that no side of an outline crosses is inside of it."""
     places = side.at(begin), side.at(0.5 * (begin + end)), side.at(end)
     for other in outline:
@@ -78,7 +82,7 @@ def _is_inside(side: Side, begin: float, end: float, outline: Sequence[Side], ro
     return True
 
 
-def _height(side: Side, place: Place) -> float:
+def _height(side: OutlineSide, place: Place) -> float:
     """Return how far inside of the line or the circle of a side a place is."""
     if side.disk is not None:
         return side.disk.radius - hypot(place[0] - side.disk.x, place[1] - side.disk.y)
@@ -87,7 +91,7 @@ def _height(side: Side, place: Place) -> float:
     return (x * (place[1] - side.y0) - y * (place[0] - side.x0)) / length if length > 0.0 else inf
 
 
-def _meetings(side: Side, other: Side) -> Iterator[float]:
+def _meetings(side: OutlineSide, other: OutlineSide) -> Iterator[float]:
     """Yield the fractions of a side at which it meets the line or the circle of another."""
     if side.disk is None:
         yield from _meetings_of_straight(side, other)
@@ -110,7 +114,7 @@ def _meetings(side: Side, other: Side) -> Iterator[float]:
             yield (turn - start) % (2.0 * pi) / angle
 
 
-def _meetings_of_straight(side: Side, other: Side) -> Iterator[float]:
+def _meetings_of_straight(side: OutlineSide, other: OutlineSide) -> Iterator[float]:
     x, y = side.x1 - side.x0, side.y1 - side.y0
     if other.disk is None:
         first, last = _height(other, side[:2]), _height(other, side[2:4])

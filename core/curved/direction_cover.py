@@ -63,7 +63,7 @@ class Cover(NamedTuple):
     cells: int
 
 
-class _Cells(NamedTuple):
+class _DirectionCells(NamedTuple):
     """Cells of directions: meridians and parallels or, at the poles, squares on the planes that touch there."""
 
     middle: FloatArray
@@ -73,17 +73,17 @@ class _Cells(NamedTuple):
     pole: FloatArray
     """(n,) 1.0 or -1.0 at a pole, else 0.0."""
 
-    def take(self, chosen: BoolArray | slice) -> _Cells:
-        return _Cells(self.middle[chosen], self.half[chosen], self.pole[chosen])
+    def take(self, chosen: BoolArray | slice) -> _DirectionCells:
+        return _DirectionCells(self.middle[chosen], self.half[chosen], self.pole[chosen])
 
-    def halve(self, first: BoolArray) -> _Cells:
+    def halve(self, first: BoolArray) -> _DirectionCells:
         """Return the cells cut in two across their first side, where `first` (n,) is true, or the second. Together they
         contain all of the cell, although their middles are rounded."""
         cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
         half = self.half * (1.0 - 0.5 * cut) + _COVER_OVERLAP * EPS * cut
         step = 0.5 * self.half * cut
         middle = np.concatenate([self.middle - step, self.middle + step])
-        return _Cells(middle, np.tile(half, (2, 1)), np.tile(self.pole, 2))
+        return _DirectionCells(middle, np.tile(half, (2, 1)), np.tile(self.pole, 2))
 
 
 def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
@@ -120,7 +120,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
     rows = np.array([-0.75, -0.25, 0.25, 0.75]) * _POLE
     band = np.stack([np.tile(turns, 4), np.repeat(rows, 16)], axis=1)
     edge = 1.0 / np.tan(_POLE)
-    open_cells = _Cells(
+    open_cells = _DirectionCells(
         np.concatenate([band, np.zeros((2, 2))]),
         np.concatenate([np.tile([np.pi / 16.0, 0.25 * _POLE], (64, 1)), np.full((2, 2), edge)]),
         np.concatenate([np.zeros(64), [1.0, -1.0]]),
@@ -144,7 +144,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
         if len(remaining.pole) > 10 * _CHUNK:
             return Cover(False, lowest, count)
         halves = cells.take(fail).halve(first_worse[fail])
-        open_cells = _Cells(*(np.concatenate(pair) for pair in zip(halves, remaining, strict=True)))
+        open_cells = _DirectionCells(*(np.concatenate(pair) for pair in zip(halves, remaining, strict=True)))
     return Cover(True, lowest, count)
 
 
@@ -161,7 +161,7 @@ class _Patches(NamedTuple):
     high: FloatArray
 
 
-def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
+def _patches(cells: _DirectionCells, frame: FloatArray) -> _Patches:
     n = len(cells.pole)
     longitude, latitude = cells.middle.T
     cos_x, sin_x, cos_y, sin_y = np.cos(longitude), np.sin(longitude), np.cos(latitude), np.sin(latitude)

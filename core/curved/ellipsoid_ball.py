@@ -42,7 +42,7 @@ class BallPair(NamedTuple):
     """Whether the ellipsoid is A."""
 
 
-class Nearest(NamedTuple):
+class NearestOnEllipsoid(NamedTuple):
     """The point of the surface of an ellipsoid nearest to a point."""
 
     normal: FloatArray
@@ -94,7 +94,7 @@ def proven_above(ellipsoid: Ellipsoid, point: FloatArray, normal: FloatArray, ga
     return above if gap is None else min(above, -proven_depth(ellipsoid, point, gap))
 
 
-def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
+def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> NearestOnEllipsoid:
     """Return the point of the surface nearest to a point (dim,), inside or outside; one of several nearest."""
     place, semi = _local(ellipsoid, point)
     least = min(semi)
@@ -121,7 +121,7 @@ def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
     )
     directions = directions @ ellipsoid.axes
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
-    return Nearest(directions[0], directions[1:], gap, iterations)
+    return NearestOnEllipsoid(directions[0], directions[1:], gap, iterations)
 
 
 def _local(ellipsoid: Ellipsoid, point: FloatArray) -> tuple[list[float], list[float]]:

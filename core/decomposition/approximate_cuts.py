@@ -25,7 +25,7 @@ from ..types import FloatArray, IntArray
 from .cut_plane import best_plane
 from .decompose_mesh import cavities_of
 from .part_merging import PartMerging
-from .sampled_part import Room, SampledPart
+from .sampled_part import SampledPart, SampledRoom
 from .solid_grid import surface_samples
 from .surface_parts import SurfacePart, joined
 
@@ -52,7 +52,7 @@ class ApproximateCuts:
     """The cutting of one surface."""
 
     def __init__(self, mesh: Mesh) -> None:
-        self._room = Room(mesh)
+        self._room = SampledRoom(mesh)
         self._solid = mesh if mesh.is_closed else None
         self._start = SurfacePart(mesh.points, mesh.triangles)
 

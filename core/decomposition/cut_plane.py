@@ -7,7 +7,7 @@ import numpy as np
 
 from ..types import FloatArray, IntArray
 from .main_axes import FACES, grid_axes, inertia_axes, one_of_opposites, unit_normals
-from .sampled_part import Room, SampledPart, depths_under, rows_between
+from .sampled_part import SampledPart, SampledRoom, depths_under, rows_between
 from .solid_grid import Float32Array
 
 _DEEP_AXES = grid_axes(1)
@@ -28,7 +28,7 @@ _Planes = list[tuple[FloatArray, list[float]]]
 """Unit normals, and for each the offsets of planes."""
 
 
-def best_plane(part: SampledPart, room: Room) -> tuple[FloatArray, float] | None:
+def best_plane(part: SampledPart, room: SampledRoom) -> tuple[FloatArray, float] | None:
     """Return normal and offset, in the frame of the room, of the plane to cut a part by; None where there is none."""
     scores = _scores(part, room, _axis_planes(part, room) + _face_planes(part, room), _COARSE)
     best = np.argsort([score for score, _, _ in scores], kind="stable")[:_FINE].tolist()
@@ -39,7 +39,7 @@ def best_plane(part: SampledPart, room: Room) -> tuple[FloatArray, float] | None
     return normal, offset
 
 
-def _axis_planes(part: SampledPart, room: Room) -> _Planes:
+def _axis_planes(part: SampledPart, room: SampledRoom) -> _Planes:
     """Return planes across the axes of the mesh and of the part, and through the deepest places."""
     places = [part.points[int(part.depths.argmax())]]
     if len(part.outside):
@@ -53,7 +53,7 @@ def _axis_planes(part: SampledPart, room: Room) -> _Planes:
     return planes + [(axis, [float(place @ axis) for place in places]) for axis in _DEEP_AXES]
 
 
-def _face_planes(part: SampledPart, room: Room) -> _Planes:
+def _face_planes(part: SampledPart, room: SampledRoom) -> _Planes:
     """Return the planes of the largest faces."""
     points, triangles = room.local(part.surface.points), part.surface.triangles
     normals, areas, has_area = unit_normals(points, triangles)
@@ -64,7 +64,7 @@ def _face_planes(part: SampledPart, room: Room) -> _Planes:
     return [(normals[k], [float(offsets[k])]) for k in first[order].tolist()]
 
 
-def _scores(part: SampledPart, room: Room, planes: _Planes, step: int) -> list[tuple[float, FloatArray, float]]:
+def _scores(part: SampledPart, room: SampledRoom, planes: _Planes, step: int) -> list[tuple[float, FloatArray, float]]:
     """Return how concave the two sides of planes are, by every `step`-th sample, with the planes."""
     outside = part.outside
     if len(outside) > _MOST_OUTSIDE:

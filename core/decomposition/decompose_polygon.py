@@ -20,7 +20,7 @@ from ..arguments import as_length
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_TURN, EPS, HULL_STRAIGHT
 from ..types import FloatArray, IntArray
-from .polygon_convexity import Outline, as_polygon, outline_of
+from .polygon_convexity import PolygonOutline, as_polygon, outline_of
 from .whole_points import UNDERFLOW
 
 _Turn = Callable[[int, int, int], int]
@@ -46,7 +46,7 @@ def decompose_polygon(points: ArrayLike, tolerance: float = 0.0) -> list[FloatAr
     return [array[piece] for piece in pieces_of(outline_of(array, as_length("tolerance", tolerance)), tolerance)]
 
 
-def pieces_of(outline: Outline, tolerance: float = 0.0) -> list[IntArray]:
+def pieces_of(outline: PolygonOutline, tolerance: float = 0.0) -> list[IntArray]:
     """Return the pieces of an outline as numbers of its points, counter-clockwise."""
     if outline.convexity.convex:
         return [outline.hull.vertex_ids]
@@ -56,7 +56,7 @@ def pieces_of(outline: Outline, tolerance: float = 0.0) -> list[IntArray]:
     return [np.array(piece, dtype=np.intp) for piece in min(found, key=len)]
 
 
-def triangulated(outline: Outline, shortest: float = 1.0) -> list[tuple[int, int, int]]:
+def triangulated(outline: PolygonOutline, shortest: float = 1.0) -> list[tuple[int, int, int]]:
     """Return the triangles of a simple polygon, counter-clockwise, all of some area: as numbers of its points.
 
     Ears are cut off where the cut is short first; with `shortest` -1.0 where it is long, with 0.0 as they come.
@@ -118,7 +118,7 @@ def triangulated(outline: Outline, shortest: float = 1.0) -> list[tuple[int, int
     return triangles
 
 
-def _turn_of(outline: Outline) -> _Turn:
+def _turn_of(outline: PolygonOutline) -> _Turn:
     """Return a function for the direction in which three points turn: by floats where they are sure, else exactly."""
     rows = outline.whole.scaled.tolist()
     exactly = outline.whole.turn
@@ -136,7 +136,7 @@ def _turn_of(outline: Outline) -> _Turn:
     return turn
 
 
-def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: float) -> list[list[int]]:
+def _merged(outline: PolygonOutline, triangles: list[tuple[int, int, int]], least: float) -> list[list[int]]:
     """Return convex pieces: triangles, joined where that is convex, first across cuts that end no concave corner."""
     turn = _turn_of(outline)
     p = outline.points

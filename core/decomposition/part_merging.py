@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from .sampled_part import Room, SampledPart, depths_under
+from .sampled_part import SampledPart, SampledRoom, depths_under
 from .surface_parts import joined
 
 _MOST_OUTSIDE = 24_000
@@ -19,7 +19,7 @@ _COARSE = 4
 class PartMerging:
     """Parts, and the cost of merging each two: the concavity that they would have as one."""
 
-    def __init__(self, room: Room, parts: list[SampledPart]) -> None:
+    def __init__(self, room: SampledRoom, parts: list[SampledPart]) -> None:
         self._room = room
         self._everything = np.arange(len(room.points))
         some = np.linspace(0, len(room.points) - 1, min(len(room.points), _MOST_OUTSIDE)).astype(np.intp)

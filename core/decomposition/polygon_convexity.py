@@ -51,7 +51,7 @@ def as_polygon(points: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class PolygonOutline:
     """A polygon with its turns, its hull and its convexity."""
 
     points: FloatArray
@@ -81,7 +81,7 @@ def polygon_convexity(points: ArrayLike, tolerance: float = 0.0) -> Convexity:
     return outline_of(as_polygon(points), as_length("tolerance", tolerance)).convexity
 
 
-def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
+def outline_of(points: FloatArray, tolerance: float = 0.0) -> PolygonOutline:
     """Return the outline of a polygon of checked points. Raises ValueError when its sides cross or touch."""
     whole, hull = WholePoints(points), ConvexHull(points)
     loop = np.arange(len(points))
@@ -94,7 +94,7 @@ def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
             loop, turns = loop[::-1], -turns[::-1]
         concave, depths, depth = _find_concave(points, whole, hull, loop, turns, tolerance)
     convexity = Convexity(not len(concave), read_only(loop[concave]), read_only(depths), depth, left)
-    return Outline(points, whole, hull, loop, turns, convexity)
+    return PolygonOutline(points, whole, hull, loop, turns, convexity)
 
 
 def _find_concave(

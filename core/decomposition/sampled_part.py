@@ -25,7 +25,7 @@ _PAIRS = 4000
 """Middles between samples of a part."""
 
 
-class Room:
+class SampledRoom:
     """What all parts of a mesh are measured with: directions, and samples of the room outside of the solid.
 
     Lengths are in the extent of the mesh, coordinates in a frame of its own: the first axis across its largest faces.
@@ -68,7 +68,7 @@ class SampledPart:
 
     def __init__(
         self,
-        room: Room,
+        room: SampledRoom,
         surface: SurfacePart,
         inner: FloatArray,
         cells: tuple[FloatArray, ...],

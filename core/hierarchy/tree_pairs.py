@@ -51,7 +51,7 @@ class TreePairs(ReadOnlyArrays):
 
 def find_pairs(a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> TreePairs:
     """Return the pairs of items of two trees, or of one with itself, that may collide: see `Bvh.overlapping_pairs`."""
-    descent = _Descent(a, b, margin, progress)
+    descent = _NodePairStack(a, b, margin, progress)
     descent.run()
     count = len(a.items)
     possible = count * (count - 1) // 2 if b is None else count * len(b.items)
@@ -89,7 +89,7 @@ def _meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[floa
     return left
 
 
-class _Descent:
+class _NodePairStack:
     """A stack of pairs of nodes still to be tested, the deepest first."""
 
     def __init__(self, a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> None:

@@ -278,7 +278,7 @@ def _edges(
     found = found.take(np.flatnonzero(~_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0)))
     lengths = np.sqrt(((found.ends[:, 1] - found.ends[:, 0]) ** 2).sum(axis=1))
     found = found.take(np.lexsort((np.arange(len(lengths)), -lengths)))
-    faces = _Faces(a, b, gap, width)
+    faces = _RegionFaces(a, b, gap, width)
     result: list[MergedRegion] = []
     while len(found.ends):
         start = found.ends[0, 0]
@@ -315,7 +315,7 @@ def _spans(found: EdgeContacts, start: FloatArray, along: FloatArray) -> tuple[E
     return found.take(order), spans.take(order, axis=0)
 
 
-class _Faces(NamedTuple):
+class _RegionFaces(NamedTuple):
     """The triangles of two meshes in regions without an area."""
 
     a: Body
@@ -366,7 +366,7 @@ class _Faces(NamedTuple):
         return Patch(p, q, normal, region)
 
 
-def _thin(ends: FloatArray, found: EdgeContacts, faces: _Faces) -> MergedRegion:
+def _thin(ends: FloatArray, found: EdgeContacts, faces: _RegionFaces) -> MergedRegion:
     """Return the region of a segment (2, 3), of whose parts these are, or of a point (1, 3)."""
     normal = read_only(faces.normal(found, ends[0]))
     if len(ends) == 1:
@@ -386,7 +386,7 @@ def point_region(a: Body, b: Body, point: FloatArray, pair: IntArray, normal: Fl
     return _thin(
         point[None],
         EdgeContacts(pair[None], point[None, None].repeat(2, axis=1), normal[None], np.zeros(1, dtype=np.intp)),
-        _Faces(a, b, 0.0, 0.0),
+        _RegionFaces(a, b, 0.0, 0.0),
     )
 
 

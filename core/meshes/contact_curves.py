@@ -71,7 +71,7 @@ def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]
     return result
 
 
-class _Rims(NamedTuple):
+class _RimCrossings(NamedTuple):
     """Where the edges at which one mesh ends lie on triangles of the other, in their plane; as in `Crossings`."""
 
     pairs: IntArray
@@ -79,10 +79,10 @@ class _Rims(NamedTuple):
     features: NDArray[np.uint8]
 
 
-def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
+def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _RimCrossings:
     """Return the segments that neighbours beyond an edge would add if there were any. Exact."""
     flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
-    rims = [_Rims(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
+    rims = [_RimCrossings(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
     exponent = scale_exponent(max(a.magnitude, b.magnitude))
     for k, (mesh, other) in enumerate(((a, b), (b, a))):
         if not len(flat):
@@ -107,8 +107,8 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
             of_own = names[features[:, 0], np.arange(len(met))].astype(np.uint8)
             named = np.stack([of_own, features[:, 1]] if k == 0 else [features[:, 1], of_own], axis=1)
             ends = scale_points(ends, -exponent)
-            rims.append(_Rims(pairs.take(met, axis=0), ends.transpose(2, 0, 1), named.transpose(2, 0, 1)))
-    return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
+            rims.append(_RimCrossings(pairs.take(met, axis=0), ends.transpose(2, 0, 1), named.transpose(2, 0, 1)))
+    return _RimCrossings(*(np.concatenate(column) for column in zip(*rims, strict=True)))
 
 
 def _open_sides(mesh: Mesh) -> BoolArray:

@@ -8,10 +8,10 @@ import numpy as np
 from ..shapes.orientation import SignArray, signs_of_areas
 from ..types import BoolArray, FloatArray, IntArray
 from .crossings import FACE, FeatureArray, Found, Meeting
-from .triangle_rows import Side
+from .triangle_rows import TriangleSide
 
 
-def coplanar_meetings(a: Side, b: Side) -> Found:
+def coplanar_meetings(a: TriangleSide, b: TriangleSide) -> Found:
     """Return which pairs of triangles in one plane, none without area, meet. The ends are two points of the common
     polygon that are farthest from each other."""
     corners = [[side.triangles.corner(k) for k in range(3)] for side in (a, b)]

@@ -46,7 +46,7 @@ def crossing_boxes(
     if length > _GRAINS * max(grain(a.mesh), grain(b.mesh)):
         return None
     octree = Octree((a if a.size >= b.size * (1.0 - _ALIKE) else b).frame, length)
-    search = _Search(a, b, octree, budget)
+    search = _CrossingSearch(a, b, octree, budget)
     # The smallest boxes around no translation first: they decide for most.
     search.cover(_LAST, np.array(list(np.ndindex(2, 2, 2))) + (2 ** (_LAST - 1) - 1))
     firsts = np.array(list(np.ndindex((2**_FIRST,) * 3)))
@@ -59,7 +59,7 @@ def crossing_boxes(
     return CrossingBoxes(octree, levels, places, pairs, search.least * (1.0 - _INWARD))
 
 
-class _Search:
+class _CrossingSearch:
     """Pairs of triangles that cross in boxes of an octree, and what is left open."""
 
     def __init__(self, a: Body, b: Body, octree: Octree, budget: Budget) -> None:

@@ -17,7 +17,7 @@ from ..narrow_phase.exact import WholeVector, exact_cross, exact_difference, exa
 from ..types import FloatArray, IntArray
 from .coordinates import whole_vectors
 from .crossings import FACE, Found, Meeting
-from .triangle_rows import Side
+from .triangle_rows import TriangleSide
 
 _Condition = tuple[int, int, bool]
 """x + y t >= 0, or == 0 where the last is true."""
@@ -25,7 +25,7 @@ _Meeting = tuple[list[list[float]], list[list[int]]]
 """Both ends of what two triangles have in common, and the features of A and B there."""
 
 
-def degenerate_meetings(a: Side, b: Side) -> Found:
+def degenerate_meetings(a: TriangleSide, b: TriangleSide) -> Found:
     """Return which pairs of triangles meet of which one at least has no area: on a line along an axis many at a time,
     others one by one in exact arithmetic, those in the very same places once."""
     corners = a.triangles.corners, b.triangles.corners

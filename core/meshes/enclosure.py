@@ -75,7 +75,7 @@ def enclosure_around(inner: Body, outer: Body) -> Enclosure | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rims:
+class _HoleRims:
     """The edges at which a mesh ends, by holes. Points in one place count as one."""
 
     edges: IntArray
@@ -88,7 +88,7 @@ class _Rims:
     """(m,) the loose part of each triangle."""
 
 
-def _rims(mesh: Mesh) -> _Rims:
+def _rims(mesh: Mesh) -> _HoleRims:
     welded = Mesh(mesh.points, mesh.welded_ids.take(mesh.triangles))
     edges, parts = welded.boundary_edges, welded.loose_parts
     hole = connected_parts(edges, len(mesh.points)).take(edges[:, 0])
@@ -97,13 +97,13 @@ def _rims(mesh: Mesh) -> _Rims:
     part_of_point = np.zeros(len(mesh.points), dtype=np.intp)
     part_of_point[welded.triangles] = parts[:, None]
     edges = edges.take(order, axis=0)
-    return _Rims(edges, first, part_of_point.take(edges[first, 0]), parts)
+    return _HoleRims(edges, first, part_of_point.take(edges[first, 0]), parts)
 
 
 def _enclosure(mesh: Mesh) -> Enclosure | None:
     if "rims" not in mesh.known:
         mesh.known["rims"] = _rims(mesh.original)
-    rims: _Rims = mesh.known["rims"]
+    rims: _HoleRims = mesh.known["rims"]
     areas = np.bincount(rims.parts, mesh.local_areas)
     is_closed = areas > 0.0
     counts = np.diff(rims.first, append=len(rims.edges))

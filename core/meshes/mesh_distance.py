@@ -76,7 +76,7 @@ def mesh_distance(a: Surface, b: Surface, progress: Progress | None = None) -> M
     validate_mesh("a", a)
     validate_mesh("b", b)
     of_a, of_b = a.without_copies, b.without_copies
-    search = _Search(of_a, of_b, progress)
+    search = _NearestSearch(of_a, of_b, progress)
     search.run()
     found = search.result()
     if of_a is a and of_b is b:
@@ -124,7 +124,7 @@ def some_items(tree: Bvh, nodes: IntArray) -> IntArray:
     return tree.items.take(tree.first.take(nodes) + tree.count.take(nodes) // 2)
 
 
-class _Search:
+class _NearestSearch:
     """The work of `mesh_distance`: a stack of pairs of nodes that may contain nearer triangles than the best so far."""
 
     def __init__(self, a: Surface, b: Surface, progress: Progress | None) -> None:

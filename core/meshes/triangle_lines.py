@@ -14,7 +14,7 @@ import numpy as np
 from ..shapes.orientation import SignArray, precise_volumes, signs_of_volumes
 from ..types import BoolArray, FloatArray, IntArray
 from .crossings import FACE, FeatureArray, Found, Meeting
-from .triangle_rows import Side, TriangleRows
+from .triangle_rows import TriangleRows, TriangleSide
 
 _STEEP = 2.0**32
 """Times the error of a height: where an edge rises less than this from one side of a plane to the other, its heights
@@ -72,7 +72,7 @@ class _Ends(NamedTuple):
         return _Ends(triangles, self.upper.take(indices), self.lower.take(indices), self.feature.take(indices))
 
 
-def line_meetings(a: Side, b: Side) -> Found:
+def line_meetings(a: TriangleSide, b: TriangleSide) -> Found:
     """Return which pairs of triangles in different planes, none of them on one side of the other's, meet, and where."""
     ends, codes = [], []
     # Along the line of both planes, in the direction normal of a x normal of b: a triangle is to the right of a side
@@ -139,7 +139,11 @@ def _orders(pairs: list[tuple[_Ends, _Ends, IntArray | None]]) -> tuple[list[Sig
 
 
 def _place(
-    out: FloatArray, features: FeatureArray, from_a: BoolArray, a: tuple[Side, _Ends], b: tuple[Side, _Ends]
+    out: FloatArray,
+    features: FeatureArray,
+    from_a: BoolArray,
+    a: tuple[TriangleSide, _Ends],
+    b: tuple[TriangleSide, _Ends],
 ) -> None:
     """Compute the points (3, k) where intervals begin or end: corners as they are, others on their sides.
 

@@ -153,7 +153,7 @@ def _reach_plane(above: TriangleTable, i: IntArray, below: TriangleTable, j: Int
     return np.flatnonzero(between)
 
 
-class Side(NamedTuple):
+class TriangleSide(NamedTuple):
     """The triangles of one mesh, and where their corners are from the planes of those of the other mesh."""
 
     triangles: TriangleRows
@@ -164,10 +164,10 @@ class Side(NamedTuple):
     error: FloatArray
     """(k,) their rounding."""
 
-    def take(self, indices: IntArray) -> Side:
+    def take(self, indices: IntArray) -> TriangleSide:
         """Return some of the triangles."""
         triangles, signs, heights, error = self
-        return Side(
+        return TriangleSide(
             triangles.take(indices), signs.take(indices, axis=1), heights.take(indices, axis=1), error.take(indices)
         )
 
@@ -177,7 +177,7 @@ class Side(NamedTuple):
         return (self.signs[0] != 0) & (self.signs[0] == self.signs[1]) & (self.signs[1] == self.signs[2])
 
 
-def both_sides(a: TriangleRows, b: TriangleRows) -> tuple[Side, Side, int]:
+def both_sides(a: TriangleRows, b: TriangleRows) -> tuple[TriangleSide, TriangleSide, int]:
     """Return the sides of triangles a[k] and b[k] whose boxes overlap, and how many signs floats left open."""
     # Where boxes overlap, no difference of coordinates is more than the sides of both together.
     reach = a.rows[13] + b.rows[13]
@@ -190,7 +190,7 @@ def both_sides(a: TriangleRows, b: TriangleRows) -> tuple[Side, Side, int]:
         signs = (heights > error).view(np.int8)
         signs -= heights < -error
         unsure.append(np.divmod(np.flatnonzero(signs == 0), heights.shape[1]))
-        sides.append(Side(own, signs, heights, error))
+        sides.append(TriangleSide(own, signs, heights, error))
     # All at once: few are left, and many steps are taken for them.
     corners = [
         np.concatenate([p, own.pick(which, k)])

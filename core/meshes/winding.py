@@ -114,12 +114,12 @@ def _winding(points: ArrayLike, mesh: Surface, asked: int, progress: Progress | 
     report_progress(progress, 0.0)
     count = len(array)
     total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
-    faces, number = _Faces.of(array, mesh), len(mesh.triangles)
+    faces, number = _SolidAngles.of(array, mesh), len(mesh.triangles)
     if count + asked < _MANY or (count + asked) * number <= _FEW:
         for part in chunks(count, _BATCH // number, progress):
             faces.add_all(part, total, touching)
     else:
-        descent = _Descent.of(mesh, faces)
+        descent = _WindingDescent.of(mesh, faces)
         for part in chunks(count, _POINTS):
             of = np.arange(part.start, part.stop)
             descent.add(of, total, touching, subrange(progress, part.start / count, part.stop / count))
@@ -129,7 +129,7 @@ def _winding(points: ArrayLike, mesh: Surface, asked: int, progress: Progress | 
 
 
 @dataclass(frozen=True, eq=False)
-class _Faces:
+class _SolidAngles:
     """Points and triangles, whose solid angles from there are added up."""
 
     points: FloatArray
@@ -143,7 +143,7 @@ class _Faces:
     """(m,) how often each triangle counts; None where each counts once."""
 
     @classmethod
-    def of(cls, points: FloatArray, mesh: Surface) -> _Faces:
+    def of(cls, points: FloatArray, mesh: Surface) -> _SolidAngles:
         """Return those of all triangles of a mesh."""
         reach = max(float(np.abs(corner).max()) for corner in mesh.reach)
         exponent = scale_exponent(max(reach, float(np.abs(points).max(initial=0.0))))
@@ -206,11 +206,11 @@ def _angles(a: FloatArray, b: FloatArray, c: FloatArray) -> tuple[FloatArray, Bo
 
 
 @dataclass(frozen=True, eq=False)
-class _Descent:
+class _WindingDescent:
     """The descent of points in the tree of a mesh: what they are outside of is replaced by a fan."""
 
-    faces: _Faces
-    fans: _Faces
+    faces: _SolidAngles
+    fans: _SolidAngles
     """The triangles of all fans."""
     tree: Bvh
     low: FloatArray
@@ -223,7 +223,7 @@ class _Descent:
     """(m,) how many its fan has."""
 
     @classmethod
-    def of(cls, mesh: Surface, faces: _Faces) -> _Descent:
+    def of(cls, mesh: Surface, faces: _SolidAngles) -> _WindingDescent:
         """Return the descent of the tree of a mesh."""
         fans = fans_of(mesh)
         triangles = fans.triangles[:, ::-1] if mesh.is_turned else fans.triangles

@@ -215,10 +215,10 @@ def _gjk(
         x = largest = 1.0
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
-    found, settled = _Search(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
+    found, settled = _SimplexWalk(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
     if not settled:  # mutant: gjk-never-starts-again-exactly
         # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
-        exact, _ = _Search(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
+        exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
     return found
 
@@ -248,7 +248,7 @@ _FLOATS = _Arithmetic(nearest_on_simplex, barycentric)
 _WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weights_exactly(simplex))
 
 
-class _Search:
+class _SimplexWalk:
     """The walk over simplices of A - B, in floats or in exact arithmetic."""
 
     def __init__(self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic) -> None:

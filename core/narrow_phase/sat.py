@@ -112,7 +112,7 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
     S0.5, S1.3, S1.4, S1.6, S1.7.
     """
     validate_polytopes(a, b)
-    search = _Search(a, b, early_exit, candidates)
+    search = _AxisSearch(a, b, early_exit, candidates)
     search.facets()
     if not search.done and a.dim == 3:  # mutant: sat-no-edge-pairs
         search.edges()
@@ -142,7 +142,7 @@ class _Axes(NamedTuple):
         return normal + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
-class _Search:
+class _AxisSearch:
     """The axes measured so far."""
 
     def __init__(self, a: Polytope, b: Polytope, early_exit: bool, candidates: bool) -> None:

@@ -78,7 +78,7 @@ def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
     exponent = extreme_exponent(a, b)
     if exponent:
         contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
-    return Verification((*form, *_Pair(contact, a, b, exponent != 0).checks()), width)
+    return Verification((*form, *_ReportedCompounds(contact, a, b, exponent != 0).checks()), width)
 
 
 def _faults(c: Contact, dim: int) -> Iterator[str]:
@@ -145,7 +145,7 @@ class _Measured(NamedTuple):
         return max((proven.upper - proven.lower for proven in self.bounds), default=0.0)
 
 
-class _Pair:
+class _ReportedCompounds:
     """Two compounds of ordinary size and what was reported of them."""
 
     def __init__(self, contact: Contact, a: Compound, b: Compound, scaled: bool) -> None:

@@ -35,7 +35,7 @@ _CHUNK = 1 << 13
 _FITS = "the relation fits what is inside of what"
 
 
-class Side(NamedTuple):
+class SolidSide(NamedTuple):
     """One of the two solids."""
 
     solid: Solid
@@ -44,7 +44,9 @@ class Side(NamedTuple):
     curved: bool
 
 
-def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def check_inside(
+    contact: Contact, crossing: bool, a: SolidSide, b: SolidSide, band: float, limit: float
+) -> list[Check]:
     """Return whether the relation of two solids that are not apart agrees with where their points are.
 
     `crossing` is whether triangles meet, `band` the half-width of TOUCHING, `limit` how far what is inside may stick
@@ -68,7 +70,7 @@ def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float
     return []
 
 
-def _coincident(a: Side, b: Side, limit: float) -> list[Check]:
+def _coincident(a: SolidSide, b: SolidSide, limit: float) -> list[Check]:
     if a.body.solid != b.body.solid:
         return [Check(_FITS, False, "coincident, but only one is a solid")]
     if a.body.solid and isinstance(a.solid, Mesh) and isinstance(b.solid, Mesh):
@@ -86,7 +88,7 @@ def _whole_inside(relation: Relation, inner: Body, outer: Body) -> list[Check]:
     return [Check(_FITS, all(parts) and not meet, words)]
 
 
-def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Check]:
+def _held(relation: Relation, inner: SolidSide, outer: SolidSide, limit: float) -> list[Check]:
     """Return whether no point looked at of `inner` is outside of `outer`; corners, then middles of triangles."""
     mesh = inner.body.mesh
     points = np.concatenate([mesh.points[np.unique(mesh.triangles)], mesh.points[mesh.triangles].mean(axis=1)])
@@ -104,7 +106,7 @@ def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Ch
     return checks
 
 
-def _penetrating(crossing: bool, a: Side, b: Side) -> list[Check]:
+def _penetrating(crossing: bool, a: SolidSide, b: SolidSide) -> list[Check]:
     if crossing or a.curved or b.curved:
         # The surfaces meet, or may: that nothing sticks out by more than the band is then no matter of loose parts.
         words = "the surfaces meet, and only corners could be looked at"
@@ -117,7 +119,7 @@ def _penetrating(crossing: bool, a: Side, b: Side) -> list[Check]:
     return [Check(_FITS, True, f"{sum(a_in_b)} of {len(a_in_b)} parts of A inside B, {sum(b_in_a)} of B inside A")]
 
 
-def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def _touching(contact: Contact, a: SolidSide, b: SolidSide, band: float, limit: float) -> list[Check]:
     """Return whether what touches leaves within the band; without a direction, whether no corner is deeper inside."""
     if contact.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
@@ -169,7 +171,7 @@ def are_separated(a: Body, *moved: Body) -> list[bool]:
     return [not (met or any(parts_inside(a, b)) or any(parts_inside(b, a))) for met, b in zip(meet, moved, strict=True)]
 
 
-def off_solid(point: FloatArray, side: Side) -> float:
+def off_solid(point: FloatArray, side: SolidSide) -> float:
     """Return how far a point is outside of a solid, or from a bare surface; about 0.0 inside."""
     if side.curved:
         assert not isinstance(side.solid, Mesh)

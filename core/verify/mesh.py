@@ -54,7 +54,7 @@ from .form import (
     optional,
     vector,
 )
-from .inside import Side, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
+from .inside import SolidSide, are_separated, check_inside, distances, least_turns, off_solid, parts_inside, turns
 from .mesh_depth import check_depth_proof, crossing_depth, proof_faults
 from .mesh_region import check_mesh_regions, region_faults
 from .pair_proof import pair_bounds
@@ -84,7 +84,9 @@ def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
     )
     if not all(check.ok for check in form):
         return Verification(form, float("nan"))
-    return Verification((*form, *_Pair(contact, (a, b), facets).checks()), contact.upper_bound - contact.lower_bound)
+    return Verification(
+        (*form, *_ReportedMesh(contact, (a, b), facets).checks()), contact.upper_bound - contact.lower_bound
+    )
 
 
 def _faults(c: Contact, magnitude: float) -> Iterator[str]:
@@ -141,7 +143,7 @@ def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
         yield f"kinds are {kinds!r}"
 
 
-class _Pair:
+class _ReportedMesh:
     """A mesh and another solid and what was reported of them."""
 
     def __init__(self, contact: Contact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
@@ -156,7 +158,7 @@ class _Pair:
             depth_proof=renumbered(contact.certificate.depth_proof, *counted),
         )
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
-        self.sides = tuple(map(Side, solids, (self.a, self.b), (found.curved > 0 for found in facets)))
+        self.sides = tuple(map(SolidSide, solids, (self.a, self.b), (found.curved > 0 for found in facets)))
         a, b = solids
         magnitude = max(a.magnitude, b.magnitude)
         self.promise = (

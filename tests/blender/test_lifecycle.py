@@ -357,13 +357,13 @@ def test_a_long_inspection_runs_beside_blender_without_a_limit(session: ModuleTy
     while job.progress == 0.0:
         time.sleep(0.01)
     done = pytest.approx(0.1 + 0.9 * 0.5)
-    assert slow.follow.status(bpy.context) == slow.follow.Status(
+    assert slow.follow.status(bpy.context) == slow.follow.PairStatus(
         "Updating", is_provisional=True, is_following=True, progress=done
     )
     slow.end()
     assert slow.job is None
     assert_fresh(session, 0.25)
-    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
+    assert slow.follow.status(bpy.context) == slow.follow.PairStatus("Up to date")
 
 
 def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_end(
@@ -397,10 +397,10 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(slow: Slo
     assert bpy.ops.contact_lens.cancel(work="inspection") == {"FINISHED"}
     assert job.wait(60.0)
     assert slow.follow._run() is None
-    assert slow.follow.status(bpy.context) == slow.follow.Status("First answer only", is_provisional=True)
+    assert slow.follow.status(bpy.context) == slow.follow.PairStatus("First answer only", is_provisional=True)
     slow.begin(1.625)
     slow.end()
-    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
+    assert slow.follow.status(bpy.context) == slow.follow.PairStatus("Up to date")
     assert inspection().contact.depth == pytest.approx(0.375)
 
 
@@ -409,7 +409,7 @@ def test_what_is_cancelled_without_a_first_answer_is_outdated(
 ) -> None:
     slow.change(1.75)
     follow.cancel(slow.scene)
-    assert follow.status(bpy.context) == follow.Status("Inspection cancelled", is_outdated=True)
+    assert follow.status(bpy.context) == follow.PairStatus("Inspection cancelled", is_outdated=True)
     assert follow.status(bpy.context).text == "Inspection cancelled"
 
 
@@ -421,7 +421,7 @@ def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
         slow.change(1.75 + 0.01 * k)
         shown.append(slow.follow.status(bpy.context))
         slow.now += 0.125
-    assert shown == [slow.follow.Status("Updating", is_pending=True, is_following=True)] * 12, "nothing flashes"
+    assert shown == [slow.follow.PairStatus("Updating", is_pending=True, is_following=True)] * 12, "nothing flashes"
     assert slow.begun == []
     showing = part("blender_addon.live.viewport")._showing(bpy.context, inspection())
     assert showing.is_pending
@@ -429,7 +429,7 @@ def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
     slow.settle()
     assert not slow.follow.status(bpy.context).is_pending
     slow.end()
-    assert slow.follow.status(bpy.context) == slow.follow.Status("Up to date")
+    assert slow.follow.status(bpy.context) == slow.follow.PairStatus("Up to date")
 
 
 def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
@@ -517,7 +517,7 @@ def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_re
     for x in (0.25, 4.0, 0.2):
         move(rings[1], x)
         first = inspection()
-        assert follow.status(bpy.context) == follow.Status("Updating", is_provisional=True, is_following=True)
+        assert follow.status(bpy.context) == follow.PairStatus("Updating", is_provisional=True, is_following=True)
         assert first.is_provisional
         assert session.stale_reason(bpy.context) == ""
         assert first.verify().ok
@@ -528,7 +528,7 @@ def test_first_answers_before_each_frame_are_bounds_that_the_whole_inspection_re
     monkeypatch.setattr(follow, "SETTLE_S", 0.0)
     while follow._following:
         follow._run()
-    assert follow.status(bpy.context) == follow.Status("Up to date")
+    assert follow.status(bpy.context) == follow.PairStatus("Up to date")
     whole = inspection()
     assert stored == [whole]
     assert whole.verification.ok
@@ -558,7 +558,7 @@ def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
         move(rings[1], x)
         assert session.stale_reason(bpy.context) == ""
         assert inspection().stage is session.Stage.CROSSING
-        assert follow.status(bpy.context) == follow.Status("Updating", is_provisional=True, is_following=True)
+        assert follow.status(bpy.context) == follow.PairStatus("Updating", is_provisional=True, is_following=True)
         return inspection()
 
     crossing = followed(0.25)

@@ -37,7 +37,7 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
     global core, overlay, shader, viewport, geometry, forms, labels, label_names, snapshot, view_room, outline
-    global CollisionProxy, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
+    global CollisionProxy, Stage, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
     drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "overlay_names", "picture")
     others = (
         "live.viewport",
@@ -54,7 +54,7 @@ def parts(addon: ModuleType) -> None:
     preferences, inspection = more
     core = import_module(f"{addon.__name__}.core")
     CollisionProxy = inspection.CollisionProxy
-    Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
+    Stage, UnitFormat, ConvexHull, contact = overlay.DrawingStage, units.UnitFormat, core.ConvexHull, core.contact
     LOOK = preferences.DEFAULT_LOOK
     STYLE = geometry.Style(LOOK)
     toggles = [field.name for field in fields(STYLE) if field.name.startswith("show_")]
@@ -282,7 +282,7 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
     p = PAIRS[name]()
     # As if a toolbar, a sidebar and a header were there, Blender's text and gizmo, and the panel of an operator.
     taken = ((30.0, 230.0, 190.0, 290.0), (310.0, 150.0, 400.0, 290.0), (30.0, 0.0, 130.0, 40.0))
-    room = labels.Room((30.0, 0.0, 400.0, 290.0), taken)
+    room = labels.LabelRoom((30.0, 0.0, 400.0, 290.0), taken)
     labels_seen = 0
     for view in views_around(p):
         notes = notes_of(p, view=view, room=room)
@@ -305,7 +305,7 @@ def test_a_label_far_from_its_arrow_has_a_line_to_it():
     ends, _ = projected(geometry.vector_ends(p.contact), view_of(p))
     x, y = ends.mean(axis=0)
     for half, count in (0.0, 0), (90.0, 1):
-        room = labels.Room((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
+        room = labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
         is_line = (notes_of(p, style, room=room).marks["color"] == np.float32(LOOK.color_vector)).all(axis=1)
         assert is_line.sum() == count * len(forms.QUAD)
 
@@ -313,14 +313,14 @@ def test_a_label_far_from_its_arrow_has_a_line_to_it():
 def test_an_object_that_is_out_of_view_is_not_named():
     p = pair(box(), box((2.4, 0.0, 0.0), (0.6, 0.6, 0.6)))
     pixels, _ = projected(p.shape_b.vertices, view_of(p))
-    beside = labels.Room((0.0, 0.0, float(pixels[:, 0].min()) - 1.0, 320.0))
+    beside = labels.LabelRoom((0.0, 0.0, float(pixels[:, 0].min()) - 1.0, 320.0))
     assert "B  Right" in [text.text for text in notes_of(p).texts]
     assert [text.text for text in notes_of(p, room=beside).texts if "gap" not in text.text] == ["A  Left"]
 
 
 def test_a_view_without_room_has_no_labels():
-    p, full = PAIRS["gap"](), labels.Room((0.0, 0.0, 480.0, 320.0), ((0.0, 0.0, 480.0, 320.0),))
-    for room in (labels.Room((200.0, 100.0, 230.0, 300.0)), labels.Room((100.0, 100.0, 400.0, 110.0)), full):
+    p, full = PAIRS["gap"](), labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((0.0, 0.0, 480.0, 320.0),))
+    for room in (labels.LabelRoom((200.0, 100.0, 230.0, 300.0)), labels.LabelRoom((100.0, 100.0, 400.0, 110.0)), full):
         assert not notes_of(p, room=room).texts
 
 
@@ -391,7 +391,7 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
     shown = {(space.overlay, "show_text"): 0, (space.overlay, "show_stats"): 0, (space, "show_gizmo"): 0}
     before = {(owner, name): getattr(owner, name) for owner, name in shown}
 
-    def room(*on: str) -> labels.Room:
+    def room(*on: str) -> labels.LabelRoom:
         for owner, name in shown:
             setattr(owner, name, name in on)
         with bpy.context.temp_override(**context):
@@ -426,7 +426,7 @@ def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypa
     drawn = {}
     follow = import_module(f"{viewport.__package__}.follow_pair")
     monkeypatch.setattr(viewport.session, "current", lambda context: "the result")
-    monkeypatch.setattr(follow, "status", lambda context: follow.Status("Up to date"))
+    monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus("Up to date"))
 
     def draw(*given: object) -> None:
         arguments = of_draw.bind(*given).arguments
@@ -435,11 +435,11 @@ def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypa
     of_draw = signature(overlay.draw)
     monkeypatch.setattr(viewport.overlay, "draw", draw)
     with bpy.context.temp_override(**view_3d()):
-        for part in Part.WORLD, Part.LABELS:
+        for part in Stage.WORLD, Stage.LABELS:
             viewport._draw_current(bpy.context, part)
         room = view_room.room_of(bpy.context)
         size = bpy.context.region.width, bpy.context.region.height
-    assert drawn == {Part.WORLD: ("the result", size, None), Part.LABELS: ("the result", size, room)}
+    assert drawn == {Stage.WORLD: ("the result", size, None), Stage.LABELS: ("the result", size, room)}
 
 
 def test_a_name_is_not_written_on_the_other_object():
@@ -447,7 +447,7 @@ def test_a_name_is_not_written_on_the_other_object():
     p = pair(box(size=(2.0, 2.0, 1.0)), box((0.0, 0.0, 1.0), (1.2, 1.2, 4.6)))
     view = view_of(p)
     nut, _ = projected(p.shape_a.vertices, view)
-    notes = notes_of(p, view=view, room=labels.Room((0.0, 0.0, 480.0, float(nut[:, 1].max()))))
+    notes = notes_of(p, view=view, room=labels.LabelRoom((0.0, 0.0, 480.0, float(nut[:, 1].max()))))
     (name,) = [area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "B  Right"]
     eye = np.linalg.inv(view[0])[:3, 3]
     inner = np.array(name) + (2.0, 2.0, -2.0, -2.0)
@@ -556,7 +556,7 @@ def picture(
             for shape in (p.shape_a, p.shape_b) if solid else ():
                 for piece in getattr(shape, "pieces", (shape,)):
                     draw_solid(snapshot.stand_in(piece), projection @ view_matrix)
-            overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, part or Part.ALL, **more)
+            overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, part or Stage.ALL, **more)
             return snapshot.read_pixels(*SIZE)
     finally:
         offscreen.free()
@@ -830,7 +830,9 @@ def test_while_a_result_is_on_its_way_outlines_are_where_the_objects_are(graphic
     one = picture(p, outlines_only, view=view, showing=pending, background=black, solid=False)
     other = picture(moved, outlines_only, view=view, background=black, solid=False)
     assert changed_by(one, other, 16).mean() < 0.003
-    rest = picture(p, replace(STYLE, show_hulls=False), black, view=view, part=Part.WORLD, showing=pending, solid=False)
+    rest = picture(
+        p, replace(STYLE, show_hulls=False), black, view=view, part=Stage.WORLD, showing=pending, solid=False
+    )
     assert not rest.any(), "nothing stays where the contact was"
 
 
@@ -883,12 +885,12 @@ def test_sizes_follow_the_interface_scale(graphics):
 
 def test_a_stale_result_is_faded(graphics):
     p = PAIRS["face_on_face"]()
-    pixels = picture(p, part=Part.WORLD, showing=geometry.Showing(is_stale=True), solid=False)
+    pixels = picture(p, part=Stage.WORLD, showing=geometry.Showing(is_stale=True), solid=False)
     assert lit(pixels, LOOK.color_a) == 0
-    assert lit(picture(p, part=Part.WORLD, solid=False), LOOK.color_a) > 300
+    assert lit(picture(p, part=Stage.WORLD, solid=False), LOOK.color_a) > 300
     p, only_arrow, black = PAIRS["shallow"](), replace(NOTHING, show_vector=True), (0.0, 0.0, 0.0)
     ring, stale = (
-        picture(p, only_arrow, black, part=Part.LABELS, showing=geometry.Showing(is_stale=each), solid=False)
+        picture(p, only_arrow, black, part=Stage.LABELS, showing=geometry.Showing(is_stale=each), solid=False)
         for each in (False, True)
     )
     assert ring.max() > 150
@@ -959,7 +961,7 @@ def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
     monkeypatch.setattr(viewport.session, "current", fail)
     monkeypatch.setattr(viewport, "_error", "")
     for _ in range(3):
-        viewport._draw(Part.WORLD)
+        viewport._draw(Stage.WORLD)
     assert len(calls) == 1
     assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
     assert "the shader is gone" in viewport.error()
@@ -969,7 +971,7 @@ def test_nothing_is_drawn_when_the_view_s_overlays_are_off(monkeypatch):
     monkeypatch.setattr(viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
     monkeypatch.setattr(viewport.session, "current", lambda context: pytest.fail("asked for a result"))
     monkeypatch.setattr(viewport, "_error", "")
-    viewport._draw(Part.WORLD)
+    viewport._draw(Stage.WORLD)
     assert viewport.error() == ""
 
 

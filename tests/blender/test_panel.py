@@ -175,7 +175,9 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert set(main().greyed) == {"Penetrating", "0.5 m", "along +X", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
     follow = part("blender_addon.live.follow_pair")
-    monkeypatch.setattr(follow, "status", lambda context: follow.Status("Updating", is_pending=True, is_following=True))
+    monkeypatch.setattr(
+        follow, "status", lambda context: follow.PairStatus("Updating", is_pending=True, is_following=True)
+    )
     assert result() == ["...", "Updating"], "the answer is on its way"
     assert drawn("measurements").texts == [word if word in numbers[::2] else "..." for word in numbers]
     monkeypatch.undo()
@@ -207,7 +209,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
 ) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     follow = part("blender_addon.live.follow_pair")
-    monkeypatch.setattr(follow, "status", lambda context: follow.Status(**state))
+    monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus(**state))
     panel = main()
     assert state["text"] in panel.texts
     assert [each for each in panel.icons if each in ("CHECKMARK", "SORTTIME", "ERROR")] == [icon]
@@ -218,7 +220,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
 def test_progress_stands_in_place_of_the_reason_why_there_is_no_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main().texts[-1] == "Select two objects"
     follow = part("blender_addon.live.follow_pair")
-    monkeypatch.setattr(follow, "status", lambda context: follow.Status(progress=0.25))
+    monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus(progress=0.25))
     assert (main().texts[-1], main().bars) == ("Inspecting: 25 %", ["Inspecting: 25 %"])
 
 
@@ -476,7 +478,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     assert "Depth is 0.25 to 0.5 m" in main().greyed, "outdated"
 
     follow = part("blender_addon.live.follow_pair")
-    status = follow.Status("Updating", is_pending=True, is_following=True)
+    status = follow.PairStatus("Updating", is_pending=True, is_following=True)
     with monkeypatch.context() as patch:
         patch.setattr(follow, "status", lambda context: status)
         assert warnings() == ["Depth is ..."]

@@ -94,3 +94,14 @@ def test_private_words_are_found_and_code_is_not_read() -> None:
         assert private_words(text), text
     for text in ("half-way", "always", "It is no longer there", "share a mesh", "students", "every check holds"):
         assert not private_words(text), text
+
+
+def test_names_of_classes_are_unique_in_the_product() -> None:
+    found: dict[str, list[str]] = {}
+    for path in files():
+        if path.suffix == ".py":
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert len(found) > 300
+    assert not {name: paths for name, paths in found.items() if len(paths) > 1}

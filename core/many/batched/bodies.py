@@ -18,7 +18,7 @@ from ...shapes.polytope import Polytope
 from ...shapes.shape import even_scales
 from ...tolerance import EXTREME_EXPONENT, LARGEST_COORDINATE
 from ...types import BoolArray, FloatArray, IntArray, read_only
-from .boxes import OrientedBoxes
+from .boxes import BoxColumns
 from .hull_table import HullTable
 from .poses import affine_rows
 from .shape_tables import ShapeTables
@@ -110,12 +110,12 @@ class Bodies:
         return known
 
     @cached_property
-    def boxes(self) -> tuple[OrientedBoxes, IntArray]:
+    def boxes(self) -> tuple[BoxColumns, IntArray]:
         """The boxes, and the column (n,) of each body among them, if it is one."""
         return self._boxes[1:]
 
     @cached_property
-    def _boxes(self) -> tuple[BoolArray, OrientedBoxes, IntArray]:
+    def _boxes(self) -> tuple[BoolArray, BoxColumns, IntArray]:
         tables, known = self.tables, self.tables.is_box.take(self.index)
         if self._poses is None:
             return known, tables.boxes, tables.place_of_box.take(self.index)

@@ -25,7 +25,7 @@ from ...progress import Progress
 from ...tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
 from ...types import BoolArray, FloatArray, IntArray
 from .box_contacts import BoxAxes, inverse, measure_axes
-from .boxes import SINGLE_ROUNDING, OrientedBoxes
+from .boxes import SINGLE_ROUNDING, BoxColumns
 from .vectors import CHUNK, SingleArray, chunks, dot, einsum
 
 _TIE = 8.0
@@ -171,7 +171,7 @@ class _Workspace:
 class SingleChunks:
     """Workspaces in single precision, one for the pairs of a chunk and one for those that are left of it."""
 
-    def __init__(self, boxes: OrientedBoxes, count: int) -> None:
+    def __init__(self, boxes: BoxColumns, count: int) -> None:
         self._boxes, self._memory = boxes, np.empty((2, _ROWS * count), dtype=np.float32)
 
     def spheres(self, i: IntArray, j: IntArray) -> tuple[SingleArray, SingleArray, SingleArray]:
@@ -199,7 +199,7 @@ class SingleChunks:
         return work
 
 
-def double_chunks(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tuple[slice, _Workspace]]:
+def double_chunks(boxes: BoxColumns, i: IntArray, j: IntArray) -> Iterator[tuple[slice, _Workspace]]:
     """Yield boxes i (n,) and j (n,) with the overlaps of their faces in double precision, some at a time."""
     size = CHUNK // 4
     memory, table = np.empty(_ROWS * min(len(i), size)), boxes.frames[3:15]
@@ -209,7 +209,7 @@ def double_chunks(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tu
         yield part, work
 
 
-def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> BoxAxes:
+def box_axes(boxes: BoxColumns, i: IntArray, j: IntArray) -> BoxAxes:
     """Return the decisive axes of boxes i (n,) and j (n,): that of the least overlap, or of the widest gap.
 
     Axes that are equally good within BOX_PREFER_FACE are taken in the order of `BoxAxes.axis`, faces first. Source:
@@ -220,7 +220,7 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> BoxAxes:
 
 
 def near_box_axes(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, limit: FloatArray | float
+    boxes: BoxColumns, i: IntArray, j: IntArray, limit: FloatArray | float
 ) -> tuple[IntArray, BoxAxes, BoxSlabs]:
     """Return which pairs of boxes i (n,) and j (n,) no face separates by more than `limit`, (n,) or one for all, in the
     order of what decides; their decisive axes; and the slabs across that face of all others."""
@@ -261,7 +261,7 @@ def near_box_axes(
 
 
 def boxes_intersect(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+    boxes: BoxColumns, i: IntArray, j: IntArray, progress: Progress | None = None
 ) -> tuple[BoolArray, IntArray]:
     """Return (n,) whether boxes i (n,) and j (n,) intersect, and which pairs are too near to touching along a product
     of nearly parallel edges for this to be sure.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...tolerance import BATCH_MISS
 from ...types import BoolArray, FloatArray, IntArray
-from .boxes import OrientedBoxes
+from .boxes import BoxColumns
 from .vectors import dot, einsum
 
 AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
@@ -79,7 +79,7 @@ class BoxAxes:
         return (miss <= (BATCH_MISS * tolerance) ** 2) & (rise > 0.5 * _FLAT * tolerance)
 
 
-def measure_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> tuple[IntArray, BoxAxes]:
+def measure_axes(boxes: BoxColumns, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> tuple[IntArray, BoxAxes]:
     """Return what these axes (n,) show of boxes i (n,) and j (n,), and in which order: faces of A, of B, edges."""
     face_a, edge = axis < 3, axis >= 6
     groups = np.flatnonzero(face_a), np.flatnonzero(~(face_a | edge)), np.flatnonzero(edge)
@@ -98,7 +98,7 @@ def measure_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[n
     return order, BoxAxes(axis, rows)
 
 
-def _measure_faces(boxes: OrientedBoxes, p: IntArray, q: IntArray, face: NDArray[np.int8], rows: FloatArray) -> None:
+def _measure_faces(boxes: BoxColumns, p: IntArray, q: IntArray, face: NDArray[np.int8], rows: FloatArray) -> None:
     """Fill in rows (13, n) but the last for faces (n,) of boxes p (n,) and a vertex of boxes q (n,)."""
     out, on_p, vertex = rows[:3], rows[3:6], rows[6:9]
     across, first, second = boxes.sides(face.astype(np.intp), p, 0, 1, 2)
@@ -135,7 +135,7 @@ def _measure_faces(boxes: OrientedBoxes, p: IntArray, q: IntArray, face: NDArray
     np.minimum.reduce(rise, axis=0, out=rows[11])
 
 
-def _measure_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8], rows: FloatArray) -> None:
+def _measure_edges(boxes: BoxColumns, i: IntArray, j: IntArray, axis: NDArray[np.int8], rows: FloatArray) -> None:
     """Fill in rows (13, n) but the last for products of an edge of boxes i (n,) and one of boxes j (n,)."""
     normal, on_a, on_b = rows[:3], rows[3:6], rows[6:9]
     a, a1, a2 = boxes.sides(AXIS_OF_A.take(axis), i, 0, 1, 2)
@@ -191,7 +191,7 @@ def inverse(order: IntArray) -> IntArray:
     return place
 
 
-def boxes_inside(boxes: OrientedBoxes, i: IntArray, j: IntArray, slack: FloatArray) -> tuple[BoolArray, BoolArray]:
+def boxes_inside(boxes: BoxColumns, i: IntArray, j: IntArray, slack: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return (n,) whether boxes i (n,) are inside boxes j (n,) and (n,) j inside i.
 
     No part may stick out of the faces by more than `slack` (n,).

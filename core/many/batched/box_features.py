@@ -20,7 +20,7 @@ import numpy as np
 from ...shapes.box import Box
 from ...shapes.feature import Feature, FeatureKind
 from ...types import BoolArray, FloatArray, IntArray
-from .boxes import OrientedBoxes
+from .boxes import BoxColumns
 from .vectors import add_rows, einsum
 
 
@@ -76,7 +76,7 @@ class SupportFeatures:
     @classmethod
     def of(
         cls,
-        boxes: OrientedBoxes,
+        boxes: BoxColumns,
         numbers: IntArray,
         basis: FloatArray,
         origin: FloatArray,

@@ -24,7 +24,7 @@ from ...runs import next_in_loops
 from ...tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ...types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
-from .boxes import OrientedBoxes
+from .boxes import BoxColumns
 from .hull_features import ON_ONE_LINE
 from .pair_regions import RegionMeasures
 from .vectors import add_rows, chunks, cross, dot, einsum, length
@@ -78,7 +78,7 @@ class BoxRegions:
     """(n, 3)."""
     _planes: list[_Plane]
     """Of the chunks."""
-    _boxes: OrientedBoxes
+    _boxes: BoxColumns
 
     @cached_property
     def features(self) -> IntArray:
@@ -122,7 +122,7 @@ class BoxRegions:
 
 
 def box_regions(
-    boxes: OrientedBoxes,
+    boxes: BoxColumns,
     i: IntArray,
     j: IntArray,
     normal: FloatArray,
@@ -155,7 +155,7 @@ def box_regions(
 
 
 def _regions_of(
-    boxes: OrientedBoxes,
+    boxes: BoxColumns,
     i: IntArray,
     j: IntArray,
     normal: FloatArray,

@@ -34,7 +34,7 @@ _SMALLEST_RADIUS = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class OrientedBoxes:
+class BoxColumns:
     """Many boxes that are not sheared, one column per box. World frame, unit of the coordinates; read-only."""
 
     frames: FloatArray
@@ -46,7 +46,7 @@ class OrientedBoxes:
         return int(self.frames.shape[1])
 
     @classmethod
-    def of(cls, boxes: Sequence[Box], corners: tuple[FloatArray, FloatArray] | None = None) -> OrientedBoxes:
+    def of(cls, boxes: Sequence[Box], corners: tuple[FloatArray, FloatArray] | None = None) -> BoxColumns:
         """Return boxes, which must not be sheared, as columns; flat ones too. `corners` (3, n) are those of their
         bounding boxes, if they are known."""
         low, high = corners_of(boxes, 3) if corners is None else corners
@@ -55,7 +55,7 @@ class OrientedBoxes:
         return cls.from_poses((0.5 * low + 0.5 * high).T, axes, half)
 
     @classmethod
-    def from_poses(cls, centers: FloatArray, axes: FloatArray, half: FloatArray) -> OrientedBoxes:
+    def from_poses(cls, centers: FloatArray, axes: FloatArray, half: FloatArray) -> BoxColumns:
         """Return n boxes with centres (n, 3), orthonormal axes (n, 3, 3) in rows, and half sizes (n, 3), unchecked."""
         frames = np.empty((20, len(centers)))
         frames[:3], frames[3:12], frames[12:15] = centers.T, axes.reshape(-1, 9).T, half.T
@@ -63,7 +63,7 @@ class OrientedBoxes:
             _complete(frames[:, part], 0.0, 0.0)
         return cls(read_only(frames))
 
-    def posed(self, numbers: IntArray, poses: FloatArray, rows: IntArray) -> tuple[BoolArray, OrientedBoxes]:
+    def posed(self, numbers: IntArray, poses: FloatArray, rows: IntArray) -> tuple[BoolArray, BoxColumns]:
         """Return which of boxes `numbers` (m,) are solid boxes, not sheared ones, in `rows` (m,) of affine matrices
         (r, 4, 4); and those."""
         frames, solid = np.empty((20, len(numbers))), np.empty(len(numbers), dtype=bool)
@@ -75,7 +75,7 @@ class OrientedBoxes:
                 solid[part] = _transform(columns, affine_rows(poses, rows[part]), self._upright)
         if not solid.all():
             frames = frames.take(np.flatnonzero(solid), axis=1)
-        return solid, OrientedBoxes(read_only(frames))
+        return solid, BoxColumns(read_only(frames))
 
     @cached_property
     def _upright(self) -> bool:

@@ -17,7 +17,7 @@ from ...shapes.diameters import diameters_of
 from ...shapes.polytope import Polytope
 from ...shapes.shape import Shape
 from ...types import BoolArray, FloatArray, IntArray
-from .boxes import OrientedBoxes
+from .boxes import BoxColumns
 from .hull_table import HullTable
 from .sizes import Sizes, corners_of, radii_about_middles
 
@@ -82,12 +82,12 @@ class ShapeTables:
         return np.cumsum(self.is_box) - 1
 
     @cached_property
-    def boxes(self) -> OrientedBoxes:
+    def boxes(self) -> BoxColumns:
         """The boxes."""
         numbers = np.flatnonzero(self.is_box)
         chosen = (self.shapes[k] for k in numbers.tolist())
         sizes = self.sizes.take(numbers)
-        return OrientedBoxes.of([shape for shape in chosen if isinstance(shape, Box)], (sizes.low, sizes.high))
+        return BoxColumns.of([shape for shape in chosen if isinstance(shape, Box)], (sizes.low, sizes.high))
 
     def hulls(self, wanted: IntArray, progress: Progress | None = None) -> tuple[HullTable, IntArray]:
         """Return a table with the polytopes `wanted` (m,) and perhaps others, and the place (n,) of each shape in it.

@@ -18,7 +18,7 @@ from contact_lens.core.many.batched.box_axes import (
     near_box_axes,
 )
 from contact_lens.core.many.batched.box_regions import BoxRegions, box_regions
-from contact_lens.core.many.batched.boxes import OrientedBoxes
+from contact_lens.core.many.batched.boxes import BoxColumns
 from contact_lens.core.many.batched.depth import hull_depths
 from contact_lens.core.many.batched.distance import hull_distances
 from contact_lens.core.many.batched.first_hulls import VERTICES, first_hulls
@@ -42,7 +42,7 @@ from .test_contacts import shapes_of_kind
 def test_the_decisive_axis_of_boxes_is_that_of_one_pair(kind, count):
     """What single precision leaves out must be worse for sure, however boxes differ in size, and whatever ties."""
     shapes = make_boxes(150, kind)
-    table = OrientedBoxes.of(shapes)
+    table = BoxColumns.of(shapes)
     i, j = np.ascontiguousarray(random_pairs(count, 150, seed=count).T)
     found = box_axes(table, i, j)
     limit = np.where(np.arange(count) % 2, 0.0, 0.1)
@@ -88,7 +88,7 @@ def test_the_decisive_axis_of_boxes_is_that_of_one_pair(kind, count):
 
 def test_few_boxes_are_measured_as_many_are():
     """In place, numpy 2.4 negates numbers wrongly that are 64 bytes apart, as those of eight pairs are."""
-    table = OrientedBoxes.of(make_boxes(150, "turned"))
+    table = BoxColumns.of(make_boxes(150, "turned"))
     i, j = np.ascontiguousarray(random_pairs(1_000, 150, seed=3).T)
     many = box_axes(table, i, j)
     for start in range(0, 900, 30):
@@ -102,8 +102,8 @@ def test_few_boxes_are_measured_as_many_are():
 def test_boxes_from_poses_are_those_from_shapes():
     shapes = make_boxes(60, "turned")
     rows = (np.array([getattr(box, name) for box in shapes]) for name in ("center", "axes", "half"))
-    posed = OrientedBoxes.from_poses(*rows)
-    assert np.array_equal(OrientedBoxes.of(shapes).frames, posed.frames)
+    posed = BoxColumns.from_poses(*rows)
+    assert np.array_equal(BoxColumns.of(shapes).frames, posed.frames)
     for bounds, k in zip(posed.bounds(), (0, 1), strict=True):
         assert np.allclose(bounds.T, [box.bounds[k] for box in shapes], atol=1e-14)
 
@@ -143,7 +143,7 @@ def regions_of(shapes: list[Box], found: Contacts, swapped: bool = False) -> Box
     normal, points = found.normal.T, (found.point_on_a.T, found.point_on_b.T)
     normal, points = (-normal, points[::-1]) if swapped else (normal, points)
     band = 1e-6 * extents.min(axis=0)
-    return box_regions(OrientedBoxes.of(shapes), a, b, normal, band, extents, magnitudes.max(axis=0), *points)
+    return box_regions(BoxColumns.of(shapes), a, b, normal, band, extents, magnitudes.max(axis=0), *points)
 
 
 @pytest.mark.parametrize("kind", [*BOX_KINDS, "turned faces", "aligned", "flush", "beside", "corner", "contained"])

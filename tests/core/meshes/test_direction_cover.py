@@ -14,7 +14,7 @@ from contact_lens.core import Capsule, Cone, Cylinder, Ellipsoid
 from contact_lens.core.curved.direction_cover import (
     COVER_ROUNDING,
     _bounds,
-    _Cells,
+    _DirectionCells,
     _least,
     _patches,
     cover,
@@ -86,11 +86,11 @@ def test_the_least_value_of_a_form_is_right_to_rounding_however_nearly_singular(
 # Cells without gaps
 
 
-def random_cells(rng: np.random.Generator, count: int) -> _Cells:
+def random_cells(rng: np.random.Generator, count: int) -> _DirectionCells:
     pole = rng.choice([0.0, 0.0, 0.0, 1.0, -1.0], count)
     reach = np.where(pole[:, None] == 0.0, [3.0, 1.1], [0.08, 0.08])
     half = np.where(pole[:, None] == 0.0, [0.19, 0.3], [0.08, 0.08]) * 10.0 ** rng.uniform(-9.0, 0.0, (count, 2))
-    return _Cells(rng.uniform(-1.0, 1.0, (count, 2)) * reach, half, pole)
+    return _DirectionCells(rng.uniform(-1.0, 1.0, (count, 2)) * reach, half, pole)
 
 
 def test_halves_of_a_cell_contain_all_of_it():
@@ -100,7 +100,7 @@ def test_halves_of_a_cell_contain_all_of_it():
     first = rng.random(400) < 0.5
     halves = cells.halve(first)
 
-    def ends(cells: _Cells, k: int, side: int) -> tuple[Fraction, Fraction]:
+    def ends(cells: _DirectionCells, k: int, side: int) -> tuple[Fraction, Fraction]:
         middle, half = Fraction(float(cells.middle[k, side])), Fraction(float(cells.half[k, side]))
         return middle - half, middle + half
 

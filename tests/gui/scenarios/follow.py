@@ -41,7 +41,7 @@ def steps(window: Any) -> Iterator[float]:
 
     def noted(inspection: Any, *arguments: Any, **options: Any) -> None:
         part, showing = arguments[4], arguments[6]
-        if overlay.Part.WORLD in part:
+        if overlay.DrawingStage.WORLD in part:
             shown = bpy.context.scene.objects["Crate"].matrix_world.translation.x
             drawn.append(
                 {
