@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +22,14 @@ def environment_of(folder: Path, **more: str) -> dict[str, str]:
     Blender that finds it set reports so."""
     inherited = {name: value for name, value in os.environ.items() if name != "OCIO"}
     return {**inherited, "BLENDER_USER_RESOURCES": str(folder / "profile"), **more}
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
+    """Wait for what happens in another process, for longer than any machine takes."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happens"
+        time.sleep(0.05)
 
 
 def in_process(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:

@@ -313,7 +313,7 @@ class Slow:
         """Let time pass until the whole inspection runs; return what runs."""
         self.now += 2.0 * self.follow.SETTLE_S
         count = self.begun.count("whole")
-        for _ in range(1000):
+        for _ in range(6000):
             self.follow._run()
             if self.begun.count("whole") > count:
                 return self.job
@@ -692,7 +692,7 @@ def settled(
 
     def settle() -> None:
         update()
-        for _ in range(1000):
+        for _ in range(6000):
             if not follow._following:
                 return
             follow._run()

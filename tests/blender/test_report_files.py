@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +25,7 @@ import bpy
 import pytest
 
 from ..schemas import read_json, validated
-from .processes import environment_of, in_process, installed, modules_of
+from .processes import environment_of, in_process, installed, modules_of, wait_until
 from .reports import KINDS, load_report, outputs, run, run_json, table_of
 from .scenes import collection_of, cube, fresh, inspect, instance_of, link, mesh_object, pane, part, save_scene, sheet
 
@@ -230,11 +229,12 @@ def in_the_middle(addon: ModuleType, folder: Path, paths: dict[str, Path]) -> It
     ) as process:
         try:
             partials = [Path(f"{path}.partial") for path in paths.values()]
-            give_up = time.monotonic() + 60.0
-            while not all(path.exists() and path.read_bytes().count(b"\n") > 2 for path in partials):
-                assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() < give_up, "no partial report grows"
-                time.sleep(0.05)
+
+            def all_grow() -> bool:
+                return all(path.exists() and path.read_bytes().count(b"\n") > 2 for path in partials)
+
+            wait_until(lambda: process.poll() is not None or all_grow())
+            assert process.poll() is None, process.communicate()[1]
             yield process
         finally:
             process.kill()

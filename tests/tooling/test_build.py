@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-import time
+import threading
 import zipfile
 from collections import namedtuple
 from collections.abc import Callable
@@ -329,10 +329,18 @@ def test_the_newest_blender_that_is_there_is_taken(build: ModuleType, monkeypatc
 def test_an_environment_reports_how_large_it_became_and_on_a_terminal_while_it_is_made(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    looks, size_of = threading.Semaphore(0), build.size_of
+
+    def look(folder: Path) -> int:
+        looks.release()
+        return size_of(folder)
+
     def download(python: Path, *_: object) -> None:
         (python.parent / "large").write_bytes(bytes(3_000_000))
-        time.sleep(0.2)
+        if sys.stdout.isatty():
+            assert all(looks.acquire(timeout=60.0) for _ in range(4)), "one is of the environment before"
 
+    monkeypatch.setattr(build, "size_of", look)
     monkeypatch.setattr(build, "pip", download)
     monkeypatch.setattr(build, "PROGRESS_PAUSE", 0.02)
     monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from contact_lens.core import Box, Contact, ConvexHull, contact
 from contact_lens.core.bounding.bounding_sphere import Spheres
@@ -25,7 +27,6 @@ KINDS_2D = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 4), ("kdop
 KINDS = [(kind, k, 3) for kind, k in KINDS_3D] + [(kind, k, 2) for kind, k in KINDS_2D]
 every_kind = pytest.mark.parametrize(("kind", "k", "dim"), KINDS)
 
-SMALL = (1e-322, 1e-320, 1e-316, 1e-312, 1e-308)
 LEAST = 5e-324
 
 
@@ -122,18 +123,22 @@ def assert_every_point_is_inside(kind: str, k: int | None, points: np.ndarray, s
     assert (volumes.take(owner).gap(alone) == 0.0).all()
 
 
-@pytest.mark.fast_cases(12)
 @every_kind
-@pytest.mark.parametrize("seed", range(4))
+@settings(max_examples=1)
+@given(seed=st.integers(0, 9999))
 def test_every_point_is_inside_even_in_exact_arithmetic(kind, k, dim, seed):
     assert_every_point_is_inside(kind, k, *groups(seed, dim))
 
 
-@pytest.mark.fast_cases(20)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("size", [*SMALL, 1e-200, 1e-9, 1e12, 1e200, 1e300])
-def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(kind, k, dim, size):
-    assert_every_point_is_inside(kind, k, *groups_of_size(size, dim))
+@settings(max_examples=4)
+@given(exponent=st.floats(-322.0, 300.0))
+@example(exponent=-322.0)
+@example(exponent=-312.0)
+@example(exponent=300.0)
+def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(kind, k, dim, exponent):
+    assert_every_point_is_inside(kind, k, *groups_of_size(10.0**exponent, dim))
 
 
 @pytest.mark.parametrize("points", [[[0, 0], [1, 2]], [[0, 0], [3, 1]], [[0, 0], [2, 1], [1, 3]], [[0, 0], [0, 1]]])
@@ -179,28 +184,30 @@ def assert_same(volumes: Volumes, other: Volumes, points: np.ndarray, exact: boo
             np.testing.assert_allclose(getattr(volumes, name), getattr(other, name), rtol=1e-9, atol=tolerance(points))
 
 
-@pytest.mark.fast_cases(10)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_groups_are_measured_alike_alone_together_and_among_others(kind, k, dim, size):
-    count = 300 if kind == "obb" and size > 3 else 10_000
-    points = np.random.default_rng(size).normal(size=(count * size, dim))
-    starts = np.arange(0, count * size, size)
-    alike = bounding_volumes(kind, points, starts, k=k)
-    more = np.concatenate([points, np.zeros((5, dim))])
-    among = bounding_volumes(kind, more, np.append(starts, count * size), k=k).take(np.arange(count))
-    assert_same(alike, among, points, exact=kind in ("aabb", "kdop"))  # there are formulas for few points
-    for i in range(0, count, 97):
-        alone = bounding_volumes(kind, points[starts[i] : starts[i] + size], k=k)
-        assert_same(alone, alike.take([i]), points, exact=kind in ("aabb", "kdop"))
+def test_groups_are_measured_alike_alone_together_and_among_others(kind, k, dim):
+    for size in (1, 2, 3, 4):
+        count = 300 if kind == "obb" and size > 3 else 10_000
+        points = np.random.default_rng(size).normal(size=(count * size, dim))
+        starts = np.arange(0, count * size, size)
+        alike = bounding_volumes(kind, points, starts, k=k)
+        more = np.concatenate([points, np.zeros((5, dim))])
+        among = bounding_volumes(kind, more, np.append(starts, count * size), k=k).take(np.arange(count))
+        assert_same(alike, among, points, exact=kind in ("aabb", "kdop"))  # there are formulas for few points
+        for i in range(0, count, 97):
+            alone = bounding_volumes(kind, points[starts[i] : starts[i] + size], k=k)
+            assert_same(alone, alike.take([i]), points, exact=kind in ("aabb", "kdop"))
 
 
-@pytest.mark.fast_cases(9)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
-def test_triangles_of_a_mesh_have_the_volumes_of_their_corners(kind, k, dim, size):
+@settings(max_examples=2)
+@given(exponent=st.floats(-300.0, 300.0))
+@example(exponent=-300.0)
+def test_triangles_of_a_mesh_have_the_volumes_of_their_corners(kind, k, dim, exponent):
     rng = np.random.default_rng(2)
-    points = rng.normal(size=(400, dim)) * size
+    points = rng.normal(size=(400, dim)) * 10.0**exponent
     triangles = rng.integers(0, 400, (20_000 if kind in ("aabb", "kdop") else 500, 3))
     of_corners = bounding_volumes(kind, points[triangles].reshape(-1, dim), np.arange(0, triangles.size, 3), k=k)
     assert_same(volumes_of_triangles(kind, points, triangles, k=k), of_corners, points, exact=True)
@@ -246,9 +253,11 @@ def test_merging_with_itself_or_with_something_inside_does_not_widen(kind, k, di
 # Margins
 
 
-@pytest.mark.fast_cases(12)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("margin", [0.0, 1e-9, 0.3, 1e3])
+@settings(max_examples=3)
+@given(margin=st.floats(-9.0, 3.0).map(lambda exponent: 10.0**exponent))
+@example(margin=0.0)
 def test_an_inflated_volume_contains_everything_within_the_margin(kind, k, dim, margin):
     rng = np.random.default_rng(6)
     points, starts = groups(6, dim)
@@ -265,9 +274,11 @@ def test_an_inflated_volume_contains_everything_within_the_margin(kind, k, dim, 
     assert tried > 5 * len(points)
 
 
-@pytest.mark.fast_cases(9)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("margin", [1e302, 5e307, 1.7e308])
+@settings(max_examples=3)
+@given(margin=st.floats(1e302, 1.7e308))
+@example(margin=1.7e308)
 def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
     points = np.random.default_rng(18).normal(size=(60, dim))
     points[30:] *= 1e300
@@ -367,10 +378,15 @@ def test_more_planes_separate_all_that_fewer_of_them_do():
         assert not (apart[fewer] & ~apart[more]).any()
 
 
-@pytest.mark.fast_cases(15)
 @every_kind
-@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-200, 1e-155, 1e-150, 1.0, 1e150, 1e155, 1e200, 1e300])
-def test_overlap_and_gap_agree_at_every_size(kind, k, dim, size):
+@settings(max_examples=5)
+@given(exponent=st.floats(-320.0, 300.0))
+@example(exponent=-320.0)
+@example(exponent=-155.0)
+@example(exponent=155.0)
+@example(exponent=300.0)
+def test_overlap_and_gap_agree_at_every_size(kind, k, dim, exponent):
+    size = 10.0**exponent
     points = np.random.default_rng(21).uniform(-1, 1, (10, 4, dim))
     points[:, :, 0] += 5.0 * np.arange(10)[:, None]
     volumes = bounding_volumes(kind, (0.02 * points * size).reshape(-1, dim), np.arange(0, 40, 4), k=k)
@@ -380,7 +396,11 @@ def test_overlap_and_gap_agree_at_every_size(kind, k, dim, size):
     np.testing.assert_array_equal(together, i == j)
 
 
-@pytest.mark.parametrize("exponent", [-1060, -1000, -700, -500, -480, 0, 480, 500, 600, 900])
+@given(exponent=st.integers(-1060, 900))
+@example(exponent=-1060)
+@example(exponent=-500)
+@example(exponent=500)
+@example(exponent=900)
 def test_spheres_touch_at_every_size_when_they_do(exponent):
     radius = np.ldexp(np.array([3.0, 2.0, 2.0, 2.0, 0.0]), exponent)
     center = np.ldexp(np.array([[0, 0, 0], [3, 4, 0], [3, 4, 1], [0, 0, 0], [3, 0, 0.0]]), exponent)
@@ -449,13 +469,13 @@ def test_measures_are_those_of_the_polytope(kind, k, dim):
                 assert volumes.surface_area[i] == pytest.approx(shape.area, rel=1e-9, abs=slack * extent)
 
 
-@pytest.mark.fast_cases(12)
+@pytest.mark.fast_cases(3)
 @every_kind
-@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-100, 1e100, 1e160, 1e300])
-def test_measures_are_numbers_at_every_size(kind, k, dim, size):
+def test_measures_are_numbers_at_every_size(kind, k, dim):
     points = np.random.default_rng(22).normal(size=(40, dim))
-    starts, power = np.arange(0, 40, 8), np.log10(size) * dim
-    for thickness in (1.0, 1e-8, 0.0):
+    starts = np.arange(0, 40, 8)
+    for size, thickness in product((1e-320, 1e-200, 1e-100, 1e100, 1e160, 1e300), (1.0, 1e-8, 0.0)):
+        power = np.log10(size) * dim
         thin = points * np.append(np.ones(dim - 1), thickness)
         volumes = bounding_volumes(kind, thin * size, starts, k=k)
         assert not np.isnan([volumes.volume, volumes.surface_area]).any()

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from contact_lens.core import (
@@ -155,28 +157,22 @@ BRACKET = 1e-10
 STATES = ["separated", "penetrating", "contained"]
 
 
-@pytest.mark.fast_cases(12)
-@pytest.mark.parametrize("seed", [1, 13])
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
-def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state, seed):
-    a, b, height_a, height_b = placed(*names, state, seed)
-    c = contact(a, b)
-    expected = best_slab(height_a, height_b, np.random.default_rng(9))
-    # The search may miss the best direction, never find too good a one.
-    assert c.signed_distance >= expected - 1e-9
-    assert c.signed_distance == pytest.approx(expected, abs=2e-8)
-    assert c.lower_bound <= c.signed_distance <= c.upper_bound
-    assert c.status is Status.CERTIFIED
-    assert c.upper_bound - c.lower_bound <= BRACKET * min(a.extent, b.extent)
-    assert_verified(c, a, b)
-    if state == "separated":
-        assert c.relation is Relation.SEPARATED
-        assert c.region is None
-    else:
-        assert c.region is not None
-    if state == "contained":
-        assert c.relation is Relation.B_INSIDE_A
+def test_every_pair_of_kinds_as_an_independent_search_finds_it(names):
+    for state in STATES:
+        a, b, height_a, height_b = placed(*names, state, 1)
+        c = contact(a, b)
+        expected = best_slab(height_a, height_b, np.random.default_rng(9))
+        # The search may miss the best direction, never find too good a one.
+        assert c.signed_distance >= expected - 1e-9, state
+        assert c.signed_distance == pytest.approx(expected, abs=2e-8), state
+        assert c.lower_bound <= c.signed_distance <= c.upper_bound, state
+        assert c.status is Status.CERTIFIED, state
+        assert c.upper_bound - c.lower_bound <= BRACKET * min(a.extent, b.extent), state
+        assert_verified(c, a, b)
+        assert (c.region is None) == (c.relation is Relation.SEPARATED) == (state == "separated")
+        assert (c.relation is Relation.B_INSIDE_A) >= (state == "contained")
 
 
 @pytest.mark.fast_cases(1)
@@ -214,7 +210,7 @@ def test_support_points_along_the_axis_are_on_the_shape(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(names):
-    for seed, state in product((14, 15), STATES):
+    for seed, state in product((13, 14, 15), STATES):
         a, b, *_ = placed(*names, state, seed)
         for one, other in ((a, b), (b, a)):
             c = contact(one, other)
@@ -223,18 +219,18 @@ def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(
             assert_verified(c, one, other)
 
 
-@pytest.mark.fast_cases(22)
-@pytest.mark.parametrize("seed", [2, 16])
+@pytest.mark.fast_cases(11)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
-def test_every_pair_of_kinds_touches_when_moved_by_the_mtv(names, seed):
-    a, b, *_ = placed(*names, "touching", seed)
-    c = contact(a, b)
-    moved = b.translated(c.mtv)
-    touching = contact(a, moved)
-    assert touching.relation is Relation.TOUCHING
-    assert abs(touching.signed_distance) < 1e-9
-    assert touching.region is not None
-    assert_verified(touching, a, moved)
+def test_every_pair_of_kinds_touches_when_moved_by_the_mtv(names):
+    for seed in (2, 16):
+        a, b, *_ = placed(*names, "touching", seed)
+        c = contact(a, b)
+        moved = b.translated(c.mtv)
+        touching = contact(a, moved)
+        assert touching.relation is Relation.TOUCHING
+        assert abs(touching.signed_distance) < 1e-9
+        assert touching.region is not None
+        assert_verified(touching, a, moved)
 
 
 @pytest.mark.fast_cases(10)
@@ -266,8 +262,11 @@ def test_order_place_and_size_do_not_matter(names):
         assert_verified(again, one, other)
 
 
-@pytest.mark.parametrize("exponent", [-900, -400, 400, 900])
 @pytest.mark.parametrize("names", [("sphere", "box"), ("cylinder", "ellipsoid"), ("cone", "capsule")])
+@settings(max_examples=2)
+@given(exponent=st.integers(-900, 900))
+@example(exponent=-900)
+@example(exponent=900)
 def test_powers_of_two_change_nothing_but_the_exponent(names, exponent):
     a, b, *_ = placed(*names, "penetrating", 5)
     c, scaled = contact(a, b), contact(a.scaled(2.0**exponent), b.scaled(2.0**exponent))

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes
@@ -151,10 +154,14 @@ def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
             assert_right(tree, tree, margin)
 
 
-@pytest.mark.fast_cases(9)
+@pytest.mark.fast_cases(2)
 @every_kind
-@every_build
-def test_trees_of_every_kind_of_volume_are_built_refitted_and_grow(kind, k, method, split):
+def test_trees_of_every_kind_of_volume_are_built_refitted_and_grow(kind, k):
+    for method, split in BUILDS:
+        assert_built_refitted_and_grown(kind, k, method, split)
+
+
+def assert_built_refitted_and_grown(kind, k, method, split):
     rng = np.random.default_rng(3)
     (a, points), (b, _) = triangles(rng, 60, kind, k), triangles(rng, 45, kind, k)
     order, both = rng.permutation(len(a)), type(a).concatenate([a, b])
@@ -236,10 +243,8 @@ def test_statistics_of_a_tree_made_by_hand():
     assert pairs.overlapping_pairs().tests == 3
 
 
-@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("scene", ["row", "nested", "squares", "scattered", "mesh", "alike"])
-@pytest.mark.parametrize(("method", "split"), [build for build in BUILDS if build[0] != "insertion"])
-def test_trees_are_about_as_shallow_as_can_be(method, split, scene):
+def test_trees_are_about_as_shallow_as_can_be(scene):
     """In scenes that grow evenly; linear trees and those of medians always are."""
     n = 1000
     low, number = np.zeros((n, 3)), np.arange(n)
@@ -250,7 +255,9 @@ def test_trees_are_about_as_shallow_as_can_be(method, split, scene):
     elif scene in ("row", "squares"):
         low[:, 0] = number ** (1.0 if scene == "row" else 2.0)
     half = 0.5 * (number[:, None] + 1.0 if scene == "nested" else np.ones((n, 1)))
-    for size in (1, 4):
+    for (method, split), size in product(BUILDS, (1, 4)):
+        if method == "insertion":
+            continue
         tree = Bvh.build(aabbs(low - half, low + half), method, split, size)
         least = (tree.leaves - 1).bit_length() + 1
         most = least if method == "linear" else 2.5 * least
@@ -334,7 +341,7 @@ def test_progress_rises_to_1_and_cancels(call):
     assert_progress(call, start=0.2)
 
 
-@pytest.mark.parametrize(("dim", "side"), [(2, 2), (2, 16), (2, 64), (3, 2), (3, 4), (3, 16)])
+@pytest.mark.parametrize(("dim", "side"), [(2, 2), (2, 64), (3, 2), (3, 16)])
 def test_the_curve_goes_from_each_cell_to_one_beside_it(dim, side):
     cells = np.stack(np.meshgrid(*[np.arange(side)] * dim)).reshape(dim, -1).astype(np.float64)
     along = cells[:, curve_order(cells)]
@@ -376,9 +383,8 @@ def test_coordinates_whose_squares_overflow_or_vanish():
             assert tree.items.tolist() == Bvh.build(a, method, split).items.tolist(), "the same tree at every scale"
 
 
-@pytest.mark.fast_cases(4)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.fast_cases(2)
+@every_build
 def test_a_crowd_beside_one_item_far_away_whatever_the_scales(method, split):
     for step, far in ((1e-9, 1e300), (1e-310, 1.0), (5e-324, 1.0), (1e-4, 1e301), (1e-9, 1e-3), (1e280, 2.0**1000)):
         low = np.zeros((31, 3))
@@ -420,9 +426,10 @@ def test_with_the_largest_margins_all_pairs_are_found(kind, k):
             assert len(Bvh.build(a).overlapping_pairs(Bvh.build(a, "top-down"), margin=margin).pairs) == 100
 
 
-@pytest.mark.fast_cases(6)
-@pytest.mark.parametrize("tilt", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.fast_cases(2)
 @every_build
+@settings(max_examples=3)
+@given(tilt=st.floats(-5.0, -2.0).map(lambda exponent: 10.0**exponent))
 def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(tilt, method, split):
     """Apart by rounding along such edges they may be lost, for the nodes have others, but nothing else is found."""
     s, half = np.sqrt(0.5), 0.1
@@ -506,11 +513,15 @@ def test_a_refitted_tree_that_costs_too_much_needs_more_tests_than_a_new_one():
     assert tree.overlapping_pairs().tests > 1.4 * new.overlapping_pairs().tests
 
 
-@pytest.mark.fast_cases(12)
-@pytest.mark.parametrize("scale", [1.0, 1e160, 2.0**990, 1e-170, 1e-300])
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("scene", ["scattered", "in a row", "in a row without width", "in a plane"])
 @pytest.mark.parametrize(("kind", "k"), KINDS[:3])
-def test_the_cost_shows_when_to_build_again_at_every_scale_and_in_every_dimension(scale, scene, kind, k):
+@settings(max_examples=2)
+@given(exponent=st.floats(-300.0, 298.0))
+@example(exponent=-300.0)
+@example(exponent=298.0)
+def test_the_cost_shows_when_to_build_again_at_every_scale_and_in_every_dimension(exponent, scene, kind, k):
+    scale = 10.0**exponent
     rng = np.random.default_rng(19)
     low = rng.uniform(0.0, 20.0, (300, 3))
     size = np.array([0.5, 0.5, 0.5])

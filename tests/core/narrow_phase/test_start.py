@@ -18,9 +18,9 @@ from contact_lens.core import (
     epa,
     gjk,
     gjk_intersects,
-    last_contacts,
     pairs_intersect,
 )
+from contact_lens.core.many import last_contacts
 from contact_lens.core.many.batched.coherence import motion_bounds
 from contact_lens.core.many.batched.hull_table import HullTable
 from contact_lens.core.narrow_phase.epa import epa_again
