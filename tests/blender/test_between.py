@@ -200,6 +200,7 @@ def test_parts_have_the_entries_of_one_run(tmp_path: Path) -> None:
     assert written("merge", *parts) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 def test_processes_have_the_entries_of_one(addon: ModuleType, tmp_path: Path) -> None:
     bullet(), wall()

@@ -1112,6 +1112,7 @@ except snapshot.GpuUnavailable as error:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the driver comes with the system")
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("hide", ["__EGL_VENDOR_LIBRARY_FILENAMES", "GALLIUM_DRIVER"])
 def test_without_a_driver_the_process_lives_and_the_packages_are_named(hide, tmp_path):
     environment = os.environ | {hide: "/nonexistent", "BLENDER_USER_RESOURCES": str(tmp_path)}

@@ -155,7 +155,7 @@ def test_stopped_while_pictures_are_drawn_a_report_has_those_that_are_done(
 AS_MODULE = pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=AS_MODULE)])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=[AS_MODULE, pytest.mark.slow])])
 def test_a_time_limit_for_pictures_leaves_the_verdict(
     moving: Path, tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:

@@ -218,7 +218,7 @@ def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any],
     assert not follow.is_outdated(bpy.context.scene)
 
 
-@pytest.mark.fast_cases(3)
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

@@ -87,7 +87,9 @@ def poses(dim: int, count: int) -> np.ndarray:
     return np.stack([np.eye(dim + 1), *(turned(dim, seed) for seed in range(count - 1))])
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "mesh and cylinder")) for name in PAIRS]
+)
 def test_every_orientation_has_one_relation(name):
     make, other, diameter = PAIRS[name]
     band = TOLERANCE * diameter
@@ -113,6 +115,7 @@ def test_every_orientation_of_other_shapes_has_one_relation(name):
             assert found.relation == expected(end), matrix
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e4])
 @pytest.mark.parametrize("name", QUICK)
 def test_many_at_once_in_poses_have_the_same(name, scale):

@@ -688,7 +688,7 @@ def test_queries_find_what_testing_all_items_finds(kind, k, dim, leaf_size):
     tree = Bvh.build(volumes, leaf_size=leaf_size)
     lows, highs = points.min(axis=1), points.max(axis=1)  # what the volumes are around: a query must not lose these
     found = 0
-    for turn in range(60):
+    for turn in range(24):
         point = np.round(rng.normal(size=dim) * 4.0, 1)
         inside = tree.query_point(point)
         assert inside.tolist() == np.flatnonzero(volumes.contains(np.tile(point, (300, 1)))).tolist()
@@ -707,7 +707,7 @@ def test_queries_find_what_testing_all_items_finds(kind, k, dim, leaf_size):
             wide = [i for i in range(300) if hit_exactly(lows[i] - 1e-12, highs[i] + 1e-12, point, direction, length)]
             assert set(hit.tolist()) <= set(wide)
         found += len(inside) + len(boxed) + len(hit)
-    assert found > 200
+    assert found > 80
 
 
 def test_queries_of_a_row_of_boxes():

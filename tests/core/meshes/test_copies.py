@@ -161,7 +161,7 @@ def test_triangles_in_nearly_one_place_do_not_take_the_square_of_them() -> None:
 
 
 def test_crowds_that_lie_on_each_other_have_the_region_of_one() -> None:
-    mesh = nearly(60, FLAT)
+    mesh = nearly(25, FLAT)
     other = Mesh(mesh.points + [0.1, 0.1, 0.0], mesh.triangles)
     found = contact(mesh, other, budget=0)
     assert verify(found, mesh, other)

@@ -146,7 +146,10 @@ def test_what_is_beside_the_wall_touches_it_whatever_the_rounding(gap: float) ->
         assert pairs_intersect([shell(), body], [[0, 1]]).tolist() == [found.intersects]
 
 
-@pytest.mark.parametrize("body", [CUBE, Box([0, 0, 0], [0.3, 0.3, 0.3]), Sphere([0, 0, 0], 0.15)])
+@pytest.mark.parametrize(
+    "body",
+    [CUBE, Box([0, 0, 0], [0.3, 0.3, 0.3]), pytest.param(Sphere([0, 0, 0], 0.15), marks=pytest.mark.slow)],
+)
 def test_along_a_direction_it_is_out_when_it_is_outside(body: object) -> None:
     for a, b in ((shell(), body), (body, shell())):
         found = depth_along(a, b, [0, 0, 1])  # type: ignore[arg-type]

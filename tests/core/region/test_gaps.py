@@ -278,6 +278,7 @@ def test_rows_say_where_edges_along_each_other_meet_as_the_single_contact_does(t
             assert c.region.kind == ("point" if tilt > 1e-4 else "segment")
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     "shape",
     [

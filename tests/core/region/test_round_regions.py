@@ -91,7 +91,7 @@ def check(count: int) -> int:
 
 
 def test_discs_that_overhang_edges_and_corners_have_the_area_of_segments_of_circles():
-    assert check(16) > 6
+    assert check(6) > 2
 
 
 @pytest.mark.slow
@@ -108,6 +108,7 @@ def with_regions(told: Contact, changed) -> Contact:
     return replace(told, regions=regions, certificate=replace(told.certificate, compound=compound))
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("as_mesh", [False, True])
 @pytest.mark.parametrize(
     "middle", [(2.1, 0.6, 0.0), (0.9, 0.7, 0.0)]

@@ -119,7 +119,7 @@ def without_polytope(proof):
     return replace(proof, pairs=(), facets=())
 
 
-@pytest.mark.fast_cases(6)
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_solver_that_lies_convinces_of_nothing(kind, monkeypatch):
     a, b = PAIRS[kind]
