@@ -9,6 +9,7 @@
   python3 build.py test --all   the slow tests and all other Blender versions too
   python3 build.py check        formatting, lint, types and metadata
   python3 build.py docs         the API reference and the documents, in build/docs
+  python3 build.py words        every string that a user can read, with its place
   python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
   python3 build.py bench        the benchmarks
 
@@ -839,6 +840,15 @@ def command_docs(_: argparse.Namespace) -> None:
     say(f"{(DOCS_OUTPUT / 'index.html').relative_to(ROOT)}")
 
 
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def command_words(options: argparse.Namespace) -> None:
+    """Print the strings of a checkout as a table; the tests read them in the same way."""
+    if run([sys.executable, ROOT / "tests" / "tooling" / "user_strings.py", options.root], {}) != 0:
+        raise FailedError("The strings cannot be read.")
+
+
 # --- bench ----------------------------------------------------------------------------------------------------------
 
 
@@ -910,6 +920,8 @@ def parser() -> argparse.ArgumentParser:
     listing.add_argument("--blender-binary", metavar="PATH", help=text)
     add("check", command_check, "check formatting, lint, types and metadata")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
+    words = add("words", command_words, "print every string that a user can read, with its place and kind")
+    words.add_argument("--root", metavar="PATH", type=Path, default=ROOT, help="of another checkout, to compare with")
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
     text = "only how right the libraries are: docs/accuracy.md's table"
     bench.add_argument("--accuracy", action="store_true", help=text)

@@ -32,8 +32,8 @@ def command(arguments: Sequence[str]) -> int:
     """`blender --command contact_lens ...`. Returns the exit code."""
     given = list(arguments)
     if not given or not (given[0] in COMMANDS or given[0].startswith("-")):
-        complain(messages.COMMAND_USAGE)
-        complain_of(messages.unknown_command(given[0] if given else None, list(COMMANDS)))
+        complain("usage: blender -b FILE.blend --command contact_lens {check,merge,farm} [OPTIONS]")
+        complain_of(_unknown_command(given[0] if given else None, list(COMMANDS)))
         return WRONG
     return main(given, IN_BLENDER)
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str], prog: str) -> int:
     if given[:1] and given[0] in COMMANDS:
         name, given = given[0], given[1:]
     elif given[:1] and given[0].isalpha() and not os.path.exists(given[0]):  # a word, and not the path of a file
-        complain_of(messages.unknown_command(given[0], list(COMMANDS)))
+        complain_of(_unknown_command(given[0], list(COMMANDS)))
         return WRONG
     try:
         return COMMANDS[name](given, f"{prog} {name}")
@@ -59,6 +59,11 @@ def main(arguments: Sequence[str], prog: str) -> int:
     except Exception:  # an exit code of the table, not that of a Python which has failed
         complain_of_a_fault()
         return WRONG
+
+
+def _unknown_command(command: str | None, commands: Sequence[str]) -> str:
+    names = f"{', '.join(commands[:-1])} or {commands[-1]}"
+    return f"expected {names}{'' if command is None else f', not {command!r}'}"
 
 
 _handle: Any = None

@@ -83,6 +83,12 @@ class Totals(NamedTuple):
     """How many have not been compared since something was reported of their things."""
 
 
+_UNKNOWN_STATE = "was checked by an earlier version, which did not store its state"
+
+
+_UNREADABLE = "is hidden or cannot be read"
+
+
 class _Table:
     """The findings of a scene and what is known of their things."""
 
@@ -163,7 +169,7 @@ class _Table:
                 self._there = None
                 for key in [key for key, made in self.known.items() if not made]:
                     self._forget(key)
-                self.pending.update(i for i, reason in self.reasons.items() if reason == messages.UNREADABLE)
+                self.pending.update(i for i, reason in self.reasons.items() if reason == _UNREADABLE)
 
     def _follow_frame(self, scene: bpy.types.Scene) -> None:
         frame = frame_of(scene)
@@ -223,17 +229,17 @@ class _Table:
         if thing.key is None or thing.key[0] not in self._there:
             return messages.GONE
         if thing.frame != self.frame:
-            return messages.ELSEWHERE if i in self.edited_elsewhere else ""
+            return "was changed at another frame" if i in self.edited_elsewhere else ""
         self.edited_elsewhere.discard(i)
         if thing.state is None:
-            return messages.UNKNOWN_STATE
+            return _UNKNOWN_STATE
         if thing.state.place != self._place(thing.key[0]):
             return messages.MOVED
         made = self.known.get(thing.key)
         if made is None:
             self.since.setdefault(thing.key, self.reported)
             return messages.COMPARING
-        return "" if made == thing.state.made else messages.EDITED if made else messages.UNREADABLE
+        return "" if made == thing.state.made else messages.EDITED if made else _UNREADABLE
 
     def take(self, key: Key, made: str) -> None:
         """Take what a thing is made of now."""
@@ -251,7 +257,7 @@ class _Table:
         row = self.rows[k]
         for letter, i in zip("ab", row.sides, strict=True):
             reason = self.reasons.get(i, "")
-            if reason in (messages.GONE, messages.UNREADABLE) and row.is_resolved:
+            if reason in (messages.GONE, _UNREADABLE) and row.is_resolved:
                 continue  # that it is no longer there is what the finding says
             if reason:
                 return letter, reason
@@ -384,7 +390,7 @@ def can_be_renewed(context: bpy.types.Context, k: int) -> bool:
     wanted = [i for i in table.rows[k].sides if i in table.uncompared]
     _compare(context, table, wanted)
     table.look(context.scene)
-    return table.reason(k)[1] in (messages.MOVED, messages.EDITED, messages.UNKNOWN_STATE)
+    return table.reason(k)[1] in (messages.MOVED, messages.EDITED, _UNKNOWN_STATE)
 
 
 def settle(context: bpy.types.Context) -> None:

@@ -109,7 +109,14 @@ def _tooltip(self: Any) -> str:
         messages.checked_as(finding.label(letter), words_of_side(row[letter]), row[letter].get("shape_source"))
         for letter in "ab"
     )
-    return messages.clash_tooltip((a, b), finding.relation, what, status, note)
+    return _clash_tooltip((a, b), finding.relation, what, status, note)
+
+
+def _clash_tooltip(names: tuple[str, str], relation: str, number: str, status: str, note: str) -> str:
+    """Return the explanation of a row of the list."""
+    what = f"{messages.RELATIONS[relation]}{', ' if number else ''}{number}"
+    lines = [f"A: {names[0]}", f"B: {names[1]}", what, f"Status: {status}"]
+    return "\n".join([*lines, messages.capitalized(note)] if note else lines)
 
 
 class ContactLensFinding(bpy.types.PropertyGroup):
@@ -225,7 +232,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
             row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]
         scale = UnitFormat.of_scene(cast(bpy.types.Scene, self.id_data)).scale_length
         if row["notes"] and row.get("scale_length", scale) != scale:  # the lengths in them are text
-            row["notes"] = [messages.NOTES_OUT_OF_DATE]
+            row["notes"] = ["The unit scale has changed, so the notes are out of date: check the scene again"]
         row["id"] = self.clash_id
         row["status"] = self.status.lower()
         row["apart"] = self.is_apart

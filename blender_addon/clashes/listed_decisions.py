@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..data import messages
 from ..data.objects import library_name
 from ..data.records import Approval, Key
 from ..data.units import UnitFormat
@@ -83,7 +82,7 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         finding, decision = findings[k], about[-1]
         if decision.status == IGNORED and not is_in(ignored, finding.pair):
             if finding.instance_a or finding.instance_b:
-                refused |= dict.fromkeys(about, messages.INSTANCES_NOT_IGNORED)
+                refused |= dict.fromkeys(about, "a pair of instances cannot be ignored in the list")
                 continue
             entry = check_settings.of_scene(scene).ignored.add()
             entry.object_a, entry.object_b = finding.object_a, finding.object_b
@@ -92,9 +91,9 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         elif decision.status == APPROVED:
             _approve(finding, decision.approval(units))
         used.update(about)
-    refused |= {each: messages.ABOUT_ANOTHER_FILE for each in decisions.all if each.file not in (None, file)}
+    refused |= {each: "it is about another file" for each in decisions.all if each.file not in (None, file)}
     unused = [
-        Unused(decision.line, decision.words, refused.get(decision, messages.NOT_IN_LIST))
+        Unused(decision.line, decision.words, refused.get(decision, "no such clash is in the list"))
         for decision in decisions.all
         if decision not in used
     ]

@@ -13,7 +13,6 @@ from typing import Any
 
 import bpy
 
-from ..data import messages
 from ..read.faults import version_of
 from ..terminal.outcome import UsageError
 
@@ -25,7 +24,7 @@ LENGTH_OF_HEADER = 17
 
 
 def why_missing(file: str) -> str:
-    return messages.FOLDER if Path(file).is_dir() else messages.NO_FILE
+    return "is a folder" if Path(file).is_dir() else "there is no such file"
 
 
 def digest(file: str) -> str:
@@ -86,7 +85,13 @@ def _refuse_newer(file: str) -> None:
     """Raise UsageError for a file of a Blender that this one cannot read, which Blender calls no blend file."""
     version = saved_by(file) or (0, 0)
     if version > bpy.app.version[:2]:
-        raise UsageError(messages.needs_newer(f"{version[0]}.{version[1]}", version_of(bpy.app)))
+        raise UsageError(_needs_newer(f"{version[0]}.{version[1]}", version_of(bpy.app)))
+
+
+def _needs_newer(version: str, own: str) -> str:
+    return (
+        f"the file was saved by Blender {version}, and Blender {own} cannot read it: check it with {version} or newer"
+    )
 
 
 def libraries() -> list[dict[str, str | None]]:

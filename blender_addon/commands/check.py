@@ -118,7 +118,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         is_written = write_reports(places, document, criteria, partials, screen, output)
         is_whole = not is_stopped and all(source["error"] is None for source in inputs)
         if part is not None and is_whole and is_written:
-            screen.say(messages.PART_MADE)
+            screen.say("This is a part of a run: merge it with the others for the reports and the exit code of the run")
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         is_written = False
         complain_of(f"standard output: {screen.failure.strerror}")
@@ -171,7 +171,7 @@ def _checks_of_file(
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["saved_with"], source["libraries"] = version_of(bpy.data), blend_file.libraries()
         if blend_file.digest(source["path"]) != source["sha256"]:
-            raise UsageError(messages.CHANGED_WHILE_OPENED)
+            raise UsageError("the file was saved while it was opened: check it again")
         yield from _checks(options, part, progress, stop, earlier)
     except (UsageError, ReadError, BaselineError, OSError) as error:
         source["error"] = report_files.reason(error)
@@ -267,7 +267,7 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
     if options.clearance is not None:
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
-            raise UsageError(messages.clearance_too_large(changes["clearance"]))
+            raise UsageError(f"the clearance is too large: {changes['clearance']:g} Blender units")
     given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact", "shapes")}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility

@@ -8,7 +8,6 @@ import re
 import sys
 from typing import Any
 
-from ..data import messages
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
 from ..report.criteria import FAIL_ON
@@ -73,7 +72,7 @@ class _Ignore(Collected):
     ) -> None:
         super().__call__(parser, namespace, values, option)
         if "none" in (rules := getattr(namespace, self.dest)) and len(rules) > 1:
-            parser.error(messages.IGNORE_NONE)
+            parser.error("--ignore none cannot be combined with other --ignore options")
 
 
 def add_what_to_check(made: argparse.ArgumentParser) -> None:
@@ -276,7 +275,9 @@ def _listed(text: str) -> int:
 def _shard(text: str) -> Shard:
     found = re.fullmatch("([0-9]+)/([0-9]+)", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_SHARDS:
-        raise argparse.ArgumentTypeError(messages.shard_expected(text, MOST_SHARDS))
+        raise argparse.ArgumentTypeError(
+            f"expected K/N, two whole numbers with 1 <= K <= N <= {MOST_SHARDS:,}, as in 2/3, not {text!r}"
+        )
     return Shard(int(found[1]), int(found[2]))
 
 
@@ -293,14 +294,16 @@ def frames(text: str) -> list[int]:
             end = int(end_text) if dash else begin
             step = int(step_text) if step_text else 1
         except ValueError:
-            raise argparse.ArgumentTypeError(messages.frames_expected(text)) from None
+            raise argparse.ArgumentTypeError(f"expected frames such as 1-100 or 1,5,9-20:2, not {text!r}") from None
         if end < begin:
-            raise argparse.ArgumentTypeError(messages.frames_backwards(part.strip()))
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards")
         if step < 1:
-            raise argparse.ArgumentTypeError(messages.frames_step(part.strip()))
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r}: expected a step of 1 or more")
         if begin < -LAST_FRAME or end > LAST_FRAME:
-            raise argparse.ArgumentTypeError(messages.frames_range(part.strip(), LAST_FRAME))
+            raise argparse.ArgumentTypeError(
+                f"frames {part.strip()!r}: Blender has frames from {-LAST_FRAME} to {LAST_FRAME}"
+            )
         if (end - begin) // step + len(found) > MOST_FRAMES:
-            raise argparse.ArgumentTypeError(messages.frames_too_many(MOST_FRAMES))
+            raise argparse.ArgumentTypeError(f"more than {MOST_FRAMES:,} frames")
         found.extend(range(begin, end + 1, step))
     return list(dict.fromkeys(found))

@@ -114,10 +114,14 @@ def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path
     if path is None and digest is None:
         return
     if path is None or digest is None:
-        raise UsageError(messages.BASELINE_FOR_MERGE if path is None else messages.BASELINE_FOR_PARTS)
+        raise UsageError(
+            "the parts are compared with a baseline: give it to merge too, with --baseline"
+            if path is None
+            else "the parts are not compared with a baseline: repeat --baseline in the command of each"
+        )
     baseline = Baseline.read(path)
     if baseline.sha256 != digest:
-        raise UsageError(messages.baseline_of_parts(path))
+        raise UsageError(f"{path}: is not the baseline of the parts: give the same file to all")
     baseline.begin([source["path"] for source in document["inputs"]])
     for k, check in enumerate(document["checks"]):
         looked = LookedAt(**check.pop(LOOKED_AT))

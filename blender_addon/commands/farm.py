@@ -183,17 +183,22 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
     earlier = {name: os.path.abspath(path) for name in EARLIER if (path := getattr(options, name)) is not None}
     for word in (str(folder), *files, *earlier.values(), *map(str, arguments), *program()):
         if "{{" in word:  # GitHub's and Open Job Description's expressions, which neither can escape
-            raise UsageError(messages.format_string(word))
+            raise UsageError(
+                f"{word}: a name with {{{{ would be taken for an expression in a job description; rename it"
+            )
         if REPLACED.search(word):
-            raise UsageError(messages.replacement_string(word))
+            raise UsageError(f"{word}: a name with {{}} or the like would be replaced by GNU parallel; rename it")
         if NOT_WRITTEN.search(word):
-            raise UsageError(messages.not_in_a_job(word))
+            raise UsageError(
+                f"{word}: a name with a control character, or that is not UTF-8, cannot be part of a job description; "
+                "rename it"
+            )
     if options.shards > MOST_SHARDS:
-        raise UsageError(messages.too_many_shards(MOST_SHARDS))
+        raise UsageError(f"--shards: at most {MOST_SHARDS:,}")
     frames = options.frames
     if frames is None:
         if options.files and divided(made, arguments, ("chunk_size",))[1]:
-            raise UsageError(messages.CHUNKS_OF_STILLS)
+            raise UsageError("--chunk-size divides frames: name them with --frames")
         if not options.files:
             scenes = chosen_scenes(options.scene)
             end = max(scene.frame_end for scene in scenes)
@@ -220,9 +225,9 @@ def _reports(options: argparse.Namespace) -> dict[str, str]:
     places = places_of(options)
     for place in places.values():
         if place.file is None:
-            raise UsageError(messages.report_of_a_job(place.path))
+            raise UsageError(f"{place.path}: a job writes its reports to files: name one")
     if len({Path(place.path).name for place in places.values()}) < len(places):
-        raise UsageError(messages.SHARED_REPORT_NAME)
+        raise UsageError("each report needs a name of its own: some jobs write all of them to one folder")
     return {kind: os.path.abspath(places[kind].path) for kind in EXTENSIONS if kind in places}
 
 
@@ -293,7 +298,7 @@ def _default(lines: str, words: Sequence[str]) -> str:
 def _word(text: str) -> str:
     """Return a word of a line that the job type splits at blanks that are not in quotes."""
     if '"' in text and "'" in text:
-        raise UsageError(messages.both_quotes(text))
+        raise UsageError(f"an option with both kinds of quotes cannot be part of a job description: {text}")
     if re.fullmatch(r"[\w./:=,+-]+", text):
         return text
     return f"'{text}'" if '"' in text else f'"{text}"'
@@ -386,7 +391,7 @@ def _run_openjd(job: Job, path: Path) -> str:
     if Path(folder) != job.folder:
         parameters += ["-p", f"Reports={folder}"]
     reports = [os.path.join(folder, Path(report).name) for report in job.reports.values()]
-    return messages.farm_run(_command_line(["openjd", "run", str(path), *parameters]), reports)
+    return _farm_run(_command_line(["openjd", "run", str(path), *parameters]), reports)
 
 
 def _command_line(words: Sequence[str]) -> str:
@@ -464,16 +469,37 @@ def _path_below(top: Path | None, path: str) -> str:
 
 
 WRITTEN = (
-    Template("flamenco/contact_lens_check.js", _flamenco, lambda job, path: messages.FARM_FLAMENCO),
+    Template(
+        "flamenco/contact_lens_check.js",
+        _flamenco,
+        lambda job, path: (
+            "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender:\n"
+            "it asks where the reports go"
+        ),
+    ),
     Template("openjd/check.yaml", _openjd, _run_openjd),
     Template(
         "gnu_parallel.sh",
         _gnu_parallel,
-        lambda job, path: messages.farm_run(_command_line(["bash", str(path)]), list(job.reports.values())),
+        lambda job, path: _farm_run(_command_line(["bash", str(path)]), list(job.reports.values())),
     ),
     Template(
         "github_actions.yml",
         _github_actions,
-        lambda job, path: messages.farm_github(len(job.covers) * job.shards, MOST_GITHUB_JOBS, job.frames is None),
+        lambda job, path: _farm_github(len(job.covers) * job.shards, MOST_GITHUB_JOBS, job.frames is None),
     ),
 )
+
+
+def _farm_run(command: str, reports: Sequence[str]) -> str:
+    return f"run it: {command}\nit writes {', '.join(reports)}"
+
+
+def _farm_github(jobs: int, most: int, are_stills: bool) -> str:
+    """Return what to do with a workflow; jobs: how many its matrix has; are_stills: whether each is of a file."""
+    remedy = "write a workflow for some of the files each" if are_stills else "use a larger --chunk-size"
+    too_many = f"\nit has {jobs:,} jobs, and GitHub runs {most} at most: {remedy}" if jobs > most else ""
+    return (
+        "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"
+        f"the reports are an artifact of the run{too_many}"
+    )

@@ -67,9 +67,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
     if options.jobs == 1:
         return check.run(arguments, prog)
     if options.jobs > MOST_JOBS:
-        raise UsageError(messages.too_many_jobs(MOST_JOBS))
+        raise UsageError(f"--jobs: at most {MOST_JOBS:,}, and more processes than this machine has cores do not help")
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
-        raise UsageError(messages.JOBS_OF_A_PART)
+        raise UsageError("--jobs cannot be combined with --only-files, --only-frames or --shard")
     criteria_of(options)  # what would be refused in the end is refused before anything is started
     with Partials(places_of(options).values()):  # also where nothing can be written
         pass
@@ -196,7 +196,7 @@ class PartProcess:
     def fate(self) -> str:
         """What has become of it, in words."""
         signals = {-each.value: each.name for each in signal.Signals}
-        return messages.part_died(self.name, self.code, signals.get(self.code, ""))
+        return _part_died(self.name, self.code, signals.get(self.code, ""))
 
     def ask_to_end(self) -> None:
         if self.code is None:
@@ -212,6 +212,12 @@ class PartProcess:
         self._reader.join(max(0.0, deadline - time.monotonic()))
 
 
+def _part_died(name: str, code: int, signal_name: str) -> str:
+    """Return what is shown of a process that ended with a code, or by a signal where there is one."""
+    how = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
+    return f"part {name} {how}"
+
+
 def _wait(parts: Sequence[PartProcess], progress: Progress, stop: Stop) -> list[PartProcess]:
     """Wait until all parts have ended. When the user stops the run they are asked to.
 
@@ -224,7 +230,7 @@ def _wait(parts: Sequence[PartProcess], progress: Progress, stop: Stop) -> list[
         done = sum(part.code is not None for part in parts)
         running = done < len(parts)
         found = sum(part.clashes for part in parts)
-        details = partial(messages.parts_done, done, len(parts), found)
+        details = partial(_parts_done, done, len(parts), found)
         progress.show(sum(part.done for part in parts) / len(parts), details)
         if not asked:
             died = [part for part in parts if part.code is not None and not os.path.exists(part.report)]
@@ -237,3 +243,7 @@ def _wait(parts: Sequence[PartProcess], progress: Progress, stop: Stop) -> list[
             time.sleep(PAUSE)
     progress.end_frame()
     return died
+
+
+def _parts_done(number: int, total: int, found: int) -> str:
+    return f"{number} of {messages.counted(total, 'part')} done, {messages.clashes(found)} so far"

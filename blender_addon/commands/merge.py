@@ -73,7 +73,7 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     written = {os.path.realpath(place.file) for place in places.values() if place.file is not None}
     paths = list(_paths(options.parts, written))
     if overwritten := [path for path in paths if os.path.realpath(path) in written]:
-        raise UsageError(messages.part_overwritten(overwritten[0]))
+        raise UsageError(f"{overwritten[0]}: this is a part to be merged: write the report to another file")
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
     with blender_aside(prints_report, options.quiet) as output, Stop() as stop:
@@ -124,7 +124,7 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     if not are_all_drawn and stop.noted:
         return STOPPED
     if options.no_verdict:
-        screen.say(messages.NO_VERDICT)
+        screen.say("No verdict: merge the same parts again, without reports, for the exit code of the run")
         return CLEAN
     return exit_code(criteria, document["checks"], screen)
 
@@ -139,7 +139,7 @@ def _paths(given: Iterable[str], without: set[str]) -> Iterable[str]:
         files = map(str, sorted(Path(path).glob("*.json")))
         found = [file for file in files if os.path.realpath(file) not in without or _is_part(file)]
         if not found:
-            raise UsageError(messages.no_parts_in(path))
+            raise UsageError(f"{path}: there is no JSON report in this folder")
         yield from found
 
 
@@ -177,7 +177,7 @@ def _read(path: str) -> Part:
     try:
         document = _document(Path(path).read_bytes())
     except (ValueError, RecursionError):
-        raise MergeError(messages.not_json(path)) from None
+        raise MergeError(f"{path}: this is not JSON, or was cut off: run this part again") from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
     return validated(path, document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ def part_of(options: argparse.Namespace, earlier: Mapping[str, str | None]) -> d
     if options.only_files is None and options.only_frames is None and options.shard is None:
         return None
     if any(getattr(options, kind) is not None for kind in WRITERS if kind != "json"):
-        raise UsageError(messages.PART_IS_JSON)
+        raise UsageError("a part of a run is written with --json only: merge writes the other reports")
     if options.json is None:
-        raise UsageError(messages.PART_NEEDS_JSON)
+        raise UsageError("a part of a run needs --json, which merge reads")
     names = options.files or [bpy.data.filepath]
     shard = options.shard or Shard(1, 1)
     return {
@@ -87,7 +87,7 @@ def _places(options: argparse.Namespace, names: list[str]) -> list[int]:
     wanted = {os.path.realpath(name): name for name in options.only_files}
     found = [os.path.realpath(name) for name in names]
     if missing := [name for path, name in wanted.items() if path not in found]:
-        raise UsageError(messages.not_of_run("--only-files", missing, "the files"))
+        raise UsageError(_not_of_run("--only-files", missing, "the files"))
     return [place for place, path in enumerate(found) if path in wanted]
 
 
@@ -97,8 +97,14 @@ def _frames(options: argparse.Namespace) -> list[int] | None:
     if options.only_frames is None:
         return frames
     if frames is None:
-        raise UsageError(messages.ONLY_FRAMES_ALONE)
+        raise UsageError("--only-frames needs --frames, the frames of the whole run")
     wanted = set(options.only_frames)
     if missing := sorted(wanted.difference(frames)):
-        raise UsageError(messages.not_of_run("--only-frames", list(map(str, missing)), "--frames"))
+        raise UsageError(_not_of_run("--only-frames", list(map(str, missing)), "--frames"))
     return [frame for frame in frames if frame in wanted]
+
+
+def _not_of_run(option: str, names: Sequence[str], whole: str) -> str:
+    """Return that a part is to cover what is not in the whole run."""
+    missing = f"{', '.join(names[:5])}{messages.and_more(len(names) - 5)}"
+    return f"{option}: {missing} not among {whole}: repeat the command of the whole run"

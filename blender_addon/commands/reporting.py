@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..data import messages
@@ -26,7 +26,7 @@ ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 def criteria_of(options: argparse.Namespace) -> Criteria:
     """Return what counts for the exit code. Raises UsageError."""
     if options.fail_on == "new" and options.baseline is None:
-        raise UsageError(messages.NEW_NEEDS_BASELINE)
+        raise UsageError("--fail-on new needs a report to compare with: add --baseline OLD.json")
     return Criteria(options.fail_on, frozenset(word for word in ALLOWANCES if getattr(options, f"allow_{word}")))
 
 
@@ -35,13 +35,13 @@ def places_of(options: argparse.Namespace) -> dict[str, report_files.Place]:
     paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
     places = {kind: report_files.place_of(path) for kind, path in paths.items()}
     if sum(place.descriptor == 1 for place in places.values()) > 1:
-        raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
+        raise UsageError("only one report can be written to standard output")
     if report_files.share_a_file(places.values()):
         raise UsageError(messages.SHARED_REPORT_FILE)
     if options.baseline is not None and os.path.exists(options.baseline):
         files = [place.file for place in places.values() if place.file is not None and os.path.exists(place.file)]
         if any(os.path.samefile(file, options.baseline) for file in files):
-            raise UsageError(messages.baseline_overwritten(options.baseline))
+            raise UsageError(f"{options.baseline}: this is the baseline: write the report to another file")
     return places
 
 
@@ -107,7 +107,7 @@ def exit_code_of_incomplete(
     failed = sum(source["error"] is not None for source in inputs)
     if stopped is None:
         if failed:
-            screen.say(messages.files_failed(failed, len(inputs)))
+            screen.say(_files_failed(failed, len(inputs)))
         return WRONG if failed else None
     if stopped.seconds is None:
         complain_of(messages.STOPPED_UNCHECKED)
@@ -118,10 +118,15 @@ def exit_code_of_incomplete(
     return FINDINGS if document["part"] is None and any_fails(criteria, checks) else UNCHECKED
 
 
+def _files_failed(count: int, total: int) -> str:
+    which = "the file" if total == 1 else f"{count:,} of {messages.counted(total, 'file')}"
+    return f"Exit code 2: {which} could not be checked to the end"
+
+
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:
     """Return what complete checks end with, and say why: of what could not be checked on the standard error stream."""
     skipped = [entry for check in checks for entry in check["skipped"]]
-    emptied = messages.emptied(list(dict.fromkeys(entry["name"] for entry in skipped if entry["kind"] == "emptied")))
+    emptied = _emptied(list(dict.fromkeys(entry["name"] for entry in skipped if entry["kind"] == "emptied")))
     failing = [
         relation
         for check in checks
@@ -129,17 +134,58 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
         if fails
     ]
     if failing:
-        screen.say(messages.failed(failing, criteria.fail_on) + emptied)
+        screen.say(_failed(failing, criteria.fail_on) + emptied)
         return FINDINGS
     entries = [entry for check in checks for entry in unchecked(check)]
     left = [entry for entry in entries if not criteria.allows(entry)]
     if not left:
         found = sum(len(present_relations(check["findings"])) for check in checks)
-        screen.say(messages.clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
+        screen.say(_clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
         return CLEAN
-    complain_of(messages.not_all_checked([entry["reason"] for entry in left]))
-    screen.say(messages.unchecked(len(left), _options_of(left)) + emptied)
+    complain_of(_not_all_checked([entry["reason"] for entry in left]))
+    screen.say(_unchecked(len(left), _options_of(left)) + emptied)
     return UNCHECKED
+
+
+def _not_all_checked(reasons: Sequence[str]) -> str:
+    return f"not everything could be checked: {reasons[0]}{messages.and_more(len(reasons) - 1)}"
+
+
+def _emptied(names: Sequence[str]) -> str:
+    """Return the end of a verdict: which objects their modifiers have left nothing of; empty for none."""
+    if not names:
+        return ""
+    return (
+        f"; left out, as modifiers leave nothing of {'it' if len(names) == 1 else 'them'}: {messages.quoted(names, 3)}"
+    )
+
+
+def _unchecked(count: int, options: Sequence[str]) -> str:
+    """Return why the exit code is that of what could not be checked; options: those that allow it."""
+    allow = f"{' and '.join(options)} {'allows' if len(options) == 1 else 'allow'} that"
+    return f"Exit code 3: no clash counts, but {messages.counted(count, 'item')} could not be checked ({allow})"
+
+
+def _clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> str:
+    """Return why the exit code is 0; found: how many clashes there are, of which none counts; allowed: how much could
+    not be checked, by these options."""
+    text = "no clashes"
+    if found:
+        text = "1 clash does not count" if found == 1 else f"none of {messages.clashes(found)} counts"
+        text = f"{text} (--fail-on {fail_on})"
+    left = f"; {messages.counted(allowed, 'item')} not checked, allowed by {' and '.join(options)}" if allowed else ""
+    return f"Exit code 0: {text}{left}"
+
+
+def _failed(relations: Sequence[str], fail_on: str) -> str:
+    """Return why the exit code is that of clashes, and which word of --fail-on does not count them if none penetrates;
+    relations: of those that count."""
+    count, kinds = len(relations), sorted({*relations})
+    text = f"Exit code 1: {messages.clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
+    if fail_on == "new" or not {*kinds} <= {"touching", "within_clearance"}:
+        return text
+    which = f"{'it is' if count == 1 else 'all are'} {' or '.join(kinds).replace('_', ' ')}"
+    return f"{text}; {which}, which --fail-on {'penetrating' if 'touching' in kinds else 'touching'} does not count"
 
 
 def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:

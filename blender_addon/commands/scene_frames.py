@@ -32,7 +32,10 @@ def chosen_scenes(names: Sequence[str] | None) -> list[bpy.types.Scene]:
 def _scene(name: str) -> bpy.types.Scene:
     scene: bpy.types.Scene | None = bpy.data.scenes.get(name)
     if scene is None:
-        raise UsageError(messages.no_scene(name, [scene.name for scene in bpy.data.scenes]))
+        raise UsageError(
+            f"there is no scene '{name}' in the file, which has "
+            f"{messages.quoted([scene.name for scene in bpy.data.scenes], 10)}"
+        )
     return scene
 
 

@@ -44,7 +44,7 @@ def draw_worst(
     if not places:
         return True
     if document["blender"] != bpy.app.version_string:
-        reason = messages.another_blender(document["blender"], bpy.app.version_string)
+        reason = f"the parts were checked with Blender {document['blender']}, and this is {bpy.app.version_string}"
         document["pictures"] = [messages.no_pictures(reason)]
         return True
     places.sort(key=lambda place: checks[place.check]["path"] != opened)  # opening a file takes time
@@ -65,7 +65,9 @@ def draw_worst(
                     for place, pair in _at_their_frames(checks, of_file):
                         check = checks[place.check]
                         if pair is None:
-                            check["findings"].add(place.row, no_picture=messages.NOT_AS_CHECKED)
+                            check["findings"].add(
+                                place.row, no_picture="no picture: the objects are not as they were checked"
+                            )
                         else:
                             drawn += take_picture(bpy.context, check, place.row, pair, target)
                 except (Cancelled, GpuUnavailable, OSError):
@@ -78,16 +80,25 @@ def draw_worst(
                     if is_fault:
                         complain_of_a_fault()
     except Cancelled:
-        notes.append(messages.capitalized(messages.pictures_stopped(drawn, len(places))))
+        notes.append(messages.capitalized(f"stopped after {drawn:,} of {messages.counted(len(places), 'picture')}"))
         is_whole = False
     except (GpuUnavailable, OSError) as error:  # such as no room for them
         notes.append(messages.no_pictures(report_files.reason(error), drawn > 0))
     progress.end_frame()
     are_frames = len(document["frames"]) > 1 and any(check["motion"] is not None for check in checks)
-    if drawn and (of_worst := messages.pictures_of_worst(len(places), pairs, are_frames)):
+    if drawn and (of_worst := _pictures_of_worst(len(places), pairs, are_frames)):
         notes.insert(0, of_worst)
     document["pictures"] = notes
     return is_whole
+
+
+def _pictures_of_worst(number: int, pairs: int, are_frames: bool) -> str:
+    """Return which pairs of a report have a picture, and at which frame; nothing where that is clear."""
+    if number < pairs:
+        worst = f"the worst {number:,}" if number > 1 else "the worst"
+        of_worst = f"{'Pictures' if number > 1 else 'A picture'} of {worst} of {pairs:,} pairs"
+        return f"{of_worst}, {'each ' if number > 1 else ''}at its worst frame" if are_frames else of_worst
+    return "A picture of each pair, at its worst frame" if are_frames else ""
 
 
 def _each(places: Sequence[ClashPlace], progress: Progress, is_stopped: Callable[[], bool]) -> Iterator[ClashPlace]:
@@ -120,9 +131,9 @@ def _at_their_frames(
 def _open(source: dict[str, Any], with_scripts: bool, run_scripts: bool) -> None:
     """Open a file as it was checked. Raises UsageError when it is not the same now, or is not here."""
     if with_scripts and not run_scripts:
-        raise UsageError(messages.SCRIPTS_FOR_PICTURES)
+        raise UsageError("the parts were checked with --enable-autoexec: give it to merge too")
     if blend_file.digest(source["path"]) != source["sha256"]:
-        raise UsageError(messages.changed_since_checked(source["path"]))
+        raise UsageError(f"{source['path']} has changed since it was checked")
     blend_file.open_file(source["path"], run_scripts)
     if blend_file.libraries() != source["libraries"]:
-        raise UsageError(messages.libraries_changed(source["path"]))
+        raise UsageError(f"the libraries of {source['path']} have changed since it was checked")

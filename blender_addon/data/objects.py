@@ -11,8 +11,6 @@ from typing import TypeVar, cast
 
 import bpy
 
-from . import messages
-
 _Block = TypeVar("_Block", bound="bpy.types.ID")
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
@@ -29,10 +27,10 @@ def unsupported_reason(obj: bpy.types.Object) -> str:
     if obj.type in TYPES_WITH_SURFACE:
         return ""
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-        return messages.collection_instance(obj.name)
+        return f"'{obj.name}' is a collection instance: run Check Scene and open a clash to inspect its objects"
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
     kind = types[obj.type].name.lower()
-    return messages.unsupported_type(obj.name, kind)
+    return f"'{obj.name}' is of type {kind}, which has no surface to inspect"
 
 
 def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, ROUND_UP, Context, Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from . import messages
-
 if TYPE_CHECKING:
     import bpy
 
@@ -97,10 +95,10 @@ def written_length(text: str) -> WrittenLength:
     symbols = {symbol.casefold(): symbol for symbol in WRITTEN_UNITS}
     symbol = symbols.get(parts[2].casefold(), "" if parts[2] == "" else None) if parts else None
     if parts is None or symbol is None:
-        raise ValueError(messages.length_expected(text))
+        raise ValueError(f"expected a length such as 0.002 or 2mm, not {text!r}")
     number = float(parts[1])
     if not 0.0 <= number < math.inf:
-        raise ValueError(messages.length_negative(text))
+        raise ValueError(f"expected a length of 0 or more, not {text!r}")
     return WrittenLength(number, symbol)
 
 

@@ -62,6 +62,12 @@ class GpuUnavailable(RuntimeError):  # noqa: N818
 _gpu_is_up = False
 
 
+_NO_DRIVER = (
+    "No OpenGL driver was found, so there are no pictures: on Debian and Ubuntu, install the software driver of the "
+    "packages libegl1 and libgl1-mesa-dri"
+)
+
+
 def start_gpu() -> None:
     """Make the `gpu` module usable in background mode. Raises GpuUnavailable without an OpenGL driver.
 
@@ -72,7 +78,7 @@ def start_gpu() -> None:
         return
     with _without_lines_of_egl() if sys.platform.startswith("linux") else nullcontext():
         if sys.platform.startswith("linux") and not _egl_gives_a_context():
-            raise GpuUnavailable(messages.NO_DRIVER)
+            raise GpuUnavailable(_NO_DRIVER)
         try:
             if hasattr(gpu, "init"):  # Blender 5.2
                 gpu.init()
@@ -80,7 +86,7 @@ def start_gpu() -> None:
                 _render_a_speck()
             gpu.types.GPUOffScreen(8, 8).free()
         except (RuntimeError, SystemError) as error:
-            raise GpuUnavailable(f"{messages.NO_DRIVER} ({error})") from error
+            raise GpuUnavailable(f"{_NO_DRIVER} ({error})") from error
     _gpu_is_up = True
 
 
@@ -282,7 +288,7 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
     areas = [area for screen in screens for area in screen.areas]
     area = next((area for area in areas if area.type == "VIEW_3D"), None) or next(iter(areas), None)
     if area is None:
-        raise RuntimeError(messages.NO_SCREEN)
+        raise RuntimeError("The file has no screen to draw with")
     kind = area.type
     if kind != "VIEW_3D":
         area.type = "VIEW_3D"  # which makes the window's scene that of the context, even where it was so before

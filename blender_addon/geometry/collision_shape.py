@@ -114,12 +114,19 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     if shape == COMPOUND:
         if children(obj):
             return Choice(COMPOUND, "rigid_body")
-        return Choice(AUTOMATIC, "automatic", messages.IS_PARENT_OF_NONE)
+        return Choice(AUTOMATIC, "automatic", "is a compound parent rigid body without child rigid bodies")
     if shape not in SIMULATED:
-        return Choice(AUTOMATIC, "automatic", messages.simulated_shape(shape.replace("_", " ").lower()))
+        return Choice(
+            AUTOMATIC,
+            "automatic",
+            f"is a rigid body of shape {shape.replace('_', ' ').lower()}, which is not supported",
+        )
     notes = []
     if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
-        notes.append(messages.simulated_source(body.mesh_source.capitalize()))
+        notes.append(
+            f"is simulated without its modifiers (Source: {body.mesh_source.capitalize()}), while the final mesh is "
+            "used here"
+        )
     return Choice(shape, "rigid_body", " and ".join(notes))
 
 
@@ -128,10 +135,15 @@ def describe(obj: bpy.types.Object) -> str:
     choice = chosen(obj)
     if choice.kind == AUTOMATIC:
         body = "" if obj.rigid_body is None else f"{messages.about(obj.name, choice.note)}. "
-        return f"{body}{messages.HULL_OR_MESH}"
+        return f"{body}As a convex hull where the mesh is convex, otherwise as the mesh"
     if choice.source == "rigid_body":
-        return messages.shape_of_rigid_body(WORDS[choice.kind], choice.kind in PRIMITIVES, choice.note)
-    return messages.shape_of_object(WORDS[choice.kind], choice.kind in PRIMITIVES)
+        return _shape_of_rigid_body(WORDS[choice.kind], choice.kind in PRIMITIVES, choice.note)
+    return f"As a {WORDS[choice.kind]}{', centered in its bounding box' if choice.kind in PRIMITIVES else ''}"
+
+
+def _shape_of_rigid_body(shape: str, is_centered: bool, note: str) -> str:
+    place = ", centered at its origin" if is_centered else ""
+    return f"As its rigid body: {shape}{place}{f'. It {note}' if note else ''}"
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -167,9 +179,9 @@ def _reshaped(obj: bpy.types.Object, source: str) -> bool:
 def readonly_reason(obj: bpy.types.Object) -> str:
     """Why the object's collision shape cannot be set here, as a sentence; empty when it can."""
     if obj.library is not None:
-        return messages.shape_is_linked(obj.name, obj.library.filepath)
+        return f"'{obj.name}' is linked from {obj.library.filepath}: make a library override to set its collision shape"
     if obj.override_library is not None and obj.override_library.is_system_override:
-        return messages.shape_is_override(obj.name)
+        return f"The library override of '{obj.name}' is not editable: make it editable to set its collision shape"
     return ""
 
 
@@ -215,9 +227,13 @@ def fitted(
         return Capsule(middle - stem, middle + stem, radius)
     words = WORDS[kind]
     if reach == 0.0:
-        raise ValueError(messages.no_height(words))
+        raise ValueError(
+            f"is flat along its local Z axis, and a {words} needs a height: choose another collision shape"
+        )
     if radius == 0.0:
-        raise ValueError(messages.no_radius(words))
+        raise ValueError(
+            f"has no width across its local Z axis, and a {words} needs a radius: choose another collision shape"
+        )
     axis = reach * up / np.linalg.norm(up)
     return {CYLINDER: Cylinder, CONE: Cone}[kind](middle - axis, middle + axis, radius)
 

@@ -17,7 +17,6 @@ from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Capsule, Circle, Rounded
 from ...core.types import FloatArray
-from ..data import messages
 from ..data.collision_kinds import WORDS
 
 STEPS = 72
@@ -61,6 +60,9 @@ def plane_through(points: FloatArray, slack: float) -> Plane:
     return Plane(middle + lift * plane.normal, directions[:2])
 
 
+_DISABLE_2D = "Disable 2D to inspect the objects in space"
+
+
 def common_plane(
     names: tuple[str, str], points: tuple[FloatArray, FloatArray], slack: float, length: Callable[[float], str]
 ) -> Plane:
@@ -71,11 +73,11 @@ def common_plane(
     for name, cloud in zip(names, points, strict=True):
         off = plane_through(cloud, slack).off(cloud)
         if off > slack:
-            raise ValueError(messages.not_flat(name, length(off)))
+            raise ValueError(f"'{name}' is not flat: it is up to {length(off)} off its plane. {_DISABLE_2D}")
     plane = plane_through(np.concatenate(points), slack)
     if max(plane.off(cloud) for cloud in points) > slack:
         off = plane_through(points[0], slack).off(points[1])
-        raise ValueError(messages.not_in_one_plane(names[0], names[1], length(off)))
+        raise ValueError(f"'{names[1]}' is up to {length(off)} off the plane of '{names[0]}'. {_DISABLE_2D}")
     return plane
 
 
@@ -93,7 +95,7 @@ def to_2d(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, s
     words = WORDS[kind]
     if isinstance(solid, Polytope):
         if plane.off(solid.vertices) > slack:
-            raise ValueError(messages.not_in_plane(name, words))
+            raise ValueError(_not_in_plane(name, words))
         return ConvexHull(plane.to_2d(solid.vertices))
     if isinstance(solid, Rounded) and isinstance(solid.core, Polytope):
         ends = solid.core.vertices
@@ -102,8 +104,12 @@ def to_2d(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, s
             if solid.core.rank == 0:
                 return Circle(corners[0], solid.radius)
             return Capsule(corners[0], corners[1], solid.radius)
-        raise ValueError(messages.not_in_plane(name, words))
-    raise ValueError(messages.no_shape_in_plane(name, words))
+        raise ValueError(_not_in_plane(name, words))
+    raise ValueError(f"'{name}' cannot be a {words} in 2D: choose a convex hull, box, sphere or capsule. {_DISABLE_2D}")
+
+
+def _not_in_plane(name: str, shape: str) -> str:
+    return f"The {shape} of '{name}' does not lie in the plane of the two objects. {_DISABLE_2D}"
 
 
 def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:

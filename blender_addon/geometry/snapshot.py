@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.types import FloatArray
-from ..data import messages
 from ..data.objects import TYPES_WITH_SURFACE, matrix_numbers, unsupported_reason
 
 ReadArrays = Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]
@@ -47,7 +46,7 @@ class HiddenError(ReadError):
     """The object is not evaluated, so neither its place nor its geometry is known."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(messages.hidden(name))
+        super().__init__(f"'{name}' is hidden, so Blender does not evaluate it: show it to inspect it")
         self.name = name
 
 
@@ -137,7 +136,7 @@ def world_matrix(name: str, obj: bpy.types.Object | bpy.types.DepsgraphObjectIns
     """
     numbers = matrix_numbers(obj)
     if not math.isfinite(sum(numbers)):
-        raise ReadError(messages.matrix_not_finite(name))
+        raise ReadError(f"The world matrix of '{name}' is not finite: clear its transforms")
     matrix = np.array(numbers).reshape(4, 4)
     return matrix[:3, :3], matrix[:3, 3]
 
@@ -168,7 +167,7 @@ def _largest(obj: bpy.types.Object, points: NDArray[np.float32]) -> float:
     """The largest absolute coordinate. Raises ReadError when one is not finite."""
     largest = max(float(points.max()), -float(points.min()))
     if not np.isfinite(largest):
-        raise ReadError(messages.vertex_not_finite(obj.name))
+        raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite: remove it")
     return largest
 
 
@@ -178,19 +177,23 @@ def _evaluated_mesh(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Itera
     if obj.mode == "SCULPT" and isinstance(own, bpy.types.Mesh) and not len(obj.modifiers) and own.shape_keys is None:
         # Strokes go into the mesh itself, which is not evaluated again until Sculpt Mode is left.
         if obj.use_dynamic_topology_sculpting:
-            raise ReadError(messages.dynamic_topology(obj.name))
+            raise ReadError(f"'{obj.name}' is sculpted with dynamic topology: leave Sculpt Mode to inspect it")
         yield own
         return
     try:
         mesh = evaluated.to_mesh()
     except RuntimeError as error:
-        raise ReadError(messages.no_mesh(obj.name, f": {error}")) from error
+        raise ReadError(_no_mesh(obj.name, f": {error}")) from error
     try:
         if mesh is None:
-            raise EmptyError(messages.no_mesh(obj.name, _hint_when_empty(obj)))
+            raise EmptyError(_no_mesh(obj.name, _hint_when_empty(obj)))
         yield mesh
     finally:
         evaluated.to_mesh_clear()
+
+
+def _no_mesh(name: str, details: str) -> str:
+    return f"'{name}' has no mesh{details}"
 
 
 def is_emptied(obj: bpy.types.Object) -> bool:
@@ -200,15 +203,15 @@ def is_emptied(obj: bpy.types.Object) -> bool:
 
 def _hint_when_empty(obj: bpy.types.Object) -> str:
     if obj.type == "META":
-        return messages.META_HINT
-    return messages.MODIFIERS_HINT if len(obj.modifiers) else ""
+        return ": of merged metaballs, the first one has the mesh"
+    return " after its modifiers are evaluated" if len(obj.modifiers) else ""
 
 
 def _points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     """(n, 3) local coordinates, as Blender stores them. Raises EmptyError when there are none."""
     count = len(mesh.vertices)
     if count == 0:
-        raise EmptyError(messages.no_vertices(obj.name, _hint_when_empty(obj)))
+        raise EmptyError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
     points = np.empty((count, 3), dtype=np.float32)
     # 20 times faster than reading `vertices`.
     mesh.attributes["position"].data.foreach_get("vector", points.ravel())  # type: ignore[attr-defined]

@@ -158,9 +158,9 @@ class Baseline:
             document = json.loads(data)
             checks = _checks_of(document)
         except BaselineError as error:
-            raise BaselineError(messages.baseline_unreadable(path, str(error))) from None
+            raise BaselineError(_baseline_unreadable(path, str(error))) from None
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-            raise BaselineError(messages.baseline_unreadable(path, messages.NOT_A_REPORT)) from None
+            raise BaselineError(_baseline_unreadable(path, "is not a whole JSON report of a check")) from None
         return cls(path, hashlib.sha256(data).hexdigest(), checks)
 
     def begin(self, paths: Sequence[str | None]) -> None:
@@ -171,9 +171,12 @@ class Baseline:
         if not self._place and paths:
             for path, earlier in product(paths, known):
                 if _equal_ends(path, earlier):
-                    self._refuse(messages.baseline_ambiguous(_parts(path or "")[-1]))
+                    self._refuse(
+                        f"cannot be compared: several files are named {_parts(path or '')[-1]}, and their folders do "
+                        "not say which is which"
+                    )
             files = sorted({check.file or messages.UNSAVED_FILE for check in self._checks})
-            self._refuse(messages.baseline_of_other_files(files))
+            self._refuse(f"is of {' and '.join(files) or 'no file'}, none of which is checked now")
 
     def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
         """Return by the paths of a run those of the baseline: of one file name, and of folders of the same names as far
@@ -194,15 +197,15 @@ class Baseline:
         file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
         found = [scene for scene in wanted if scene in scenes]
         if not found:
-            self._refuse(messages.baseline_of_other_scenes(file, scenes, list(wanted)))
+            self._refuse(_baseline_of_other_scenes(file, scenes, list(wanted)))
         known = {(check.scene, check.frame) for check in checks if check.scene in found}
         if not any((scene, float(frame)) in known for scene in found for frame in wanted[scene]):
             shown = sorted({int(frame) if frame.is_integer() else frame for _, frame in known})
             frames = list(dict.fromkeys(frame for scene in found for frame in wanted[scene]))
-            self._refuse(messages.baseline_of_other_frames(file, shown, frames))
+            self._refuse(f"has the frame{_frame_range(shown)} of {file}, not{_frame_range(frames)}")
 
     def _refuse(self, reason: str) -> None:
-        raise BaselineError(messages.baseline_unreadable(self.path, reason))
+        raise BaselineError(_baseline_unreadable(self.path, reason))
 
     def earlier(self, path: str | None, scene: str, frame: float) -> list[EarlierClash]:
         """Return the clashes of the check that the one of a file, scene and frame is compared with."""
@@ -245,9 +248,9 @@ class Baseline:
             if check["partial"]:  # of shards that are not there nothing is known
                 reasons = [messages.CHECK_STOPPED]
             if other:
-                reasons = [messages.other_settings(other)]
+                reasons = [f"other settings: {', '.join(name.replace('_', ' ') for name in other)}"]
             if clash.frame != float(check["frame"]):
-                reasons = [messages.was_found_at(clash.frame)]
+                reasons = [f"it was found at frame {clash.frame}"]
             if reasons:
                 not_compared.append({**clash.entry(unit), "reason": reasons[0]})
             else:
@@ -308,20 +311,33 @@ class Baseline:
         if check.place not in self._place.values():
             return messages.FILE_NOT_CHECKED
         is_checked = (check.place, check.scene) in self._scenes
-        return messages.FRAME_NOT_CHECKED if is_checked else messages.SCENE_NOT_CHECKED
+        return "this frame was not checked" if is_checked else "this scene was not checked"
+
+
+def _frame_range(numbers: Sequence[float]) -> str:
+    return f"s {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
+
+
+def _baseline_of_other_scenes(file: str, scenes: Sequence[str], others: Sequence[str]) -> str:
+    known, asked = (" and ".join(f"'{name}'" for name in names) for names in (scenes, others))
+    return f"has the scene {known} of {file}, not {asked}"
+
+
+def _baseline_unreadable(path: str, reason: str) -> str:
+    return f"{path}: {reason}: --baseline needs a JSON report of an earlier check"
 
 
 def _checks_of(document: Any) -> list[_Check]:
     """Return the checks of a document. Raises BaselineError, or another error where it is not one."""
     schema, version = document["schema"], document["schema_version"]
     if (schema, version) != (json_report.SCHEMA, SCHEMA_VERSION):
-        raise BaselineError(messages.other_schema(schema, version, json_report.SCHEMA, SCHEMA_VERSION))
+        raise BaselineError(f"has the schema {schema} {version!r}, not {json_report.SCHEMA} {SCHEMA_VERSION}")
     if document.get("part") is not None:
-        raise BaselineError(messages.IS_A_PART)
+        raise BaselineError("is a part of a run, which merge puts together")
     if document["partial"]:
-        raise BaselineError(messages.IS_PARTIAL)
+        raise BaselineError("is of a check that was stopped")
     if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):
-        raise BaselineError(messages.HAS_NO_IDS)
+        raise BaselineError("has clashes without ids")
     return [_Check.of_record(check, _text(document["blender"])) for check in document["checks"]]
 
 

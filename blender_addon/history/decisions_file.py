@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..clashes.listed_decisions import Saved
-from ..data import messages
 from ..data.units import WrittenLength, written_length
 from ..report import files as report_files
 from ..report import json_report
@@ -61,11 +60,15 @@ def read(path: str) -> Decisions:
         decisions = list(_decisions(text))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DecisionsError(messages.decisions_error(path, line, messages.NOT_UTF_8)) from None
+        raise DecisionsError(_decisions_error(path, line, "expected text in UTF-8")) from None
     except _WrongError as error:
         line = text.count("\n", 0, error.place) + 1
-        raise DecisionsError(messages.decisions_error(path, line, error.reason)) from None
+        raise DecisionsError(_decisions_error(path, line, error.reason)) from None
     return Decisions(path, hashlib.sha256(data).hexdigest(), decisions)
+
+
+def _decisions_error(path: str, line: int, reason: str) -> str:
+    return f"{path}, line {line}: {reason}"
 
 
 def record(decisions: Decisions, stopped: bool) -> dict[str, Any]:
@@ -96,16 +99,16 @@ def parts(decisions: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _decisions(text: str) -> Iterator[Decision]:
     members, end = _object(text, _skip(text, 0), {"decisions": _entries})
     if _skip(text, end) < len(text):
-        raise _WrongError(_skip(text, end), messages.expected_json("the end of the file"))
+        raise _WrongError(_skip(text, end), _expected_json("the end of the file"))
     for name, member in members.items():
         if name not in ("schema", "schema_version", "decisions"):
-            raise _WrongError(member.place, messages.unknown_field(name, ("schema", "schema_version", "decisions")))
+            raise _WrongError(member.place, _unknown_field(name, ("schema", "schema_version", "decisions")))
     for name, wanted in (("schema", SCHEMA), ("schema_version", SCHEMA_VERSION), ("decisions", "[...]")):
         if name not in members:
-            raise _WrongError(len(text.rstrip()) - 1, messages.missing_field(name, json.dumps(wanted)))
+            raise _WrongError(len(text.rstrip()) - 1, _missing_field(name, json.dumps(wanted)))
         value = members[name].value
         if name != "decisions" and (value != wanted or isinstance(value, bool)):
-            raise _WrongError(members[name].place, messages.wrong_value(name, json.dumps(wanted), value))
+            raise _WrongError(members[name].place, _wrong_value(name, json.dumps(wanted), value))
     known: dict[object, int] = {}
     line, before = 1, 0
     for start, entry in members["decisions"].value:
@@ -113,9 +116,12 @@ def _decisions(text: str) -> Iterator[Decision]:
         decision = _decision(line, start, entry)
         same = (decision.id or decision.names, decision.file)
         if same in known:
-            raise _WrongError(start, messages.decided_twice(decision.words, known[same]))
+            raise _WrongError(start, f"{decision.words} is decided twice, first in line {known[same]}")
         known[same] = decision.line
         yield decision
+
+
+_A_SIGNED_DISTANCE = "a signed distance as reports have it, such as -0.002 or '-2 mm', or null where there is no depth"
 
 
 def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
@@ -123,36 +129,48 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
     values = {name: member.value for name, member in entry.items()}
 
     def wrong(name: str, expected: str) -> _WrongError:
-        return _WrongError(entry[name].place, messages.wrong_value(name, expected, values[name]))
+        return _WrongError(entry[name].place, _wrong_value(name, expected, values[name]))
 
     for name, member in entry.items():
         if name not in FIELDS:
-            raise _WrongError(member.place, messages.unknown_field(name, FIELDS))
+            raise _WrongError(member.place, _unknown_field(name, FIELDS))
         if name not in ("approved_at", "id", "status") and not (isinstance(member.value, str) and member.value):
             raise wrong(name, "a text")
     if "id" in values and not (isinstance(values["id"], str) and PATTERN.fullmatch(values["id"])):
-        raise wrong("id", messages.AN_ID)
+        raise wrong("id", "an id as reports have it, such as 'vfusp33mcfix'")
     if ("a" in values) != ("b" in values):
-        raise _WrongError(start, messages.missing_field("b" if "a" in values else "a", messages.NAME_OF_OTHER))
+        raise _WrongError(start, _missing_field("b" if "a" in values else "a", "the name of the other object"))
     if not ("id" in values or "a" in values):
-        raise _WrongError(start, messages.missing_field("id", messages.OR_NAMES))
+        raise _WrongError(start, _missing_field("id", "of the clash, or the names a and b of its objects"))
     if "status" not in values:
-        raise _WrongError(start, messages.missing_field("status", " or ".join(STATUSES)))
+        raise _WrongError(start, _missing_field("status", " or ".join(STATUSES)))
     if values["status"] not in STATUSES:
         raise wrong("status", " or ".join(STATUSES))
     is_approved = values["status"] == APPROVED
     if is_approved and "approved_at" not in values:
-        raise _WrongError(start, messages.missing_field("approved_at", messages.A_SIGNED_DISTANCE))
+        raise _WrongError(start, _missing_field("approved_at", _A_SIGNED_DISTANCE))
     if not is_approved and "approved_at" in values:
-        raise _WrongError(entry["approved_at"].place, messages.ONLY_APPROVED)
+        raise _WrongError(entry["approved_at"].place, "'approved_at' is of approved clashes only")
     length = None
     if is_approved:
         try:
             length = _signed_length(values["approved_at"])
         except (ValueError, OverflowError):
-            raise wrong("approved_at", messages.A_SIGNED_DISTANCE) from None
+            raise wrong("approved_at", _A_SIGNED_DISTANCE) from None
     names = frozenset((values["a"], values["b"])) if "a" in values else None
     return Decision(line, values["status"], values.get("id"), names, values.get("file"), length, values)
+
+
+def _wrong_value(name: str, expected: str, value: object) -> str:
+    return f"'{name}': expected {expected}, not {value!r}"
+
+
+def _missing_field(name: str, expected: str) -> str:
+    return f"expected '{name}': {expected}"
+
+
+def _unknown_field(name: str, known: Sequence[str]) -> str:
+    return f"unknown field '{name}': expected {', '.join(known)}"
 
 
 def _signed_length(value: Any) -> WrittenLength | None:
@@ -182,7 +200,7 @@ def _expect(text: str, place: int, letters: str, what: str) -> int:
     """Return the place of one of some letters after white space."""
     place = _skip(text, place)
     if place >= len(text) or text[place] not in letters:
-        raise _WrongError(min(place, len(text)), messages.expected_json(what))
+        raise _WrongError(min(place, len(text)), _expected_json(what))
     return place
 
 
@@ -198,11 +216,15 @@ def _value(text: str, place: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, place)
     except json.JSONDecodeError as error:
-        raise _WrongError(error.pos, messages.expected_json("a value of JSON")) from None
+        raise _WrongError(error.pos, _expected_json("a value of JSON")) from None
     except RecursionError:
-        raise _WrongError(place, messages.expected_json("a value with fewer levels")) from None
+        raise _WrongError(place, _expected_json("a value with fewer levels")) from None
     except ValueError as error:
-        raise _WrongError(place, messages.not_a_value(str(error))) from None
+        raise _WrongError(place, f"expected a value of JSON, not {error}") from None
+
+
+def _expected_json(what: str) -> str:
+    return f"expected {what}"
 
 
 def _object(
@@ -220,7 +242,7 @@ def _object(
         begin = _expect(text, place, '"', "the name of a field in quotes")
         name, end = _value(text, begin)
         if name in members:
-            raise _WrongError(begin, messages.field_twice(name))
+            raise _WrongError(begin, f"'{name}' is there twice")
         start = _skip(text, _expect(text, end, ":", "':' after a name") + 1)
         value, end = (readers or {}).get(name, _value)(text, start)
         members[name] = _Member(begin, value)

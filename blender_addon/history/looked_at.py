@@ -135,14 +135,14 @@ class _Search:
         reasons = set()
         if (a.is_absent and (b.exist or b.is_absent)) or (b.is_absent and (a.exist or a.is_absent)):
             reasons = {
-                messages.was_not_checked(obj.name)
+                _was_not_checked(obj.name)
                 for key, obj in self._new.items()
                 if key in self._unchecked_keys - self._wires
             }
         if a.exist and b.exist:
             reasons |= {*a.unread, *b.unread, *self._reasons(a.keys, b.keys)}
             if clash.blender is not None and clash.blender != bpy.app.version_string:
-                reasons.add(messages.margins_of_version(clash.blender))
+                reasons.add(f"it was within the collision margins of Blender {clash.blender}")
         return present, sorted(reasons)
 
     def _by_name(self, side: EarlierSide) -> _Candidates:
@@ -160,7 +160,7 @@ class _Search:
         if key in self._objects:
             return _Candidates(frozenset((key,)))
         is_there = self._unread.is_there(key[0])
-        return _Candidates(unread=[messages.was_not_checked(self._unread.by_uid[key[0]].name)] if is_there else [])
+        return _Candidates(unread=[_was_not_checked(self._unread.by_uid[key[0]].name)] if is_there else [])
 
     def _is_there(self, side: EarlierSide) -> bool:
         """Return whether there is something of that name, read or not."""
@@ -181,7 +181,7 @@ class _Search:
         """Return why a thing that is not among those that were read may still be there; source: what is instanced, if
         that is in the file."""
         if self._are_unread(owners, is_instance):
-            return [messages.was_not_checked(name)]
+            return [_was_not_checked(name)]
         hidden = {obj.name for obj in hidden_inside(owners)}
         if source is not None and owners:
             if any(self._unread.is_hidden_in(owner, source) for owner in owners):
@@ -190,8 +190,12 @@ class _Search:
             hidden |= self._unread.names
         others = sorted(hidden | self._unchecked)
         if name in others:
-            return [messages.was_not_checked(name)]
-        return [messages.may_be_unchecked(name, others)] if others else []
+            return [_was_not_checked(name)]
+        return (
+            [f"'{name}' is gone or renamed, and '{others[0]}'{messages.and_more(len(others) - 1)} was not checked"]
+            if others
+            else []
+        )
 
     @cached_property
     def _new(self) -> dict[Key, SceneObject]:
@@ -286,16 +290,21 @@ class _Search:
         if not small:
             return []
         unchecked = (self._unchecked_keys & small) | (self._unchecked_keys & large)
-        found = {messages.was_not_checked(self._objects[key].name) for key in unchecked}
+        found = {_was_not_checked(self._objects[key].name) for key in unchecked}
         for a in self._not_compared.keys() & small:
             for b in large & self._not_compared[a]:
                 rule = self._rule(a, b)
-                found.add(messages.pair_ignored(rule) if rule else messages.COULD_NOT_BE_CHECKED)
+                found.add(
+                    f"it is ignored: {messages.IGNORED_PAIRS.get(rule, rule)}" if rule else "it could not be checked"
+                )
         if self._given.scopes[0].other is not None or self._compared != self._sides:  # else all are compared
             for a in small:
                 rest = large - self._partners(a) - {a}
                 found.update(
-                    messages.PART_OF_A_COMPOUND if self._is_part(a, b) else messages.NOT_IN_SCOPE for b in rest
+                    "it is checked as a part of a compound parent"
+                    if self._is_part(a, b)
+                    else "the check is of other objects"
+                    for b in rest
                 )
         return sorted(found)
 
@@ -319,6 +328,10 @@ class _Search:
         if decision is not None and decision.status == IGNORED:
             return "decisions"
         return "approved" if pair in self._approved else "least_contact"
+
+
+def _was_not_checked(name: str) -> str:
+    return f"'{name}' was not checked"
 
 
 def _pairs(pairs: IntArray, given: CheckInput) -> set[Pair]:

@@ -76,17 +76,25 @@ class Gaps(NamedTuple):
 def validated(name: str, document: Any) -> Part:
     """Return a report as a part. Raises MergeError where it is none, or is not whole."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise MergeError(messages.not_a_scene_report(name))
+        raise MergeError(f"{name}: this is not a scene report of Contact Lens: give the JSON reports of the parts")
     if document.get("contact_lens") != __version__:
-        raise MergeError(messages.of_another_version(name, str(document.get("contact_lens")), __version__))
+        raise MergeError(
+            f"{name}: this was written by Contact Lens {document.get('contact_lens')}, and this is "
+            f"{__version__}: check and merge with one version"
+        )
     if document.get("part") is None:
-        raise MergeError(messages.is_whole(name))
+        raise MergeError(
+            f"{name}: this is the report of a whole run, not of a part: give the reports of runs with --only-files, "
+            "--only-frames or --shard"
+        )
     try:
         if document["partial"]:
-            raise MergeError(messages.part_was_stopped(name))
+            raise MergeError(f"{name}: this part was stopped early: run it again")
         for entry in document["inputs"]:
             if entry["error"] is not None:
-                raise MergeError(messages.part_has_an_error(name, entry["file"], entry["error"]))
+                raise MergeError(
+                    f"{name}: {entry['file']} could not be checked ({entry['error']}): run this part again"
+                )
         covered = document["part"]["covers"]
         cells = list(_cells(covered))
         is_whole = (
@@ -101,7 +109,7 @@ def validated(name: str, document: Any) -> Part:
     except (KeyError, TypeError, AttributeError, ValueError):
         is_whole = False
     if not is_whole or not is_sealed(document):
-        raise MergeError(messages.is_damaged(name))
+        raise MergeError(_is_damaged(name))
     return Part(name, document, cells)
 
 
@@ -116,8 +124,12 @@ def left(name: str, document: dict[str, Any], paths: Sequence[str]) -> Part:
                 cells.append(cell)
                 break
         else:
-            raise MergeError(messages.is_damaged(name))
+            raise MergeError(_is_damaged(name))
     return Part(name, document, cells)
+
+
+def _is_damaged(path: str) -> str:
+    return f"{path}: this part is damaged, or was edited: run it again"
 
 
 def merged(parts: Sequence[Part], gaps: Gaps | None = None) -> dict[str, Any]:
@@ -169,7 +181,7 @@ def scenes_of(parts: Sequence[Part]) -> list[list[str]]:
                 continue
             other, known = found.setdefault(file, (part, scenes))
             if known != scenes:
-                raise MergeError(messages.checks_differ(other.name, part.name, "scene"))
+                raise MergeError(_checks_differ(other.name, part.name, "scene"))
     count = len(parts[0].document["part"]["run"]["files"])
     return [found[file][1] if file in found else [""] for file in range(count)]
 
@@ -179,11 +191,19 @@ def _refuse_another_run(first: Part, part: Part) -> None:
     for name in VERSIONS:
         versions = first.document[name], part.document[name]
         if versions[0] != versions[1]:
-            raise MergeError(messages.versions_differ(first.name, part.name, name, *versions))
+            raise MergeError(_versions_differ(first.name, part.name, name, *versions))
     runs = [_flat(of.document["part"]["run"]) for of in (first, part)]
     names = [name for name in {**runs[0], **runs[1]} if runs[0].get(name, ...) != runs[1].get(name, ...)]
     if names:
-        raise MergeError(messages.of_different_runs(first.name, part.name, [name.replace("_", "-") for name in names]))
+        raise MergeError(
+            f"{first.name} and {part.name} are parts of different runs: they differ in "
+            f"{', '.join(name.replace('_', '-') for name in names)}"
+        )
+
+
+def _versions_differ(first: str, other: str, program: str, version: str, another: str) -> str:
+    of = {"contact_lens": "Contact Lens", "blender": "Blender"}.get(program, program)
+    return f"{first} and {other} are by different versions of {of}, {version} and {another}: check with one version"
 
 
 def _flat(run: dict[str, Any]) -> dict[str, Any]:
@@ -197,9 +217,12 @@ def _inputs(parts: Sequence[Part]) -> list[dict[str, Any]]:
         for place, entry in zip(part.document["part"]["covers"]["files"], part.document["inputs"], strict=True):
             other, known = found.setdefault(place, (part, entry))
             if known["sha256"] != entry["sha256"]:
-                raise MergeError(messages.file_differs(other.name, part.name, entry["file"]))
+                raise MergeError(_file_differs(other.name, part.name, entry["file"]))
             if libraries := _different(known["libraries"], entry["libraries"]):
-                raise MergeError(messages.libraries_differ(other.name, part.name, entry["file"], libraries))
+                raise MergeError(
+                    f"{other.name} and {part.name} have checked {entry['file']} with different libraries: "
+                    f"{', '.join(libraries)}"
+                )
     count = len(parts[0].document["part"]["run"]["files"])
     return [found[place][1] if place in found else {} for place in range(count)]
 
@@ -225,7 +248,7 @@ def _inputs_left(parts: Sequence[Part], found: Mapping[Cell, Shard], gaps: Gaps)
         for entry in part.document["inputs"]:
             before = known.setdefault(entry["path"], entry)
             if None not in (before["sha256"], entry["sha256"]) and before["sha256"] != entry["sha256"]:
-                raise MergeError(messages.file_differs(parts[0].name, part.name, entry["file"]))
+                raise MergeError(_file_differs(parts[0].name, part.name, entry["file"]))
             if before["libraries"] is None:
                 known[entry["path"]] = entry
     inputs = []
@@ -236,12 +259,21 @@ def _inputs_left(parts: Sequence[Part], found: Mapping[Cell, Shard], gaps: Gaps)
         short = [cell for cell, of in shards.items() if len(of) < run["shards"]]
         missing = [cell for cell in short if not shards[cell]]
         if short and gaps.died:
-            reasons.append(messages.lost(scene.cells_text(short), gaps.died))
+            reasons.append(_lost(scene.cells_text(short), gaps.died))
         elif missing and gaps.stopped and not reasons:
             reasons.append(scene.not_reached(missing, len(shards)))
         entry = known.get(path) or scene.input_of(path)
         inputs.append({**entry, "error": "; ".join(reasons) or None})
     return inputs
+
+
+def _lost(what: str, died: Sequence[str]) -> str:
+    """Return what was not checked of a file because processes died."""
+    return f"not checked to the end: {f'{what}: ' if what else ''}{', '.join(died)}"
+
+
+def _file_differs(first: str, other: str, file: str) -> str:
+    return f"{first} and {other} have checked different files {file}: check the same one on all machines"
 
 
 def _different(libraries: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
@@ -266,7 +298,8 @@ def _covered(parts: Sequence[Part]) -> dict[Cell, Shard]:
             if cell in found:
                 frames = [] if cell.frame is None else [cell.frame]
                 raise MergeError(
-                    messages.covered_twice(found[cell][0].name, part.name, _words(cell.file, frames, cell.shard, run))
+                    f"{found[cell][0].name} and {part.name} are both of {_words(cell.file, frames, cell.shard, run)}: "
+                    "give only one of them"
                 )
             found[cell] = part, check, digest
     return found
@@ -282,7 +315,13 @@ def _refuse_gaps(parts: Sequence[Part], found: Collection[Cell], run: dict[str, 
                 missing.setdefault((file, cell.shard), {}).update({} if cell.frame is None else {cell.frame: None})
     if missing:
         words = [_words(file, list(frames), shard, run) for (file, shard), frames in missing.items()]
-        raise MergeError(messages.not_covered(words))
+        raise MergeError(_not_covered(words))
+
+
+def _not_covered(what: Sequence[str]) -> str:
+    """Return which cells of a run are in no part."""
+    missing = f"{'; '.join(what[:5])}{messages.and_more(len(what) - 5)}"
+    return f"no part has {missing}: run what is missing, and merge again"
 
 
 def _words(file: int, frames: Sequence[int], shard: int, run: dict[str, Any]) -> str:
@@ -306,12 +345,15 @@ def _joined(shards: Sequence[Shard], count: int) -> dict[str, Any]:
     first, check, digest = shards[0]
     for part, other, other_digest in shards[1:]:
         if other_digest != digest:
-            raise MergeError(messages.machines_disagree(first.name, part.name))
+            raise MergeError(
+                f"{first.name} and {part.name} do not agree on which pairs are close, so one may be in neither: check "
+                "all shards of a file on machines of the same kind"
+            )
         for name in {**check, **other}:
             if name in (*COUNTS, *COUNTS_BY_WORD, *ROWS, *OF_MACHINE, LOOKED_AT, "partial"):
                 continue
             if check.get(name) != other.get(name):
-                raise MergeError(messages.checks_differ(first.name, part.name, name))
+                raise MergeError(_checks_differ(first.name, part.name, name))
     checks = [of for _, of, _ in shards]
     whole = {**check, "partial": is_partial}
     for name in COUNTS:
@@ -326,6 +368,10 @@ def _joined(shards: Sequence[Shard], count: int) -> dict[str, Any]:
     if LOOKED_AT in check:
         whole[LOOKED_AT] = _looked_at([of[LOOKED_AT] for of in checks])
     return ordered(whole)
+
+
+def _checks_differ(first: str, other: str, what: str) -> str:
+    return f"{first} and {other} are of the same check, and differ in {what}: check both again"
 
 
 def _looked_at(shards: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -235,7 +235,7 @@ class BackgroundOperator(Polled):
         try:
             flow.run(seconds)
         except ReferenceError:
-            self.report({"ERROR"}, messages.OBJECT_REMOVED)
+            self.report({"ERROR"}, "An object was removed during the inspection: try again")
         except (ReadError, SeparateError) as error:
             self.report({"ERROR"}, str(error))
         finally:
@@ -258,13 +258,15 @@ class BackgroundOperator(Polled):
         if event.type == "ESC" and event.value == "PRESS" and not _is_other_modal(context):
             flow.cancel()
             if flow.result == {"CANCELLED"}:
-                self.report({"INFO"}, messages.cancelled(flow.title))
+                self.report({"INFO"}, f"{flow.title} cancelled")
             return self.proceed(context, 0.0)
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if context.workspace is not None:
             progress = messages.in_progress(flow.title, flow.progress)
-            context.workspace.status_text_set(f"{progress}    {messages.escape_hint(flow.keeps_partial)}")
+            context.workspace.status_text_set(
+                f"{progress}    Esc: {'stop and keep partial results' if flow.keeps_partial else 'cancel'}"
+            )
         handlers.redraw()
         return self.proceed(context, 0.0) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
 

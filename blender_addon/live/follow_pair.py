@@ -143,6 +143,10 @@ def _cancelled(scene: bpy.types.Scene, entry: _Following | None) -> None:
     handlers.redraw()
 
 
+_FOLLOWING = "Updating"
+"""Objects move: the first answer is shown, or none."""
+
+
 def status(context: bpy.types.Context) -> PairStatus:
     """Return how what is shown of the scene's pair relates to the scene as it is. Cheap: every drawing asks for it."""
     scene, inspection = context.scene, session.current(context)
@@ -151,12 +155,12 @@ def status(context: bpy.types.Context) -> PairStatus:
         return PairStatus(progress=progress)
     reason = session.stale_reason(context)
     if reason and entry is not None and not _ends_at_once(scene, entry):
-        return PairStatus(messages.FOLLOWING, is_pending=True, is_following=True, progress=progress)
+        return PairStatus(_FOLLOWING, is_pending=True, is_following=True, progress=progress)
     if reason and entry is None:
         return PairStatus(messages.capitalized(reason), is_outdated=True, progress=progress)
     if inspection.is_provisional:
         is_following = entry is not None
-        text = messages.FOLLOWING if is_following else messages.FIRST_ANSWER
+        text = _FOLLOWING if is_following else messages.FIRST_ANSWER
         return PairStatus(text, is_provisional=True, is_following=is_following, progress=progress)
     return PairStatus(messages.UP_TO_DATE, progress=progress)
 
@@ -184,7 +188,7 @@ def failed(context: bpy.types.Context, error: ReadError) -> None:
         if session.current(context) is None:
             session.set_error(scene, str(error))
         else:
-            session.mark_stale(scene, messages.about(error.name, messages.IS_HIDDEN))
+            session.mark_stale(scene, messages.about(error.name, "is hidden"))
     else:
         session.drop_result(scene)
         session.set_error(scene, str(error))
@@ -441,7 +445,7 @@ def _undone(*_: object) -> None:
     # Any mesh may be another now; the digest of the geometry tells whether it is.
     for scene in bpy.data.scenes:
         if session.stored(scene) is not None:
-            request(scene, reason=messages.UNDONE)
+            request(scene, reason="a step was undone or redone")
 
 
 @persistent

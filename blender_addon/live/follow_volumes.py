@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled
-from ..data import messages, properties
+from ..data import properties
 from ..geometry.snapshot import ReadError
 from ..study.volumes import VolumesInput, VolumesView, read_volumes, view_of
 from . import background, handlers
@@ -95,7 +95,7 @@ def _steps(volumes: _Volumes, given: VolumesInput, start: float) -> Steps:
         _finish(volumes, start, volumes.view, volumes.error)
         volumes.is_outdated = True
     except Exception as error:
-        _finish(volumes, start, None, messages.volumes_failed(error))
+        _finish(volumes, start, None, f"The bounding volumes cannot be computed: {error}")
         raise
     return {"FINISHED"}
 

@@ -40,7 +40,7 @@ def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
     """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
     for letter in "ab":
         if object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
-            return messages.clash_gone(clash.label(letter))
+            return f"'{clash.label(letter)}' is gone: check the scene again"
     return ""
 
 

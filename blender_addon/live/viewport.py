@@ -12,7 +12,6 @@ import numpy as np
 from mathutils import Vector
 
 from ...core.types import FloatArray
-from ..data import messages
 from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
@@ -45,7 +44,7 @@ def _draw(part: DrawingStage) -> None:
     except Exception as error:
         # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
         traceback.print_exc()
-        _error = messages.overlay_failed(error)
+        _error = f"The overlay cannot be drawn ({error}): disable and enable the add-on to retry"
 
 
 def _draw_current(context: Any, part: DrawingStage) -> None:

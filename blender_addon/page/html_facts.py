@@ -36,6 +36,26 @@ def of_report(document: dict[str, Any]) -> Facts:
     return facts
 
 
+_REPORTED_TOUCHES = {
+    "point": "Reported",
+    "edge": "Reported along edges and in faces",
+    "face": "Reported in faces",
+}
+"""Which touching pairs a check reports, by what they must share."""
+_SHAPES = {
+    "automatic": "Those of the objects",
+    "mesh": "The meshes, whatever rigid bodies have",
+    "hull": "The convex hulls of the meshes",
+}
+"""The collision shapes of a check as the page has them."""
+_VISIBILITY = {
+    "viewport": "as in the viewport",
+    "render": "as in a render",
+    "all": "all, including hidden and excluded objects",
+}
+"""Which objects are visible to a check."""
+
+
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     """Return the file and the settings of a check; digest: of the bytes of its file."""
     settings, units = check["settings"], unit_format(check)
@@ -49,17 +69,22 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     }[settings["scope"]]
     scope += " with instances" if settings["instances"] else " without instances"
     # Checks of earlier versions that a file has kept do not have all settings.
-    visibility = messages.VISIBILITY[settings.get("visibility", "viewport")]
-    touching = messages.REPORTED_TOUCHES[settings.get("least_contact", "point")]
+    visibility = _VISIBILITY[settings.get("visibility", "viewport")]
+    touching = _REPORTED_TOUCHES[settings.get("least_contact", "point")]
     clearance = settings["clearance"]
     return [
         ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
         ("Scene", f"{check['scene']}, frame {check['frame']}"),
         ("Scope", f"{scope}, {visibility}"),
-        ("Shapes", messages.SHAPES[settings.get("shapes", "automatic")]),
+        ("Shapes", _SHAPES[settings.get("shapes", "automatic")]),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
         ("Touching", touching if settings["touching"] else "Not reported"),
-        ("Depths", messages.DEPTHS_IN_FULL if settings.get("exact") else messages.FIRST_DEPTHS),
+        (
+            "Depths",
+            "Exact where possible; ≤ marks an upper bound"
+            if settings.get("exact")
+            else "First answers; ≤ marks an upper bound",
+        ),
         ("Ignored", messages.capitalized(", ".join(_ignored(check))) or "Nothing"),
         ("Tolerance", f"{100.0 * settings['contact_tolerance']:.3g} % of the size of the smaller object"),
         ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),

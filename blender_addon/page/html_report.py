@@ -78,7 +78,7 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
         yield f'<p class="partial">{messages.STOPPED_EARLY}</p>'
     for entry in document["inputs"]:
         if entry["error"] is not None:
-            problem = messages.not_checked(f"{entry['path']}: {entry['error']}")
+            problem = f"Not checked: {entry['path']}: {entry['error']}"
             yield f'<p class="partial">{shown(problem)}</p>'
     if document["baseline"] is not None:
         for entry in document["baseline"]["not_compared"]:
@@ -86,13 +86,17 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
     if document["decisions"] is not None:
         file, unused = document["decisions"]["file"], document["decisions"]["unused"]
         lines = [messages.decision_unused(file, *entry.values()) for entry in unused]
-        yield from _folded(messages.decisions_unused(len(lines)), lines)
+        yield from _folded(_decisions_unused(len(lines)), lines)
     several_files = len(document["inputs"]) > 1
     scenes = Counter(entry["path"] for entry in document["between_frames"])
     for entry in document["between_frames"]:
         text = entry["words"] if scenes[entry["path"]] == 1 else messages.of_scene(entry["scene"], entry["words"])
         text = f"{entry['path']}: {text}" if several_files else text
         yield f'<p class="between">{shown(text)}</p>'
+
+
+def _decisions_unused(number: int) -> str:
+    return f"{messages.decisions(number)} {'is' if number == 1 else 'are'} about no clash that was found"
 
 
 def _title(document: dict[str, Any]) -> str:
@@ -121,7 +125,15 @@ def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | No
     yield f'<p class="dim">{"<br>".join(shown(text) for text in (of_all, left_out) if text)}</p>'
     if any(unchecked) and len(checks) > 1:
         incomplete = sum(number > 0 for number in unchecked)
-        yield f'<p class="partial">{messages.not_everything_in(incomplete, len(checks))}</p>'
+        yield f'<p class="partial">{_not_everything_in(incomplete, len(checks))}</p>'
+
+
+_NOT_EVERYTHING = "Not everything was checked"
+
+
+def _not_everything_in(number: int, total: int) -> str:
+    verb = "names" if number == 1 else "name"
+    return f"{_NOT_EVERYTHING}: something is missing in {number:,} of {counted(total, 'check')}, which {verb} it below"
 
 
 def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured) -> Iterator[str]:
@@ -130,14 +142,20 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures
     unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
         reasons = "".join(f"<li>{reason}</li>" for reason in unchecked)
-        yield f'<div class="unchecked"><{heading}>{messages.NOT_EVERYTHING}</{heading}><ul>{reasons}</ul></div>'
+        yield f'<div class="unchecked"><{heading}>{_NOT_EVERYTHING}</{heading}><ul>{reasons}</ul></div>'
     if check["out_of_date"]:
-        yield f'<p class="partial">{messages.clashes_out_of_date(check["out_of_date"], len(found))}</p>'
+        yield f'<p class="partial">{_clashes_out_of_date(check["out_of_date"], len(found))}</p>'
     yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
         yield from table(check, number, head, pictures)
     yield from _details(check)
+
+
+def _clashes_out_of_date(number: int, total: int) -> str:
+    return (
+        f"{number:,} of {messages.clashes(total)} {'is' if number == 1 else 'are'} out of date: check the scene again"
+    )
 
 
 def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -153,10 +171,18 @@ def _of_baseline(check: dict[str, Any]) -> Iterator[str]:
     """Yield what of the baseline is gone, and what was not compared with it."""
     units = unit_format(check)
     for entries, title in (
-        (check["gone"], messages.gone_clashes),
-        (check["not_compared"], messages.clashes_not_compared),
+        (check["gone"], _gone_clashes),
+        (check["not_compared"], _clashes_not_compared),
     ):
         yield from _folded(title(len(entries or ())), [messages.earlier_clash(entry, units) for entry in entries or ()])
+
+
+def _clashes_not_compared(number: int) -> str:
+    return f"{messages.clashes(number)} of the baseline {'was' if number == 1 else 'were'} not compared"
+
+
+def _gone_clashes(number: int) -> str:
+    return f"{messages.clashes(number)} of the baseline {'is' if number == 1 else 'are'} gone"
 
 
 def _details(check: dict[str, Any]) -> Iterator[str]:
@@ -168,9 +194,12 @@ def _details(check: dict[str, Any]) -> Iterator[str]:
         for are_places in (False, True)
     )
     for title, lines in (
-        (messages.settings_differ(len(differences)), differences),
-        (messages.objects_left_out(len(of_objects)), of_objects),
-        (messages.places_left_out(len(of_places)), of_places),
+        (
+            f"{counted(len(differences), 'setting differs', 'settings differ')} between viewport and renders",
+            differences,
+        ),
+        (f"{counted(len(of_objects), 'object')} left out", of_objects),
+        (f"{counted(len(of_places), 'other scene or view layer', 'other scenes and view layers')} left out", of_places),
     ):
         yield from _folded(title, lines)
 

@@ -115,9 +115,12 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) ->
     widths = "".join(f'<col class="{kind}">' for kind in kinds)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
     yield from _controls(by_relation, by_status, by_change, len(found))
-    yield f'<div class="wide"><p class="blocked">{messages.SCRIPT_BLOCKED}</p><noscript class="rows">'
     yield (
-        f'<table class="findings" id="t{number}"><caption>{shown(messages.table_of_clashes(title))}</caption>'
+        '<div class="wide"><p class="blocked">The table is drawn by the script of this page, which is blocked here: '
+        'open the page in a browser.</p><noscript class="rows">'
+    )
+    yield (
+        f'<table class="findings" id="t{number}"><caption>{shown(f"Clashes in {title}, most severe first")}</caption>'
         f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
     )
     for place, k in enumerate(_in_order(found)):
@@ -139,10 +142,10 @@ def _controls(
     relations: list[tuple[str, int]], statuses: list[tuple[str, int]], changes: list[tuple[str, int]], count: int
 ) -> Iterator[str]:
     """Yield the field that searches the table and the buttons that filter and group it."""
-    search = messages.search_clashes(count)
+    search = f"Search {messages.clashes(count)}"
     yield f'<div class="controls" role="search" aria-label="{search}" hidden>'
     yield f'<input type="search" class="search" placeholder="{search}" aria-label="{search}">'
-    heads = {"s": "Status", "c": messages.SINCE_BASELINE} if len(changes) > 1 else {}  # both have a button New
+    heads = {"s": "Status", "c": "Since the baseline"} if len(changes) > 1 else {}  # both have a button New
     groups = (("Relation", "r", relations), ("Status", "s", statuses), ("Change", "c", changes))
     for title, letter, kinds in groups:
         if len(kinds) < 2:
@@ -154,8 +157,8 @@ def _controls(
         )
         head = f'<span class="dim">{heads[letter]}</span>' if letter in heads else ""
         yield f'<div class="chips" role="group" aria-label="{title}">{head}{buttons}</div>'
-    yield f'<button type="button" class="grouping" aria-pressed="false">{messages.GROUP_BY_OBJECT}</button>'
-    yield f'<output data-words="{messages.MATCHES}"></output></div>'
+    yield '<button type="button" class="grouping" aria-pressed="false">Group by object</button>'
+    yield '<output data-words="{shown} of {all} match"></output></div>'
 
 
 def _label(letter: str, kind: str) -> str:
@@ -218,10 +221,10 @@ def _picture(row: dict[str, Any], link: tuple[str, float] | None) -> str:
     if "picture" in row:
         names, caption = f"{row['a']['name']} and {row['b']['name']}", ""
         if link is not None:
-            names, caption = f"{names}, frame {row['frame']}", f"<p>{messages.worst_at(row['frame'])}</p>"
+            names, caption = f"{names}, frame {row['frame']}", f"<p>At frame {row['frame']}, the worst of this pair</p>"
         image = f'<img alt="{shown(names)}" src="data:image/png;base64,{shown(row["picture"])}">'
         return f'<button type="button" class="picture">{image}</button>{caption}'
     if link is not None:
         anchor, frame = link
-        return f'<a href="#{anchor}">{messages.picture_at(frame)}</a>'
+        return f'<a href="#{anchor}">Picture at frame {frame}</a>'
     return f'<span class="dim">{shown(messages.capitalized(row.get("no_picture", "")))}</span>'

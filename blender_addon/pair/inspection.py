@@ -190,10 +190,13 @@ class Work:
         except Exception as error:
             a, b = (obj.name for obj in self.objects)
             if isinstance(error, ValueError):
-                raise ReadError(messages.pair_failed(a, b, error)) from error
+                raise ReadError(f"'{a}' and '{b}' cannot be inspected: {error}") from error
             # A defect, or no memory: the user gets a sentence, and no old result stays as if it were valid.
             traceback.print_exc()
-            raise ReadError(messages.unexpected_error(a, b, error)) from error
+            raise ReadError(
+                f"'{a}' and '{b}' cannot be inspected ({type(error).__name__}: {error}): please report this with the "
+                "text in the system console"
+            ) from error
 
     def _inspection(self, progress: Progress | None, stage: Stage) -> Inspection:
         start = time.perf_counter()
@@ -253,7 +256,7 @@ def read_pair(
         if not key[2] and key[0] in by_uid:
             found[key] = snapshot_object(by_uid[key[0]], depsgraph, geometries)
         if key not in found:
-            raise ReadError(messages.PAIR_GONE)
+            raise ReadError("An object of the pair is hidden or deleted: check the scene again")
     return found[keys[0]], found[keys[1]]
 
 

@@ -34,11 +34,14 @@ class SeparateError(ValueError):
     """Why the objects cannot be moved, as a sentence for the user."""
 
 
+_NOT_PENETRATING = "The objects do not penetrate: there is nothing to move out"
+
+
 def unseparable_reason(found: Contact) -> str:
     """Return why there is nothing to separate by, as a sentence."""
     if found.intersects and not found.has_depth:
-        return messages.no_depth_to_separate(found.relation)
-    return messages.NOT_PENETRATING
+        return f"There is no depth to move out by: {messages.no_depth(found.relation)}"
+    return _NOT_PENETRATING
 
 
 def translation_along(inspection: Inspection, axis: str, progress: Progress | None = None) -> FloatArray:
@@ -53,7 +56,9 @@ def translation_along(inspection: Inspection, axis: str, progress: Progress | No
     if inspection.flat is not None:
         in_pair = inspection.flat.plane.axes @ direction
         if np.linalg.norm(in_pair) < 1.0 - NEGLIGIBLE:
-            raise SeparateError(messages.axis_leaves_plane(axis))
+            raise SeparateError(
+                f"The {axis} axis leads out of the plane in which the objects are inspected: choose another one"
+            )
     tolerance = inspection.contact_tolerance
     lengths = [
         sign * depth_along(pair.shape_a, pair.shape_b, sign * in_pair, contact_tolerance=tolerance, progress=part)
@@ -61,7 +66,7 @@ def translation_along(inspection: Inspection, axis: str, progress: Progress | No
     ]
     length = min(lengths, key=abs)
     if length == 0.0:
-        raise SeparateError(messages.NOT_PENETRATING)
+        raise SeparateError(_NOT_PENETRATING)
     return length * direction
 
 
@@ -96,9 +101,9 @@ def separate(
     problem = ""
     for (obj, step), place in zip(plan, places, strict=True):
         if np.abs(_translation(obj) - place - step).max() > slack:
-            problem = messages.move_is_constrained(obj.name)
+            problem = f"'{obj.name}' cannot be moved: constraints, drivers or its parent fix its location"
     if not problem and np.abs(_translation(b) - _translation(a) - gap - translation).max() > slack:
-        problem = messages.move_together(a.name, b.name)
+        problem = f"'{a.name}' and '{b.name}' move together: one is attached to the other"
     if problem:
         for (obj, _), location in zip(plan, old, strict=True):
             obj.location = location
@@ -109,10 +114,12 @@ def separate(
         keyed = _auto_key(context, obj)
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
         if moved & _animated(obj) - keyed:
-            warnings.append(messages.move_is_animated(obj.name))
+            warnings.append(
+                f"The location of '{obj.name}' is animated: insert a keyframe, or the next frame change undoes the move"
+            )
         # Rounded up: who moves as far as is said gets there, too.
         length = before.units.length(max(0.0, float(np.linalg.norm(step)) - before.resolution), rounding="up")
-        words.append(messages.moved_object(obj.name, length, bool(keyed)))
+        words.append(f"'{obj.name}' by {length}{' (keyframe inserted)' if keyed else ''}")
     return " and ".join(words), warnings
 
 
@@ -123,19 +130,21 @@ def _translation(obj: bpy.types.Object) -> FloatArray:
 def _change_of_location(obj: bpy.types.Object, translation: FloatArray) -> FloatArray:
     """Return the change of the object's location that translates it in world space. Raises SeparateError."""
     if obj.library is not None:
-        raise SeparateError(messages.move_is_linked(obj.name, obj.library.filepath))
+        raise SeparateError(f"'{obj.name}' cannot be moved: it is linked from {obj.library.filepath}")
     if obj.override_library is not None and obj.override_library.is_system_override:
-        raise SeparateError(messages.move_is_override(obj.name))
+        raise SeparateError(f"'{obj.name}' cannot be moved: its library override is not editable")
     change = translation
     if obj.parent is not None:
         linear = _frame_of_location(obj)
         if np.linalg.matrix_rank(linear) < 3:
-            raise SeparateError(messages.move_is_flattened(obj.name, obj.parent.name))
+            raise SeparateError(
+                f"'{obj.name}' cannot be moved in that direction: its parent '{obj.parent.name}' has a scale of zero"
+            )
         change = np.asarray(np.linalg.solve(linear, translation), dtype=np.float64)
     locks: Any = obj.lock_location
     for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
         if locked and changes:
-            raise SeparateError(messages.move_is_locked(obj.name, axis))
+            raise SeparateError(f"'{obj.name}' cannot be moved: its {axis} location is locked")
     return change
 
 

@@ -171,9 +171,9 @@ def stale_reason(context: bpy.types.Context) -> str:
         if obj is not None and matrix_numbers(obj) != then.owner_matrix:
             return messages.about(obj.name, messages.MOVED)
         if obj is not None and not then.key[2] and collision_shape.chosen(obj) != then.choice:
-            return messages.shape_changed(obj.name)
+            return f"the collision shape of '{obj.name}' has changed"
     if settings_of(context.scene).as_settings() != inspection.settings:
-        return messages.SETTINGS_CHANGED
+        return "the settings have changed"
     return ""
 
 

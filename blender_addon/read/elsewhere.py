@@ -48,7 +48,15 @@ class Elsewhere:
         sources = {obj.uid for obj in (*given.objects, *given.without_surface)}  # an asset is checked in its instances
         for name, uids in self._others.items():
             if number := len(uids - sources):
-                yield Skipped(name, messages.other_scene(name, number, is_unchecked), is_unchecked, "scene")
+                yield Skipped(name, _other_scene(name, number, is_unchecked), is_unchecked, "scene")
+
+
+def _other_scene(name: str, number: int, is_unchecked: bool) -> str:
+    """Return what to know of a scene that is not checked; number: of its objects that are in no checked scene."""
+    has = f"has {messages.counted(number, 'object')} that {'is' if number == 1 else 'are'} in no checked scene"
+    if is_unchecked:
+        return f"The scene '{name}' was not checked and {has}: add --scene all, or --scene with each name"
+    return f"The scene '{name}' is left out and {has}"
 
 
 def _may_collide(obj: bpy.types.Object) -> bool:
@@ -66,4 +74,12 @@ def _in_layers(scene: bpy.types.Scene, checked: bpy.types.ViewLayer, is_unchecke
     excluded -= {obj.session_uid for obj in checked.objects}
     for layer in scene.view_layers:
         if layer != checked and layer.use and (number := len(excluded & rendered(layer.layer_collection))):
-            yield Skipped(layer.name, messages.other_layer(layer.name, number, is_unchecked), is_unchecked, "layer")
+            yield Skipped(layer.name, _other_layer(layer.name, number, is_unchecked), is_unchecked, "layer")
+
+
+def _other_layer(name: str, number: int, is_unchecked: bool) -> str:
+    """Return what to know of a view layer that is not checked; number: of the objects that only it renders."""
+    verb, pronoun = ("is", "it") if number == 1 else ("are", "them")
+    objects = f"{messages.counted(number, 'object')} that {verb} excluded from the one that is checked"
+    hint = ", or add --visibility all" if is_unchecked else ""
+    return f"The view layer '{name}' renders {objects}: include {pronoun} there to check {pronoun}{hint}"

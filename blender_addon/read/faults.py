@@ -109,7 +109,7 @@ def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
         for user in users.get(block, ()):
             if user.id_type in PASS_ON and user not in faults:
                 kind, what = own[source]
-                reason = messages.depends_on(_named(user), f"{_kind(source)} '{source.name}'", what)
+                reason = f"{_named(user)} depends on {_kind(source)} '{source.name}', which {what}"
                 faults[user] = Fault(kind, reason, is_own=False)
                 reached.append((user, source))
     return faults
@@ -129,21 +129,22 @@ def _kind(block: Any) -> str:
 def _library(block: bpy.types.ID) -> _Words | None:
     """What to say of a linked data-block that is missing, or of an override whose source is."""
     if block.is_missing:
-        return "library", messages.missing_from(_library_words(block.library))
+        return "library", f"is missing from {_library_words(block.library)}"
     override = block.override_library
     if override is None or not (override.reference is None or override.reference.is_missing):
         return None
     if override.reference is None:
-        return "library", messages.OVERRIDES_UNLINKED
+        return "library", "overrides data that is no longer linked"
     reference = override.reference
-    return "library", messages.overrides_missing(reference.name, _library_words(reference.library))
+    return "library", f"overrides '{reference.name}', which is missing from {_library_words(reference.library)}"
 
 
 def _library_words(library: bpy.types.Library | None) -> str:
     if library is None:
-        return messages.ITS_LIBRARY
+        return "its library"
     is_there = _exists(library.filepath, library.parent)
-    return messages.library(library.filepath, library.is_missing, is_there)
+    problem = f", which {'cannot be read' if is_there else 'does not exist'}" if library.is_missing else ""
+    return f"the library '{library.filepath}'{problem}"
 
 
 def _exists(path: str, library: bpy.types.Library | None) -> bool:
@@ -162,14 +163,19 @@ def _file(block: Any) -> _Words | None:
     is_missing = (is_image or is_font or is_volume) and block.packed_file is None
     if not is_missing or _exists(block.filepath, block.library):
         return None
-    return "file", messages.missing_file(block.filepath)
+    return "file", _missing_file(block.filepath)
 
 
 def _imported(tree: bpy.types.NodeTree) -> _Words | None:
     """What to say of a node group with nodes that import a missing file."""
     paths: list[Any] = [node.inputs[0] for node in tree.nodes if node.bl_idname.startswith(IMPORTS) and not node.mute]
     missing = (path.default_value for path in paths if not path.is_linked and path.default_value)
-    return next((("file", messages.missing_file(path)) for path in missing if not _exists(path, tree.library)), None)
+    return next((("file", _missing_file(path)) for path in missing if not _exists(path, tree.library)), None)
+
+
+def _missing_file(path: str) -> str:
+    """A reason."""
+    return f"uses the file '{path}', which does not exist" if path else "has no file"
 
 
 # --- newer versions of Blender --------------------------------------------------------------------------------------
@@ -192,20 +198,32 @@ def _unknown_parts(obj: bpy.types.Object) -> _Words | None:
 
 
 def _unknown(names: list[str]) -> _Words | None:
-    return ("undefined", messages.unknown(names, version_of(bpy.app))) if names else None
+    if not names:
+        return None
+    return "undefined", (
+        f"has a {names[0]}{messages.and_more(len(names) - 1)} that Blender {version_of(bpy.app)} does not know: check "
+        "the file with one that does"
+    )
 
 
 def saved_by_newer() -> Iterator[Skipped]:
     """Yield the open file, and the libraries whose data may shape something, that a newer Blender has saved."""
     if _is_newer(bpy.data):
         name = Path(bpy.data.filepath).name or messages.UNSAVED_FILE
-        reason = messages.saved_by_newer(f"'{name}'", version_of(bpy.data), version_of(bpy.app))
+        reason = _saved_by_newer(f"'{name}'", version_of(bpy.data), version_of(bpy.app))
         yield Skipped(name, reason, kind="newer")
     for library in filter(_is_newer, bpy.data.libraries):
         if any(block.id_type in PASS_ON for block in library.users_id):
             what = f"The library '{library.filepath}'"
-            reason = messages.saved_by_newer(what, version_of(library), version_of(bpy.app))
+            reason = _saved_by_newer(what, version_of(library), version_of(bpy.app))
             yield Skipped(library.filepath, reason, kind="newer")
+
+
+def _saved_by_newer(what: str, version: str, own: str) -> str:
+    return (
+        f"{what} was saved by Blender {version}, and this is {own}, in which geometry may be missing: check it with "
+        f"Blender {version} or newer"
+    )
 
 
 def _is_newer(saved: Any) -> bool:
@@ -231,7 +249,7 @@ def _driver(block: bpy.types.ID) -> _Words | None:
     if not invalid:
         return None
     place, reason = _place(block, invalid[0]), _driver_reason(block, invalid[0])
-    return "driver", messages.bad_driver(place, reason, len(invalid) - 1)
+    return "driver", f"has a driver on {place} that {reason}{messages.and_more(len(invalid) - 1)}"
 
 
 def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
@@ -243,12 +261,15 @@ def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
 def _driver_reason(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
     driver = curve.driver
     if _value(block, curve) is None:
-        return messages.NO_SUCH_PROPERTY
+        return "drives a property that does not exist"
     if driver.type != "SCRIPTED":
-        return messages.INVALID_VARIABLE
+        return "has an invalid variable"
     if bpy.app.autoexec_fail and not driver.is_simple_expression:
-        return messages.script_disabled(driver.expression)
-    return messages.invalid_expression(driver.expression)
+        return (
+            f"was not run ('{driver.expression}'), because Blender runs no scripts of this file: "
+            f"{messages.ALLOW_SCRIPTS}"
+        )
+    return f"has an invalid expression ('{driver.expression}')"
 
 
 def _value(block: bpy.types.ID, curve: bpy.types.FCurve) -> Any:
@@ -273,7 +294,7 @@ def _caches(obj: Any, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         if modifier.type == "MESH_SEQUENCE_CACHE":
             yield from _of_cache_file(modifier.cache_file, modifier.name, depsgraph, modifier.object_path)
         elif modifier.type == "MESH_CACHE" and not _exists(modifier.filepath, obj.library):
-            yield messages.missing_cache(modifier.filepath, modifier.name)
+            yield _missing_cache(modifier.filepath, modifier.name)
         elif modifier.type in SIMULATIONS:
             yield from _of_points(modifier.point_cache, modifier.name, obj, scene)
         elif modifier.type == "FLUID" and modifier.fluid_type == "DOMAIN":
@@ -306,9 +327,16 @@ def _of_cache_file(
     paths = {path.path for path in file.evaluated_get(depsgraph).object_paths}
     if not paths:
         is_there = _exists(file.filepath, file.library) or file.is_sequence
-        yield messages.missing_cache(file.filepath, name, is_there)
+        yield _missing_cache(file.filepath, name, is_there)
     elif place and place not in paths:
-        yield messages.missing_in_cache(file.filepath, name, place)
+        yield f"uses the cache '{file.filepath}' ({name}), which does not contain '{place}'"
+
+
+def _missing_cache(path: str, user: str, is_there: bool = False) -> str:
+    """A reason."""
+    if not path:
+        return f"has no cache file ({user})"
+    return f"uses the cache '{path}' ({user}), which {'cannot be read' if is_there else 'does not exist'}"
 
 
 def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
@@ -318,13 +346,13 @@ def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Sc
         return
     if cache.is_baked and (cache.use_disk_cache or cache.use_external):
         if not _has_files(cache, obj):
-            yield messages.missing_bake(name)
+            yield f"has a simulation ({name}) whose baked files are missing"
         return
     # Blender reports the number of frames in a sentence only.
     count = re.search(r"\d+", cache.info)
     needed = (frame - cache.frame_start) // max(1, cache.frame_step) + 1
     if cache.is_frame_skip or count is None or int(count[0]) < needed:
-        yield messages.not_baked("simulation", name, frame)
+        yield _not_baked("simulation", name, frame)
 
 
 def _of_particles(system: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
@@ -342,7 +370,7 @@ def _of_nodes(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> I
             continue
         folder = bake.directory if bake.use_custom_path else f"{modifier.bake_directory}/{bake.bake_id}"
         if not _exists(f"{folder}/meta/{frame:05}_00000.json", obj.library):
-            yield messages.not_baked("simulation zone", modifier.name, frame, " to disk")
+            yield _not_baked("simulation zone", modifier.name, frame, " to disk")
 
 
 def _has_files(cache: Any, obj: bpy.types.Object) -> bool:
@@ -360,7 +388,12 @@ def _of_fluid(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> I
     frame = min(scene.frame_current, domain.cache_frame_end)
     folder = Path(bpy.path.abspath(domain.cache_directory, library=obj.library)) / "mesh"
     if frame >= domain.cache_frame_start and not any(folder.glob(f"fluid_mesh_{frame:04d}.*")):
-        yield messages.not_baked("liquid", modifier.name, frame)
+        yield _not_baked("liquid", modifier.name, frame)
+
+
+def _not_baked(simulation: str, user: str, frame: float, medium: str = "") -> str:
+    """A reason."""
+    return f"has a {simulation} ({user}) that is not baked{medium} up to frame {frame}"
 
 
 # --- scripts --------------------------------------------------------------------------------------------------------

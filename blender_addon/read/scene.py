@@ -72,7 +72,7 @@ def _sides(
     if rules.scope == "selected":
         chosen = [obj for obj in layer.objects if obj.select_get(view_layer=layer)]
         if not chosen:
-            raise ReadError(messages.NOTHING_SELECTED)
+            raise ReadError("Nothing is selected: select the objects to check")
         return [(chosen, None)]
     if rules.scope == "one":
         ones = [_object(layer, name) for name in rules.all_objects]
@@ -82,7 +82,9 @@ def _sides(
     def side(letter: str, name: str | None) -> list[bpy.types.Object]:
         collection = _collection(context.scene, name)
         if collection is None:
-            raise ReadError(messages.no_collection(name) if name else messages.pick_collection(letter))
+            raise ReadError(
+                f"There is no collection '{name}' in the scene" if name else f"Pick collection {letter} to check"
+            )
         return [obj for obj in collection.all_objects if obj.session_uid in in_layer]
 
     return [(side("A", a), side("B", b)) for a, b in rules.pairs_of_collections]
@@ -91,7 +93,7 @@ def _sides(
 def _object(layer: bpy.types.ViewLayer, name: str | None) -> bpy.types.Object:
     found = find_named(layer.objects, name)
     if found is None:
-        raise ReadError(messages.no_object(name) if name else messages.PICK_OBJECT)
+        raise ReadError(f"There is no object '{name}' in the view layer" if name else "Pick the object to check")
     return found
 
 
@@ -111,7 +113,7 @@ def _around(
     for obj in context.view_layer.objects:
         excluded.pop(obj.session_uid, None)
     found = [
-        Skipped(obj.name, messages.excluded(obj.name), kind="hidden")
+        Skipped(obj.name, f"'{obj.name}' is excluded from the view layer: include it to check it", kind="hidden")
         for obj in excluded.values()
         if obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
     ]
@@ -124,7 +126,14 @@ def _around(
     if rules.scope in ("visible", "one"):
         found += _of_background_sets(context.scene)
     for name in scene_faults.texts_not_run():
-        found.append(Skipped(name, messages.script_not_run(name), unchecked=False, kind="script"))
+        found.append(
+            Skipped(
+                name,
+                f"The script '{name}' of the file was not run: {messages.ALLOW_SCRIPTS}",
+                unchecked=False,
+                kind="script",
+            )
+        )
     return found
 
 
@@ -134,9 +143,17 @@ def _of_background_sets(scene: bpy.types.Scene) -> Iterator[Skipped]:
     while given is not None:
         found = {obj.session_uid for obj in filter(scene_visibility.can_be_checked, given.objects)} - known
         if found:
-            yield Skipped(given.name, messages.background_set(given.name, len(found), scene.name), kind="scene")
+            yield Skipped(given.name, _background_set(given.name, len(found), scene.name), kind="scene")
         known |= found
         given = given.background_set
+
+
+def _background_set(name: str, number: int, scene: str) -> str:
+    return (
+        f"The background set '{name}' has {messages.counted(number, 'object')} that {'is' if number == 1 else 'are'} "
+        f"rendered with the scene '{scene}' and not checked against it: link "
+        f"{'it' if number == 1 else 'them'} into the scene"
+    )
 
 
 def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:
@@ -147,6 +164,15 @@ def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection
             yield from _shown(child)
 
 
+_EMPTY_SIDES = {
+    "visible": ("among the visible objects",),
+    "selected": ("among the selected objects",),
+    "collections": ("in collection '{0}'", "in collection '{1}'"),
+    "one": ("in object '{0}'", "among the objects other than '{0}'"),
+}
+"""Where there may be no surface, by the scope of a check."""
+
+
 def _empty(rules: Rules, scopes: Sequence[Scope]) -> list[Skipped]:
     """Return of each scope that there was nothing to check, or nothing to check against, unless there was."""
     named: dict[str, Sequence[Sequence[str | None]]] = {
@@ -155,9 +181,9 @@ def _empty(rules: Rules, scopes: Sequence[Scope]) -> list[Skipped]:
     }
     found = {}
     for names, scope in zip(named.get(rules.scope, [()]), scopes, strict=True):
-        for place, side in zip(messages.EMPTY_SIDES[rules.scope], scope.sides, strict=False):
+        for place, side in zip(_EMPTY_SIDES[rules.scope], scope.sides, strict=False):
             if not side:
-                reason = messages.nothing_checked(place.format(*names))
+                reason = f"Nothing was checked: there is no surface {place.format(*names)}"
                 found[reason] = Skipped(rules.scope, reason, kind="empty")
                 break
     return list(found.values())

@@ -10,7 +10,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..data import messages
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
 from ..data.objects import TYPES_WITH_SURFACE, instance_name, library_name, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
@@ -36,7 +35,7 @@ HOLDS = {"CURVES": "curves", "POINTCLOUD": "points", "GREASEPENCIL": "layers"}
 IS_DOMAIN = "is the domain of a fluid"
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), b"")
 """The geometry of a compound parent until its parts are known: its own mesh does not count."""
-PARTS_MISSING = Choice(AUTOMATIC, "automatic", messages.PARTS_MISSING)
+PARTS_MISSING = Choice(AUTOMATIC, "automatic", "is a compound parent whose children are not instanced with it")
 
 
 def snapshot_object(
@@ -51,7 +50,10 @@ def snapshot_object(
     evaluated = read.evaluated_object(obj, depsgraph)
     if not is_compound_parent(collision_shape.chosen(obj)) and read.makes_instances(obj, depsgraph):
         # First of all: of nothing but instances the mesh is empty.
-        raise ReadError(messages.makes_instances(obj.name))
+        raise ReadError(
+            f"'{obj.name}' makes instances, which are not part of its mesh: run Check Scene and open a clash to "
+            "inspect them, or make them real"
+        )
     found = SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
     if not found.has_surface:
         raise ReadError(_why_without_surface(found, obj.name))
@@ -105,8 +107,14 @@ def edited(scene: bpy.types.Scene, objects: Sequence[SceneObject], uids: Collect
 
 def _why_without_surface(obj: SceneObject, name: str) -> str:
     if not obj.linear.any():
-        return messages.scaled_to_zero(name)
-    return messages.only_edges(name, may_choose=obj.choice.source != "option")
+        return f"'{name}' is scaled to zero, so it has no surface"
+    return _only_edges(name, may_choose=obj.choice.source != "option")
+
+
+def _only_edges(name: str, may_choose: bool = True) -> str:
+    """may_choose: whether a collision shape of its own counts."""
+    advice = ": choose Convex Hull as its collision shape if it is solid" if may_choose else ""
+    return f"'{name}' has no faces, so it has no surface{advice}"
 
 
 def _is_fluid_domain(obj: Any) -> bool:
@@ -175,7 +183,7 @@ class SceneReader:
                 if fault is None or not isinstance(error, read.EmptyError):
                     self._skip(obj.name, error, is_emptied=read.is_emptied(obj))
             for kind in _particles_of(obj):
-                self._skip_kind(f"{kind} of {obj.name}", messages.no_surface(obj.name, f"has {kind}"))
+                self._skip_kind(f"{kind} of {obj.name}", _no_surface(obj.name, f"has {kind}"))
         self.objects.sort(key=lambda found: (found.name, found.key))
 
     def _without_surface(self, obj: bpy.types.Object, makes_instances: bool) -> None:
@@ -184,11 +192,13 @@ class SceneReader:
             data = obj.evaluated_get(self._depsgraph).data
             if makes_instances and len(getattr(data, HOLDS.get(obj.type, ""), (data,))) == 0:
                 return
-            self._skip_kind(obj.name, messages.no_surface(obj.name, f"is {NO_SURFACE[obj.type]}"))
+            self._skip_kind(obj.name, _no_surface(obj.name, f"is {NO_SURFACE[obj.type]}"))
         elif _is_fluid_domain(obj):
-            self._skip_kind(obj.name, messages.no_surface(obj.name, IS_DOMAIN))
+            self._skip_kind(obj.name, _no_surface(obj.name, IS_DOMAIN))
         elif obj.instance_type == "COLLECTION" and not makes_instances and obj not in self._faults:
-            self.skipped.append(Skipped(obj.name, messages.no_instances(obj.name), unchecked=False))
+            self.skipped.append(
+                Skipped(obj.name, f"'{obj.name}' has no instances that can be checked", unchecked=False)
+            )
 
     def _skip_kind(self, name: str, why: str) -> None:
         self.skipped.append(Skipped(name, why, unchecked=False, kind="no_surface"))
@@ -276,7 +286,7 @@ class SceneReader:
                 continue
             if shown.type not in TYPES_WITH_SURFACE:
                 if shown.type in NO_SURFACE:
-                    words = messages.no_surface(maker.name, f"makes {NO_SURFACE[shown.type]}")
+                    words = _no_surface(maker.name, f"makes {NO_SURFACE[shown.type]}")
                     without.setdefault((maker.name, words))
                 continue
             pair = maker.session_uid, source.session_uid
@@ -284,9 +294,9 @@ class SceneReader:
                 thing = f"{source.name} of {maker.name}"
                 fluids[pair] = _is_fluid_domain(source)
                 if fluids[pair]:
-                    without.setdefault((thing, messages.no_surface(thing, IS_DOMAIN)))
+                    without.setdefault((thing, _no_surface(thing, IS_DOMAIN)))
                 for kind in _particles_of(source):
-                    without.setdefault((f"{kind} of {thing}", messages.no_surface(thing, f"has {kind}")))
+                    without.setdefault((f"{kind} of {thing}", _no_surface(thing, f"has {kind}")))
             if fluids.get(pair):
                 continue
             number = ".".join(map(str, numbers))
@@ -300,7 +310,7 @@ class SceneReader:
                 linear, translation = read.world_matrix(name, instance)
             except read.EmptyError as error:
                 if source == maker and shown.type == "CURVE":  # of nodes, which give it no profile
-                    without.setdefault((maker.name, messages.no_surface(maker.name, "makes curves")))
+                    without.setdefault((maker.name, _no_surface(maker.name, "makes curves")))
                 else:
                     empty.setdefault(source, error)
                 continue
@@ -341,7 +351,7 @@ class SceneReader:
             self.objects = [parents.get(found.key, found) for found in self.objects]
         if not self._rules.instances:
             for name in makers.values():
-                reason = messages.instances_left_out(name)
+                reason = f"'{name}' has instances, which are left out"
                 self.skipped.append(Skipped(name, reason, unchecked=False, kind="instances"))
         return set(makers)
 
@@ -394,6 +404,10 @@ class SceneReader:
         if instance and obj.instance_type == "COLLECTION":
             known = known | {("instances", obj.session_uid)}
         return frozenset(known)
+
+
+def _no_surface(name: str, kind: str) -> str:
+    return f"'{name}' {kind}, which {'have' if kind.endswith('s') else 'has'} no surface"
 
 
 def is_compound_parent(choice: Choice) -> bool:

@@ -132,7 +132,7 @@ class WorldShape:
             self._facets.pieces,
             exact=not inexact,
             distance=max((pieces.distance for _, pieces in inexact), default=0.0),
-            message=messages.CHILDREN_ARE_PIECES,
+            message="the children are its pieces",
             reason="; ".join(f"'{name}': {pieces.reason or pieces.message}" for name, pieces in inexact),
         )
 
@@ -235,7 +235,10 @@ def _reject_filled_hollows(pieces: Decomposition, instead: str) -> None:
     instead: collision shapes to choose.
     """
     if pieces.fills_hollows:
-        raise ValueError(messages.bad_compound(pieces.reason, instead))
+        raise ValueError(
+            f"cannot collide as a compound ({pieces.reason}): choose {instead} as its collision shape, or fill its "
+            "holes"
+        )
 
 
 class WorldShapeCache(LruCache[WorldShape]):

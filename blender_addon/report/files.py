@@ -86,18 +86,18 @@ def place_of(path: str, beginnings: tuple[bytes, ...] = BEGINNINGS) -> Place:
             _refuse_descriptor(path, descriptor)
             return Place(path, None, descriptor, replaced=False)
         if not path:
-            raise ReportFileError(messages.NO_PATH)
+            raise ReportFileError("The path of a report is empty")
         if path.endswith(SEPARATORS) or os.path.isdir(path):
-            raise ReportFileError(messages.is_folder(path))
+            raise ReportFileError(f"{path} is a folder: name a file")
         if ON_WINDOWS and (device := windows_paths.device_of(path)):
             if device == windows_paths.NULL:
                 return Place(path, windows_paths.NULL, None, replaced=False)
-            raise ReportFileError(messages.is_device(path, device))
+            raise ReportFileError(f"{path}: {device} is the name of a device on Windows: name another file")
         if ON_WINDOWS and windows_paths.stream_of(path) is not None:
-            raise ReportFileError(messages.name_with_colon(path))
+            raise ReportFileError(f"{path}: a file name cannot contain a colon on Windows: name another file")
         file = _openable(os.path.realpath(path))
         if not os.path.isdir(os.path.dirname(file)):
-            raise ReportFileError(messages.no_folder(path, os.path.dirname(file)))
+            raise ReportFileError(f"{path}: there is no folder {os.path.dirname(file)}")
         _refuse_file(path, file, beginnings)
         is_file = not os.path.exists(file) or os.path.isfile(file)
         return Place(path, file, None, is_file, beginnings)
@@ -113,7 +113,7 @@ def _openable(path: str) -> str:
 def _why_not(path: str, error: OSError) -> str:
     """Return why nothing can be written to a path."""
     if ON_WINDOWS and isinstance(error, PermissionError):  # which is all that Windows says of either
-        return messages.in_use(path)
+        return f"{path} cannot be written: it is read-only, or open in another program: close it there"
     return f"{path}: {error.strerror or error}"
 
 
@@ -291,7 +291,9 @@ class Partials:
                 except OSError as error:
                     reason, end = error.strerror or str(error), ends.pop(place)
                     problems.append(
-                        f"{partial_path(place)}: {reason}" if end else messages.no_partial(place.path, reason)
+                        f"{partial_path(place)}: {reason}"
+                        if end
+                        else f"{place.path}: a partial report cannot be written meanwhile: {reason}"
                     )
                     with suppress(OSError):  # a line that is cut stays then
                         file.truncate(end)
@@ -340,7 +342,7 @@ def _blocks(parts: Iterable[str]) -> Iterator[bytes]:
 def _open(path: str) -> io.FileIO:
     """Open a partial report as it is. Raises ReportFileError where something else is."""
     if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
-        raise ReportFileError(messages.not_regular(path))
+        raise ReportFileError(f"{path} is not a regular file, and the partial report is written there: remove it first")
     try:
         if os.path.exists(path):
             with open(path, "rb") as stream:

@@ -42,16 +42,19 @@ class Case(NamedTuple):
     """What else is to say, line by line."""
 
 
+_WHOLE_RUN = "The run was not stopped"
+
+
 def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
     """Yield a document as JUnit XML, suite by suite; criteria: which clashes count."""
     yield f'{BEGINNING} {_text(document["contact_lens"])}">\n'
     blender = document["blender"]
     if document["partial"]:
-        case = Case(messages.WHOLE_RUN, "error", "partial", messages.STOPPED_EARLY)
-        yield from _suite(messages.WHOLE_RUN, [case], {"blender": blender})
+        case = Case(_WHOLE_RUN, "error", "partial", messages.STOPPED_EARLY)
+        yield from _suite(_WHOLE_RUN, [case], {"blender": blender})
     for entry in document["inputs"]:
         if entry["error"] is not None:
-            case = Case(messages.WHOLE_FILE, "error", "file", entry["error"])
+            case = Case("The file is checked to the end", "error", "file", entry["error"])
             facts = {"path": entry["path"], "sha256": entry["sha256"], "blender": blender}
             yield from _suite(entry["path"], [case], facts)
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
@@ -59,10 +62,13 @@ def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
     for check in document["checks"]:
         path = check.get("path")
         file = path if path and files[check["file"]] > 1 else check["file"]
-        name = messages.check_name(file, check["scene"], check["frame"])
+        name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, frame {check['frame']}"
         facts = {"path": path, "sha256": digests.get(path), "blender": blender}
         yield from _suite(name, list(_cases(check, criteria, document["decisions"])), facts)
     yield "</testsuites>\n"
+
+
+_CHECK_ENDED = "The check ran to the end"
 
 
 def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] | None) -> Iterator[Case]:
@@ -71,12 +77,12 @@ def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] 
     left_out = messages.capitalized(messages.what_is_left_out([check], decisions))
     more = (left_out,) if left_out else ()
     if check["partial"]:
-        yield Case(messages.CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
+        yield Case(_CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
     else:
-        yield Case(messages.CHECK_ENDED, lines=more)
+        yield Case(_CHECK_ENDED, lines=more)
     for entry in unchecked(check):
         outcome = "skipped" if criteria.allows(entry) else "error"
-        yield Case(messages.is_checked(entry["name"]), outcome, entry.get("kind", "unchecked"), entry["reason"])
+        yield Case(f"{entry['name']} is checked", outcome, entry.get("kind", "unchecked"), entry["reason"])
     for row, fails in zip(check["findings"], criteria.failing(check), strict=True):
         name = _name(row)
         if fails:

@@ -64,7 +64,7 @@ _KINDS = {RegionKind.POLYGON: "area", RegionKind.SEGMENT: "line", RegionKind.POI
 def relation_words(inspection: Inspection) -> str:
     """Return the relation with the names of the objects, where it is of one in the other: 'Cube inside Sphere'."""
     a, b = inspection.name_a, inspection.name_b
-    inside = {Relation.A_INSIDE_B: messages.inside(a, b), Relation.B_INSIDE_A: messages.inside(b, a)}
+    inside = {Relation.A_INSIDE_B: f"{a} inside {b}", Relation.B_INSIDE_A: f"{b} inside {a}"}
     relation = inspection.contact.relation
     return inside.get(relation) or messages.RELATIONS[relation]
 
@@ -195,7 +195,7 @@ def method_ignored(inspection: Inspection) -> str:
     wanted, used = inspection.settings.method, inspection.contact.method
     if wanted == "auto" or used not in OWN_METHODS:
         return ""
-    return messages.method_ignored(METHOD_NAMES[wanted], OWN_METHODS[used])
+    return f"Method {METHOD_NAMES[wanted]} is for convex shapes: {OWN_METHODS[used]} use their own method"
 
 
 def accuracy(inspection: Inspection) -> list[Row]:
@@ -204,7 +204,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
     rows = []
     if contact.has_depth or inspection.is_depth_pending:
         rows.append(Row("Proved", _proved(inspection) if contact.has_depth else messages.PENDING))
-    status = messages.FIRST_ANSWER if inspection.is_provisional else messages.status(contact.status)
+    status = messages.FIRST_ANSWER if inspection.is_provisional else _STATUSES[contact.status]
     rows.append(Row("Status", status))
     rows.append(Row("Method", _method_words(contact)))
     if contact.iterations:
@@ -226,6 +226,22 @@ def accuracy(inspection: Inspection) -> list[Row]:
             rows.append(Row(f"Mesh Outside Shape {letter}", units.rough(fit.sticks_out)))
             rows.append(Row(f"Shape {letter} Outside Mesh", units.rough(fit.reaches_beyond)))
     return rows
+
+
+_STATUSES = {
+    "certified": "Exact",
+    "gjk_stalled": "Limited by rounding",
+    "epa_stalled": "Limited by rounding",
+    "curved_bracket": "Between bounds",
+    "methods_disagree": "The methods disagree",
+    "bounds_only": "Bounds only",
+    "budget": "Out of time",
+    "stalled": "Limited by rounding",
+    "bracket": "Between bounds",
+    "unverified": "Pieces still overlap",
+    "no_depth": "No depth",
+}
+"""How the search for an answer ended, in words."""
 
 
 def _proved(inspection: Inspection) -> str:
@@ -264,7 +280,7 @@ def notes(inspection: Inspection, stale: str = "") -> list[str]:
     if sentence := too_coarse(inspection):
         lines.append(sentence)
     elif contact.contact_tolerance > inspection.settings.contact_tolerance:
-        lines.append(messages.tolerance_raised(units.rough(resolution)))
+        lines.append(f"Blender stores these coordinates to {units.rough(resolution)}, which is used as the tolerance")
     if sentence := margins_note(inspection):
         lines.append(sentence)
     names = inspection.name_a, inspection.name_b
@@ -301,18 +317,27 @@ def shape_notes(side: InspectedSide, inspection: Inspection) -> list[str]:
     elif proxy.kind != CONVEX_HULL:
         return lines  # the contact of a mesh has notes about it
     elif concavity.open_fraction == 1.0:
-        lines.append(messages.hull_of_points(name))
+        lines.append(f"'{name}' has no faces: its convex hull is used")
     elif covers_hull(concavity, inspection.resolution):
         if proxy.hull.rank == 3 and not concavity.is_closed:
-            lines.append(messages.not_closed(name))
+            lines.append(f"'{name}' is not closed: it is treated as a solid")
     elif concavity.depth <= inspection.resolution:
-        lines.append(messages.hull_open(name, concavity.open_fraction))
+        lines.append(
+            f"'{name}' has no surface on {messages.percent(concavity.open_fraction)} of its convex hull: the hull is "
+            "used"
+        )
     else:
         # The hole of a washer is not a concavity.
         empty = (concavity.open_fraction if proxy.hull.rank == 2 else concavity.missing_fraction) or 0.0
         depth = units.length(concavity.depth)
-        lines.append(messages.hull_concavity(name, depth, empty if empty > OPEN_SHARE else 0.0))
+        lines.append(_hull_concavity(name, depth, empty if empty > OPEN_SHARE else 0.0))
     return lines
+
+
+def _hull_concavity(name: str, depth: str, empty: float) -> str:
+    """Return what to know of a convex hull; empty: the fraction of it that is outside the mesh, 0 where unknown."""
+    text = f"{messages.hull_used(name)}, concavity {depth}"
+    return f"{text}, {messages.percent(empty)} of the hull is empty" if empty else text
 
 
 def too_coarse(inspection: Inspection) -> str:

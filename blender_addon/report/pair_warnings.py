@@ -30,19 +30,19 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
     contact, units = inspection.contact, inspection.units
     found = []
     if pair_lines.failed_checks_of(inspection):
-        found.append(Warning(messages.FAILED_SHORT, messages.CHECK_FAILED))
+        found.append(Warning("Verification failed", messages.CHECK_FAILED))
     if sentence := pair_lines.too_coarse(inspection):
-        found.append(Warning(messages.TOO_COARSE_SHORT, sentence))
+        found.append(Warning("Coordinates too coarse", sentence))
     if sentence := pair_lines.margins_note(inspection):
-        found.append(Warning(messages.WITHIN_MARGINS_SHORT, "" if is_pending else sentence))
+        found.append(Warning("Within collision margins", "" if is_pending else sentence))
     if not contact.has_depth and not inspection.is_depth_pending:
-        found.append(Warning(messages.NO_DEPTH_SHORT, messages.no_depth_hint(contact.relation)))
+        found.append(Warning(messages.NO_DEPTH_SHORT, _no_depth_hint(contact.relation)))
     for side in sides_of(inspection):
         proxy, text = side.proxy, ""
         if proxy.kind == CONVEX_HULL and not proxy.is_the_mesh(inspection.resolution):
-            text = messages.hull_short(side.name)
+            text = f"'{side.name}': convex hull used"
         elif proxy.kind == COMPOUND and proxy.pieces is not None and not proxy.pieces.exact:
-            text = messages.pieces_short(side.name)
+            text = f"'{side.name}': approximate pieces"
         if text:
             found.append(Warning(text, ". ".join(pair_lines.shape_notes(side, inspection))))
     distance = Distance.of_contact(contact)
@@ -51,3 +51,9 @@ def warnings(inspection: Inspection, is_pending: bool = False) -> list[Warning]:
         bounds = distance.bound_texts(units)
         found.append(Warning(text, "" if is_pending else messages.bounds_apart(contact, *bounds)))
     return found[:MOST]
+
+
+def _no_depth_hint(relation: str) -> str:
+    """Return what to do about a pair without a depth."""
+    why = messages.capitalized(messages.no_depth(relation))
+    return f"{why}, so there is no depth: fill the holes of one object, or choose another collision shape"

@@ -93,9 +93,9 @@ def take_pictures(
                 if row.get("status") == RESOLVED:
                     continue
                 if taken >= most:
-                    return [messages.pictures_of_first(most)]
+                    return [_pictures_of_first(most)]
                 if pair is None:
-                    findings.add(k, no_picture=messages.NOT_IN_SCENE)
+                    findings.add(k, no_picture="no longer in the scene")
                 elif row["out_of_date"]:
                     findings.add(k, no_picture=messages.OUT_OF_DATE)
                 elif row["frame"] != now:
@@ -105,6 +105,10 @@ def take_pictures(
     except (GpuUnavailable, OSError) as error:  # such as no room for them: the report goes without
         return [messages.no_pictures(report_files.reason(error), taken > 0)]
     return []
+
+
+def _pictures_of_first(number: int) -> str:
+    return f"Pictures of the first {number:,} pairs" if number > 1 else "A picture of the first pair"
 
 
 @contextmanager

@@ -198,7 +198,9 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
 
 def not_reached(missing: Sequence[tuple[str, int | None]], total: int) -> str:
     """Return why a file could not be checked, or not all scenes and frames of it, in a run that was stopped."""
-    return messages.stopped_before(cells_text(missing)) if len(missing) < total else messages.NOT_REACHED
+    return (
+        f"the run was stopped before it reached {cells_text(missing)}" if len(missing) < total else messages.NOT_REACHED
+    )
 
 
 def cells_text(cells: Sequence[tuple[str, int | None]]) -> str:
@@ -206,7 +208,15 @@ def cells_text(cells: Sequence[tuple[str, int | None]]) -> str:
     frames: dict[str, list[int]] = {}
     for name, frame in cells:
         frames.setdefault(name, []).extend(() if frame is None else (frame,))
-    return messages.scenes_and_frames({name: frames_text(of) for name, of in frames.items()})
+    return _scenes_and_frames({name: frames_text(of) for name, of in frames.items()})
+
+
+def _scenes_and_frames(frames: Mapping[str, str]) -> str:
+    """Return frames of scenes, each a list or empty, in words; of a single scene without its name."""
+    words = {name: f"frames {text}" if text else "" for name, text in frames.items()}
+    if len(frames) == 1:
+        return "".join(words.values())
+    return "; ".join(f"'{name}'{', ' if text else ''}{text}" for name, text in words.items())
 
 
 def between_frames(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -220,6 +230,9 @@ def between_frames(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [entry for entry in entries if entry["words"]]
 
 
+_SAMPLES = "Frames are samples: what happens between them is not checked."
+
+
 def motion_words(checks: Sequence[dict[str, Any]]) -> str:
     """Say of the checked frames of a scene that they are samples, and how far the fastest object moved between two.
 
@@ -230,11 +243,24 @@ def motion_words(checks: Sequence[dict[str, Any]]) -> str:
         return ""
     pairs = [check for check in sampled if check["motion"]["since_frame"] is not None]
     if not pairs:
-        return messages.SAMPLES
+        return _SAMPLES
     check = max(pairs, key=_extents)
     if check["motion"]["object"] is None:
-        return messages.no_motion()
-    return messages.motion(check["motion"], check["frame"], unit_format(check))
+        return f"{_SAMPLES} No checked object moved from one frame to the next, unless it was hidden at one of them."
+    return _motion(check["motion"], check["frame"], unit_format(check))
+
+
+def _motion(fastest: Mapping[str, Any], frame: float, units: messages.Lengths) -> str:
+    """Return how far the object that is fastest for its size moved between two checked frames."""
+    text = (
+        f"{_SAMPLES} The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
+        f"from frame {fastest['since_frame']} to frame {frame}: "
+    )
+    unnoticed = ", so it may pass through others unnoticed."
+    if fastest["extents"] is None:
+        return f"{text}it has no extent in that direction{unnoticed}"
+    text += f"{fastest['extents']:.3g} times its extent in that direction ({units.length(fastest['extent'])})"
+    return text + (unnoticed if fastest["extents"] >= 1.0 else ".")
 
 
 def _extents(check: dict[str, Any]) -> float:

@@ -68,9 +68,25 @@ def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, 
     for k, names in found.items():
         name, others = given.objects[k].name, sorted(names)
         extents = distance[k] / extent[k] if extent[k] > 0.0 else np.inf
-        reason = messages.may_have_passed(name, others, frames, given.units.length(float(distance[k])), extents)
+        reason = _may_have_passed(name, others, frames, given.units.length(float(distance[k])), extents)
         entries.append(Skipped(name, reason, kind="fast", objects=(name, *others)))
     return entries
+
+
+def _may_have_passed(
+    name: str, others: Sequence[str], frames: tuple[float, float], distance: str, extents: float
+) -> str:
+    """Return that an object may have passed through others between two checked frames; extents: how many of its own
+    the distance is."""
+    times = f", {extents:.3g} times its extent in that direction"
+    if extents < 1.0:
+        times = f", farther than its extent relative to {'that' if len(others) == 1 else 'them'}"
+    elif extents == float("inf"):
+        times = ", and has no extent in that direction"
+    return (
+        f"'{name}' may have passed through {messages.quoted(others, 3)} between frames {frames[0]:g} and "
+        f"{frames[1]:g}: it moved {distance}{times}"
+    )
 
 
 def _overlapping(steps: Steps) -> IntArray:

@@ -66,7 +66,7 @@ def bounds_of(objects: Sequence[SceneObject], progress: Progress | None = None) 
                 problems[k] = str(error)
     for k in np.flatnonzero(~(np.abs([low, high]) <= LARGEST).all(axis=(0, 2))).tolist():
         low[k] = high[k] = 0.0
-        problems[k] = messages.too_large(LARGEST)
+        problems[k] = f"is too large or too far away: it extends beyond {LARGEST:.1e} Blender units"
     return low, high, problems
 
 

@@ -125,7 +125,7 @@ def side_of(obj: SceneObject) -> Row:
 def shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:
     """Return notes about the collision shape of an object."""
     words = WORDS[shape.kind]
-    notes = [f"{obj.fault}: {messages.CHECKED_AS_SHOWN}"] if obj.fault else []
+    notes = [f"{obj.fault}: it is checked as Blender shows it"] if obj.fault else []
     if obj.choice.note:
         instead = "" if obj.choice.source == "rigid_body" else words
         notes.append(messages.other_shape(obj.name, obj.choice.note, instead))
@@ -150,7 +150,7 @@ def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], unit
     if clash.reason and (reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units))):
         notes.append(reason)
     if failed:
-        notes.append(messages.failed_verification(failed))
+        notes.append(f"The result did not pass its own verification ({', '.join(failed)}): please report it")
     return notes
 
 
@@ -165,9 +165,10 @@ def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
     if approval is None or clash.verdict == Verdict.WITHIN:
         return []
     if not approval.is_known:
-        return [messages.APPROVED_EARLIER]
+        return ["Approved in an earlier version, which did not store the depth: approve it again"]
     then = messages.depth_or_gap(approval.signed_distance, units)
-    return [messages.approved_at(then, messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units))]
+    now = messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units)
+    return [f"Approved at {then}, now {now}"]
 
 
 def words(findings: Sequence[Row]) -> list[str]:

@@ -18,9 +18,9 @@ from .clashes import Clashes
 
 APPROVED, REVIEWED, IGNORED = "approved", "reviewed", "ignored"
 REASONS = (
-    messages.SEVERAL_OF_THESE_NAMES,
-    messages.DECIDED_BY_ID,
-    messages.NO_SUCH_CLASH,
+    "several objects have such a name: write an id instead",
+    "another decision is about this clash, by its id",
+    "no such clash was found",
     messages.FILE_NOT_CHECKED,
 )
 """Why a decision is about no clash. The first that holds in any check, or of the last two in all checks. In a run that

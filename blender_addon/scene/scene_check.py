@@ -170,12 +170,12 @@ class _RunningCheck:
         """Return the pairs (n, 2) that may collide, all or those of a shard, and that no rule ignores. Raises
         Cancelled."""
         objects = self._objects
-        self._begin(messages.BOUNDING_BOXES)
+        self._begin("bounding boxes")
         self._outcome.bounds = bounds_of(objects, subrange(progress, 0.0, 0.5 * PAIRS))
         low, high, problems = self._outcome.bounds
         for k, reason in sorted(problems.items()):
             self._skip_object(objects[k], reason)
-        self._begin(messages.CLOSE_PAIRS)
+        self._begin("pairs that are close")
         part = subrange(progress, 0.5 * PAIRS, PAIRS)
         pairs = candidates(self._given, low, high, set(problems), self._margins, part)
         if shard is not None:
@@ -189,7 +189,7 @@ class _RunningCheck:
         left[np.concatenate([np.zeros(0, np.intp), *ignored.values()])] = False
         pairs = pairs[left]
         self._widest = max(self._given.rules.clearance, float(self._margins.most(pairs).max(initial=0.0)))
-        self._begin(messages.CONVEX_HULLS)
+        self._begin("convex hulls")
         before, progress = self._known.pairs_alone, subrange(progress, PAIRS, 1.0)
         self._bounds = ConvexBounds(objects, (low, high), pairs, self._shapes, before, progress)
         return pairs
@@ -224,11 +224,11 @@ class _RunningCheck:
 
     def _check_chunk(self, pairs: IntArray, progress: Progress | None) -> None:
         report_progress(progress, 0.0)
-        self._begin(messages.CONVEX_SHAPES)
+        self._begin("pairs of convex hulls")
         together = 1.0 if self._bounds.is_convex[pairs].all() else TOGETHER
         left = self._answer_together(pairs, subrange(progress, 0.0, together))
         if len(left):
-            self._begin(messages.MESHES)
+            self._begin("pairs of meshes")
         for k, part in equal_parts(left.tolist(), subrange(progress, together, 1.0)):
             report_progress(part, 0.0)
             a, b = pairs[k].tolist()
@@ -343,7 +343,7 @@ class _RunningCheck:
             return gap_judged(clash, self._margins, self._settings.clearance), rank
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
-            reason = messages.pair_not_checked(name_a, name_b, error)
+            reason = f"'{name_a}' and '{name_b}' cannot be checked: {error}"
             self._outcome.skipped.append(Skipped(f"{name_a} and {name_b}", reason, kind="pair"))
             self._outcome.unchecked.add(frozenset(obj.key for obj in objects))
             return None
@@ -354,7 +354,7 @@ class _RunningCheck:
 
     def verify_clashes(self, progress: Progress | None) -> None:
         """Check every clash again by itself, with a certificate. Raises Cancelled; the others are not verified then."""
-        self._begin(messages.VERIFICATION)
+        self._begin("verification")
         clashes = self._outcome.clashes
         for k in tracked(range(len(clashes)), progress):
             clash = clashes[k]
@@ -398,7 +398,7 @@ def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset
     if not changed:
         return outcome
     skipped = [
-        Skipped(obj.name, messages.changed_while_checked(obj.name), kind="changed")
+        Skipped(obj.name, f"'{obj.name}' changed during the check: check the scene again", kind="changed")
         for obj in objects
         if obj.key in changed
     ]

@@ -89,9 +89,9 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
     candidates = context.visible_objects if of_scene else context.selected_objects
     chosen = [obj for obj in candidates if not unsupported_reason(obj)]
     if not chosen and of_scene:
-        raise ReadError(messages.NO_VISIBLE_SURFACE)
+        raise ReadError("No visible object of the scene has a surface")
     if not chosen:
-        raise ReadError(messages.SELECT_SURFACES)
+        raise ReadError("Select objects with a surface to see their bounding volumes")
     for obj in chosen:
         if settings.of == "objects":
             hull = ConvexHull(read.points(obj, depsgraph))
@@ -100,7 +100,7 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
         elif settings.of == "triangles":
             points, triangles = read.triangles(obj, depsgraph)
             if len(triangles) == 0:
-                raise ReadError(messages.about(obj.name, messages.HAS_NO_FACES))
+                raise ReadError(messages.about(obj.name, "has no faces"))
             given.triangles.append(triangles)
         else:
             try:
@@ -112,7 +112,7 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
         given.names.append(obj.name)
         given.points.append(points)
     if not given.points:
-        raise ReadError(messages.NO_VISIBLE_VERTEX)
+        raise ReadError("No visible object of the scene has a vertex")
     return given
 
 
@@ -156,7 +156,7 @@ class _Sketch:
         boxes = isinstance(volumes, KDops) and volumes.k == 6
         most = MOST_DRAWN if boxes or isinstance(volumes, Spheres) else MOST_POLYTOPES
         if len(volumes) > most:
-            self.warnings.append(messages.volumes_drawn(most, len(volumes)))
+            self.warnings.append(_volumes_drawn(most, len(volumes)))
             volumes, tints = volumes.take(np.arange(most)), tints[:most]
         segments, owner = edges_of(volumes)
         self.parts.append(segments)
@@ -177,6 +177,10 @@ class _Sketch:
 # --- the three views ------------------------------------------------------------------------------------------------
 
 
+def _volumes_drawn(number: int, total: int) -> str:
+    return f"{number:,} of {total:,} volumes {'is' if number == 1 else 'are'} drawn"
+
+
 def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
     volumes = _around(sketch, given.points)
     sketch.draw(volumes, np.zeros(len(volumes)))
@@ -186,7 +190,7 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
     if len(volumes) == 2:
         a, b = volumes.take([0]), volumes.take([1])
         gap = given.units.length(float(a.gap(b)[0]), rounding="down")
-        words = messages.VOLUMES_OVERLAP if a.overlaps(b)[0] else messages.volumes_apart(gap)
+        words = "overlap: the objects may collide" if a.overlaps(b)[0] else f"apart: at least {gap}"
         sketch.lines.append(("Volumes", words))
 
 

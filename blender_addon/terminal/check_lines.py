@@ -89,10 +89,11 @@ def lines(
     ]
     others = sorted({*range(len(findings))}.difference(places))
     if rows and others:
-        found.append(f"  {messages.more_clashes(len(others), listing.report)}")
+        where = f"in {listing.report}" if listing.report else "(write a report, or add --list all)"
+        found.append(f"  {len(others):,} more {where}")
     if not check["settings"].get("exact"):
         bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others)))
-        found += [f"  {messages.upper_bounds(bounds)}"] if bounds else []
+        found += [f"  {_upper_bounds(bounds)}"] if bounds else []
     for title in ("gone", "not_compared"):
         word = title.replace("_", " ")
         entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
@@ -103,6 +104,12 @@ def lines(
     ]
     found += [f"  {line}" for line in first_of(skipped)]
     return found
+
+
+def _upper_bounds(number: int) -> str:
+    """Return how to get the depths of a check that are upper bounds."""
+    text = messages.counted(number, "depth is an upper bound", "depths are upper bounds")
+    return f"{text}: add --exact to refine {'it' if number == 1 else 'them'}"
 
 
 def _worst(findings: Sequence[Row], most: int, is_compared: bool) -> Sequence[int]:
@@ -120,7 +127,7 @@ def first_of(lines: Sequence[str]) -> Iterator[str]:
     """Yield the first lines, and how many more there are."""
     yield from lines[:MOST_LINES]
     if len(lines) > MOST_LINES:
-        yield messages.more_entries(len(lines) - MOST_LINES)
+        yield f"and {len(lines) - MOST_LINES:,} more"
 
 
 def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None) -> list[str]:
@@ -136,16 +143,35 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
     }
     incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
     left_out = messages.what_is_left_out(checks, decisions)
-    return [messages.total(len(checks), found, len(pairs), left_out, incomplete)]
+    return [_total(len(checks), found, len(pairs), left_out, incomplete)]
+
+
+def _total(checks: int, found: Sequence[str], pairs: int, left_out: str, incomplete: int) -> str:
+    """Return several checks in one line: 'In 20 checks: 47 clashes of 3 pairs (40 penetrating, 7 touching)'.
+
+    found: the relations of all clashes; pairs: how many different pairs they are of; left_out: see
+    `what_is_left_out`; incomplete: how many of the checks have something that could not be checked.
+    """
+    text = f"In {messages.counted(checks, 'check')}: {messages.clashes(len(found))}"
+    if found:
+        text += f" of {messages.counted(pairs, 'pair')} ({messages.relation_counts(found)})"
+    if left_out:
+        text += f"; {left_out}"
+    verb = "is" if incomplete == 1 else "are"
+    return f"{text}; {incomplete:,} of the checks {verb} not complete" if incomplete else text
 
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     """Return what to know of all checks of a file as lines of text."""
     entries = [entry for check in checks for entry in check["differences"]]
-    differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
+    differences = list(dict.fromkeys(map(_differs_in_renders, entries)))
     found = list(first_of(differences))
     words = [(entry["scene"], entry["words"]) for entry in scene_report.between_frames(checks)]
     return [*found, *(messages.of_scene(scene, text) if len(words) > 1 else text for scene, text in words)]
+
+
+def _differs_in_renders(entry: Mapping[str, Any]) -> str:
+    return f"Differs in renders: {messages.difference(entry)}"
 
 
 def _status(row: dict[str, Any], units: UnitFormat) -> str:

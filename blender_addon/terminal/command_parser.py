@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ... import __version__
-from ..data import messages
 from .given_options import given
 from .outcome import UsageError
 
@@ -51,13 +50,15 @@ class CommandParser(argparse.ArgumentParser):
             name, equals, value = words[0].partition("=")
             now = name, [value, *words[1:]] if equals else words[1:]
             if before.setdefault(action, now) != now:
-                self.error(
-                    messages.option_again(*(" ".join([option, *values]) for option, values in (before[action], now)))
-                )
+                self.error(_option_again(*(" ".join([option, *values]) for option, values in (before[action], now))))
         return options
 
     def error(self, message: str) -> Any:
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _option_again(first: str, second: str) -> str:
+    return f"{first} and {second} contradict each other: give one of them"
 
 
 class _Lines(argparse.HelpFormatter):
@@ -100,7 +101,7 @@ def duration(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.0 < seconds <= LONGEST:
-        raise argparse.ArgumentTypeError(messages.duration_expected(text))
+        raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90, 10m or 1.5h, not {text!r}")
     return seconds
 
 
@@ -120,5 +121,5 @@ def natural(text: str) -> int:
 
 def _whole_number(text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise argparse.ArgumentTypeError(messages.count_expected(text, least))
+        raise argparse.ArgumentTypeError(f"expected a number of {least} or more, not {text!r}")
     return int(text)

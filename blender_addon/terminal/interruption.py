@@ -36,7 +36,10 @@ class Stop:
         """Whether to stop now. For those who will: the time limit is noted when it is seen here."""
         if not self.noted and self._clock() >= self._end:
             self.timed_out = True
-            complain(f"contact_lens: {messages.time_is_up(self.seconds)}")
+            complain(
+                f"contact_lens: stopping: {messages.duration(self.seconds)} have passed (--timeout); press Ctrl-C to "
+                "end at once"
+            )
         return self.noted
 
     @property

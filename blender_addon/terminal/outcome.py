@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import traceback
 
-from ..data import messages
 from ..data.names import visible
 from .streams import complain
 
@@ -25,4 +24,4 @@ def complain_of(problem: str) -> None:
 def complain_of_a_fault() -> None:
     """Show the exception that is being handled, which nobody expected."""
     complain(traceback.format_exc())
-    complain_of(messages.UNEXPECTED)
+    complain_of("unexpected error: please report it with the lines above")

@@ -51,7 +51,7 @@ class Progress:
     def begin_file(self, name: str) -> None:
         self._file, self._name = self._file + 1, name
         self.begin_scene(0, 1, "")
-        self._phase = messages.OPENING  # not shown on a terminal, where Blender says so in a line of its own
+        self._phase = "opening the file"  # not shown on a terminal, where Blender says so in a line of its own
 
     def begin_scene(self, index: int, count: int, name: str) -> None:
         """Begin the check of a scene: the how many of how many, and its name, shown if it is one of several."""
@@ -62,7 +62,7 @@ class Progress:
         """Begin the check of a frame, which is read first: the how many of how many, and its number."""
         self._frame, self._frames, self._number = index, count, number
         self._fraction = 0.0
-        self.begin_phase(messages.READING)
+        self.begin_phase("reading objects")
 
     def begin_phase(self, name: str) -> None:
         """Begin what a check does next, named in words."""
@@ -72,10 +72,10 @@ class Progress:
     def begin_picture(self, number: int, count: int) -> None:
         """Begin to draw a picture: in a log one a minute is shown."""
         if self._renews:
-            self._renew(messages.drawing_picture(number, count))
+            self._renew(_drawing_picture(number, count))
         elif self._shown and (now := self._clock()) >= self._last + PAUSE:
             self._last = now
-            complain(f"contact_lens: {messages.drawing_picture(number, count)}")
+            complain(f"contact_lens: {_drawing_picture(number, count)}")
 
     def add_clashes(self, number: int) -> None:
         """Count clashes as found."""
@@ -91,8 +91,10 @@ class Progress:
     def _show_check(self) -> None:
         of_scene = (self._frame + self._fraction) / self._frames
         done = (self._file + (self._scene + of_scene) / self._scenes) / self._files
-        place = messages.place_of(self._name, self._scene_name, self._number)
-        self.show(done, lambda: messages.found_so_far(self._phase, self._clashes), place)
+        place = f"{self._name}, {f'{self._scene_name}, ' if self._scene_name else ''}frame {self._number:g}, "
+        self.show(
+            done, lambda: f"{f'{self._phase}, ' if self._phase else ''}{messages.clashes(self._clashes)} so far", place
+        )
 
     def show(self, done: float, details: Callable[[], str], place: str = "") -> None:
         """Show which fraction of the run is done, with details; place: what is checked, in logs."""
@@ -106,7 +108,10 @@ class Progress:
                     self._renew(f"{messages.in_progress('Checking', percent / 100.0)}, {details()}")
         elif self._shown and now >= self._last + PAUSE:
             self._last = now
-            complain(f"contact_lens: {messages.so_far(done, now - self._start, place + details())}")
+            complain(
+                f"contact_lens: {messages.percent(done)} after {(now - self._start) / 60.0:.0f} min: "
+                f"{place + details()}"
+            )
 
     def _parent_is_gone(self) -> bool:
         if self._parent is None or os.name == "nt":  # where signal 0 is no question
@@ -133,3 +138,7 @@ class Progress:
             print(text, end="", file=sys.stderr, flush=True)
         except OSError:  # the terminal has been closed
             self._shown = self._renews = False
+
+
+def _drawing_picture(number: int, count: int) -> str:
+    return f"Drawing picture {number:,} of {count:,}"

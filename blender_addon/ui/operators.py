@@ -74,15 +74,19 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
     selected = list(context.view_layer.objects.selected)
     active = context.view_layer.objects.active
     if len(selected) > 2:
-        return messages.too_many_selected(len(selected))
+        return f"{len(selected)} objects are selected: select only two"
     if len(selected) == 2:
         if active not in selected:
-            return messages.ACTIVATE_ONE
+            return "Make one of the two selected objects active: it becomes A"
         a, b = active, selected[1] if selected[0] == active else selected[0]
     else:
         picked_a, picked_b = properties.pair(context.scene)
         if picked_a is None or picked_b is None:
-            return messages.SELECT_TWO if picked_a is picked_b else messages.PICK_OTHER
+            return (
+                "Select two objects: the active one becomes A, the other B"
+                if picked_a is picked_b
+                else "Pick another object: or select two, of which the active one becomes A"
+            )
         a, b = picked_a, picked_b
     if _are_picked_instances(context.scene, (a, b)):
         return a, b
@@ -107,11 +111,14 @@ def _no_result(context: bpy.types.Context) -> str:
     return messages.NO_RESULT if session.current(context) is None else ""
 
 
+_NOT_PICKED = "Pick two objects first"
+
+
 def picked_keys(context: bpy.types.Context) -> Keys:
     """Return the pair in the pickers. Raise ReadError where there is none."""
     keys = properties.pair_keys(context.scene)
     if keys is None:
-        raise ReadError(messages.NOT_PICKED)
+        raise ReadError(_NOT_PICKED)
     return keys
 
 
@@ -151,13 +158,13 @@ def separate_steps(
     """
     keys, (a, b) = picked_keys(context), properties.pair(context.scene)
     if keys[0][2] or keys[1][2] or a is None or b is None:
-        raise SeparateError(messages.INSTANCE_FIXED)
+        raise SeparateError("An instance cannot be moved: make it real first")
     before = yield from inspect(read_pair(context, keys))
     translation = before.contact.mtv
     if along != SHORTEST:
         translation = yield partial(separate.translation_along, before, along)
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
-        raise SeparateError(messages.CHANGED_NOT_MOVED)
+        raise SeparateError("An object changed during the inspection, so nothing was moved: try again")
     session.store(context.scene, before)
     moved, warnings = separate.separate(context, a, b, moves, before, translation)
     try:
@@ -166,11 +173,11 @@ def separate_steps(
         outlook = outlook or pair_lines.one_line(after)
     except Cancelled:
         session.mark_stale(context.scene, messages.INSPECTION_CANCELLED)
-        outlook = messages.MOVED_NOT_INSPECTED
+        outlook = "The inspection afterwards was cancelled"
     except (ReadError, SeparateError) as error:
         outlook = str(error)
     # The move is done, so whatever else happened it is a step that can be undone.
-    operator.report({"INFO"}, messages.moved(moved, outlook))
+    operator.report({"INFO"}, f"Moved {moved}. {outlook}")
     for warning in warnings:
         operator.report({"WARNING"}, warning)
     return {"FINISHED"}
@@ -238,7 +245,7 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return messages.NOT_PICKED if None in properties.pair(context.scene) else ""
+        return _NOT_PICKED if None in properties.pair(context.scene) else ""
 
     def steps(self, context: bpy.types.Context) -> Steps:
         try:
@@ -258,7 +265,7 @@ class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return messages.NOT_PICKED if None in properties.pair(context.scene) else ""
+        return _NOT_PICKED if None in properties.pair(context.scene) else ""
 
     def steps(self, context: bpy.types.Context) -> Steps:
         a, b = picked_keys(context)
@@ -281,7 +288,7 @@ class CONTACT_LENS_OT_clear(Undoable, Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if properties.picked(context.scene) else messages.NOTHING_PICKED
+        return "" if properties.picked(context.scene) else "No object is picked"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = properties.settings_of(context.scene)
@@ -300,7 +307,7 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return _no_result(context) if _views(context) else messages.NO_VIEWPORT
+        return _no_result(context) if _views(context) else "There is no 3D Viewport"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         inspection = session.current(context)
@@ -367,7 +374,7 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
         text = text_to_copy(context, properties.what)
-        return messages.copies(text) if properties.what and text else ""
+        return f"Copy {text} to the clipboard" if properties.what and text else ""
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
@@ -376,11 +383,15 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         text = text_to_copy(context, self.what)
         if not text:
-            self.report({"ERROR"}, messages.no_row(self.what))
+            self.report({"ERROR"}, f"The result has no row '{self.what}' to copy")
             return {"CANCELLED"}
         context.window_manager.clipboard = text
-        self.report({"INFO"}, messages.copied(text) if self.what else messages.lines_copied(text.count("\n")))
+        self.report({"INFO"}, f"Copied {text}" if self.what else _lines_copied(text.count("\n")))
         return {"FINISHED"}
+
+
+def _lines_copied(number: int) -> str:
+    return f"{messages.counted(number, 'line')} copied"
 
 
 def text_to_copy(context: bpy.types.Context, what: str) -> str:
@@ -460,7 +471,7 @@ class SaveOperator(ExportHelper, Polled):
         try:
             content = self.save(context, path)
         except (report_files.ReportFileError, DecisionsError, OSError) as error:
-            self.report({"ERROR"}, visible(messages.not_written(self.what, report_files.reason(error))))
+            self.report({"ERROR"}, visible(f"The {self.what} cannot be saved: {report_files.reason(error)}"))
             return {"CANCELLED"}
         self.report({"INFO"}, visible(messages.saved(str(path), content)))
         return {"FINISHED"}

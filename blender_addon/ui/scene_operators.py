@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def summary(scene: bpy.types.Scene) -> str:
     """Return the last check of the scene in one line."""
     documents = scene_report.checks_of(scene)
     if not documents:
-        return messages.NOT_CHECKED_YET
+        return "Not checked yet"
     found = present_relations(documents[0]["findings"])
     text, frame = messages.check_line(documents[0], found), documents[0]["frame"]
     return text if frame == frame_of(scene) else f"{text}; at frame {frame}"
@@ -74,7 +75,7 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if _running is None else messages.CHECK_RUNNING
+        return "" if _running is None else "A scene check is already running"
 
     def steps(self, context: bpy.types.Context) -> Steps:
         global _running, _known
@@ -108,7 +109,10 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
             follow_clashes.refine_deepest(context)
         self.report({"INFO"}, summary(scene))
         if changed:
-            self.report({"WARNING"}, messages.objects_changed(len(changed)))
+            self.report(
+                {"WARNING"},
+                f"{messages.counted(len(changed), 'object')} changed during the check: check the scene again",
+            )
         return {"FINISHED"}
 
 
@@ -147,15 +151,18 @@ def _check(context: bpy.types.Context) -> ContactLensCheck:
 def _no_listed_clash(context: bpy.types.Context) -> str:
     """Return why there is no clash to do something with; empty when the list shows the active one."""
     if check_settings.active_clash(context.scene) is None:
-        return messages.SELECT_CLASH
+        return "Select a clash in the list"
     is_shown = _check(context).active in clash_list.shown(context.scene).places
-    return "" if is_shown else messages.CLASH_HIDDEN
+    return "" if is_shown else "The list does not show the active clash: change its filter"
 
 
 def no_clash(context: bpy.types.Context) -> str:
     """Return why nothing can be done with the pair of the active clash; empty when both of its objects are there."""
     clash, reason = check_settings.active_clash(context.scene), _no_listed_clash(context)
     return reason if reason or clash is None else open_clash.missing(context.scene, clash)
+
+
+_NO_CHECK = "There is no result: run Check Scene first"
 
 
 class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
@@ -173,7 +180,7 @@ class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         check = _check(context)
-        return "" if check.findings else messages.NO_CLASHES if check.summary else messages.NO_CHECK
+        return "" if check.findings else messages.NO_CLASHES if check.summary else _NO_CHECK
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -205,7 +212,7 @@ class CONTACT_LENS_OT_show_all_clashes(Undoable, Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if clash_list.is_filtered(_check(context)) else messages.NO_FILTER
+        return "" if clash_list.is_filtered(_check(context)) else "The list shows all clashes"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -284,7 +291,11 @@ class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.O
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
         result = yield from operators.separate_steps(
-            self, context, self.moves, self.along, outlook=messages.MOVED_CHECK_AGAIN
+            self,
+            context,
+            self.moves,
+            self.along,
+            outlook="Check the scene again to find other clashes of the moved objects",
         )
         with suppress(Cancelled):  # the move is done
             yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
@@ -323,7 +334,7 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
             sides = "ab" if self.what == "FINDING" else self.what.lower()
             pair = [obj for letter in sides if (obj := clash.owner(letter)) is not None]
         if not 1 <= len(pair) <= 2:
-            self.report({"ERROR"}, messages.SELECT_TO_IGNORE)
+            self.report({"ERROR"}, "Select one or two objects to ignore")
             return {"CANCELLED"}
         entry = _check(context).ignored.add()
         entry.object_a = pair[0]
@@ -407,7 +418,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if _check(context).summary else messages.NO_CHECK
+        return "" if _check(context).summary else _NO_CHECK
 
     def default_path(self, context: bpy.types.Context) -> str:
         return _path_beside_file(context, "contacts.html")
@@ -454,7 +465,19 @@ class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator)
         path.parent.mkdir(parents=True, exist_ok=True)
         saved = decisions_file.save(str(path), lambda earlier: listed_decisions.saved(context.scene, file, earlier))
         ignored = listed_decisions.ignored_objects(context.scene)
-        return messages.decisions_saved(len(saved.entries), saved.removed, ignored)
+        return _decisions_saved(len(saved.entries), saved.removed, ignored)
+
+
+def _decisions_saved(number: int, removed: int, ignored: Sequence[str]) -> str:
+    """Return what a file of decisions has; removed: how many of before it has no more; ignored: objects of which all
+    pairs are, which it cannot say."""
+    text = messages.decisions(number)
+    if removed:
+        text += f", {removed:,} of before removed: undecided in the list"
+    if ignored:
+        names = ", ".join(f"'{name}'" for name in ignored[:3]) + messages.and_more(len(ignored) - 3)
+        text += f", without the other ignored pairs of {names}: list these pairs one by one"
+    return text
 
 
 class CONTACT_LENS_OT_load_decisions(Undoable, Polled, bpy.types.Operator):
@@ -483,8 +506,15 @@ class CONTACT_LENS_OT_load_decisions(Undoable, Polled, bpy.types.Operator):
             return {"CANCELLED"}
         applied = listed_decisions.apply(context.scene, decisions, Path(bpy.data.filepath).name or None)
         handlers.redraw()
-        self.report({"WARNING" if applied.unused else "INFO"}, visible(messages.decisions_applied(*applied)))
+        self.report({"WARNING" if applied.unused else "INFO"}, visible(_decisions_applied(*applied)))
         return {"FINISHED"}
+
+
+def _decisions_applied(number: int, unused: Sequence[tuple[int, str, str]]) -> str:
+    """Return how many decisions were applied; unused: lines, clashes and reasons of the others."""
+    entries = [f"line {line}, {clash}: {reason}" for line, clash, reason in unused]
+    text = f"Applied {messages.decisions(number)}"
+    return f"{text}, not {'; '.join(entries[:3])}{messages.and_more(len(entries) - 3)}" if entries else text
 
 
 CLASSES = (

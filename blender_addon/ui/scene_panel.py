@@ -68,7 +68,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         heading, is_ignored = listed.headings.get(index), index in listed.ignored
         names = [item.label(letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
-        number = messages.row_state(reason, is_ignored)
+        number = _row_state(reason, is_ignored)
         number = number or _number(data, item, UnitFormat.of_scene(context.scene))
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
         room, fraction = _room_for_names(context), _fraction_of_name(context, number)
@@ -102,6 +102,13 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         return clash_list.shown(context.scene).filtered
 
 
+def _row_state(reason: str, is_ignored: bool) -> str:
+    """Return what stands for the number in a row of the list that is out of date or ignored; empty in others."""
+    if reason:
+        return "comparing" if reason == messages.COMPARING else messages.OUT_OF_DATE
+    return "ignored" if is_ignored else ""
+
+
 class CONTACT_LENS_UL_ignored(bpy.types.UIList):
     def draw_item(
         self,
@@ -132,7 +139,7 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
         menu.operator("contact_lens.ignore_pair", text="This Pair").what = "FINDING"
         for letter in "ab":
             if (owner := clash.owner(letter)) is not None:
-                text = messages.all_pairs_of(owner.name)
+                text = f"All Pairs of {owner.name}"
                 menu.operator("contact_lens.ignore_pair", text=text, translate=False).what = letter.upper()
 
 
@@ -245,7 +252,7 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     found = {group.lower(): count for group, count in groups.items() if count}
     texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
     if of_margins:
-        texts["within_clearance"] = messages.some_within_margins(
+        texts["within_clearance"] = _some_within_margins(
             texts["within_clearance"], of_margins, found["within_clearance"]
         )
     if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
@@ -257,22 +264,27 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.label(text=messages.NO_CLASHES)
 
 
+def _some_within_margins(text: str, count: int, total: int) -> str:
+    """Return how many gaps are within the clearance, or within collision margins; text: the former."""
+    return f"{count:,} within margins" if count == total else f"{text} ({count:,} within margins)"
+
+
 def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
     """Draw whether the last check is complete and of now; buttons that filter by what is out of date or resolved."""
     check = check_settings.of_scene(context.scene)
     counts, changed, comparing = changes.totals(context.scene)
-    outdated = messages.count_out_of_date(changed.total()) if changed else ""
-    resolved = messages.count_resolved(counts[clash_rows.RESOLVED]) if counts[clash_rows.RESOLVED] else ""
+    outdated = f"{changed.total():,} out of date" if changed else ""
+    resolved = f"{counts[clash_rows.RESOLVED]:,} resolved" if counts[clash_rows.RESOLVED] else ""
     states = []
     if record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
-        states.append(messages.stopped_at(done))
+        states.append(f"Stopped at {messages.percent(done)}")
     if record["frame"] != frame_of(context.scene):
-        states.append(messages.checked_at(record["frame"]))
+        states.append(f"Checked at frame {record['frame']:g}")
     text = ", ".join(states).capitalize()
     icon: Any = "ERROR"
     if not states and not changed and comparing:
-        text, icon = messages.comparing_clashes(comparing), "SORTTIME"
+        text, icon = f"Comparing {messages.clashes(comparing)}", "SORTTIME"
     elif not states and not changed:
         text, icon = messages.UP_TO_DATE, "CHECKMARK"
     row = panel.row(align=True)
@@ -314,7 +326,7 @@ def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record
         for text in texts[:MOST_SENTENCES]:
             layout.sentence(body, context, text, icon)
         if len(texts) > MOST_SENTENCES:
-            layout.sentence(body, context, messages.more_left_out(len(texts) - MOST_SENTENCES), icon)
+            layout.sentence(body, context, f"{len(texts) - MOST_SENTENCES:,} more: save a report to see all", icon)
 
 
 def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
@@ -327,7 +339,7 @@ def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: 
     second = first.split(factor=2.0 / 3.0, align=True)
     place = second.row(align=True)
     place.alignment = "CENTER"
-    place.label(text=messages.place_in_list(listed.places.get(check.active), len(listed.rows), listed.count))
+    place.label(text=_place_in_list(listed.places.get(check.active), len(listed.rows), listed.count))
     second.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
     row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
     row = column.row(align=True)
@@ -342,11 +354,18 @@ def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: 
     others.menu("CONTACT_LENS_MT_move_out_of_clash", text="", icon="DOWNARROW_HLT")
 
 
+def _place_in_list(place: int | None, count: int, total: int) -> str:
+    """Return which clash of those that the list shows is active; place: None for none, the first is 0."""
+    if place is not None:
+        return f"{place + 1:,} of {count:,}"
+    return messages.clashes(count) if count == total else f"{count:,} of {total:,} shown"
+
+
 def _draw_clash(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
     """Draw what the list does not say of the active clash, in as many rows as of any other."""
     column, listed = panel.column(align=True), clash_list.drawn(context.scene)
     if clash is None or check_settings.of_scene(context.scene).active not in listed.places:
-        text = messages.CLICK_CLASH if listed.rows else messages.NO_CLASH_SHOWN
+        text = "Click a row to see its contact" if listed.rows else messages.NO_CLASH_SHOWN
         layout.line(column, context, text, text, "INFO")
         column.label(text="")
         return
@@ -361,7 +380,7 @@ def _draw_clash(panel: bpy.types.UILayout, context: bpy.types.Context, clash: Co
         sentence = messages.capitalized(reason)
         layout.line(first, context, sentence, sentence, "ERROR", beside)
     elif check_settings.of_scene(scene).active in listed.ignored:
-        layout.line(first, context, messages.IGNORED_STATE, messages.IGNORED, "INFO", beside)
+        layout.line(first, context, "Ignored", messages.IGNORED, "INFO", beside)
     elif frame not in (None, frame_of(scene)):
         first.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
     else:

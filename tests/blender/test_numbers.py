@@ -234,7 +234,7 @@ def test_an_upper_bound_is_never_shown_as_less_than_it_is(units: ModuleType) -> 
 
 
 def test_every_status_has_words() -> None:
-    assert set(part("blender_addon.data.messages").STATUSES) == set(map(str, part("core.result").Status))
+    assert set(part("blender_addon.report.pair_lines")._STATUSES) == set(map(str, part("core.result").Status))
 
 
 def rows(name: str) -> dict[str, str]:

@@ -212,25 +212,27 @@ def test_a_wire_is_inspected_as_its_hull_where_that_was_chosen() -> None:
 
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     messages, units = part("blender_addon.data.messages"), part("blender_addon.data.units").UnitFormat()
+    page, faults = part("blender_addon.page.html_report"), part("blender_addon.read.faults")
+    pictures, worst = part("blender_addon.report.pictures"), part("blender_addon.commands.worst_pictures")
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
     ending = "its surface is within 0.1 m of it, but filled hollows may be deeper"
     sentences = {
-        messages.clashes_out_of_date(1, 1): "1 of 1 clash is out of date: check the scene again",
-        messages.clashes_out_of_date(2, 3): "2 of 3 clashes are out of date: check the scene again",
-        messages.pictures_of_first(1): "A picture of the first pair",
-        messages.pictures_of_first(1_000): "Pictures of the first 1,000 pairs",
-        messages.pictures_of_worst(1, 2, True): "A picture of the worst of 2 pairs, at its worst frame",
-        messages.pictures_of_worst(2, 2, True): "A picture of each pair, at its worst frame",
-        messages.pictures_of_worst(20, 1_000, True): "Pictures of the worst 20 of 1,000 pairs, each at its worst frame",
-        messages.pictures_of_worst(20, 1_000, False): "Pictures of the worst 20 of 1,000 pairs",
-        messages.volumes_drawn(1, 2): "1 of 2 volumes is drawn",
+        page._clashes_out_of_date(1, 1): "1 of 1 clash is out of date: check the scene again",
+        page._clashes_out_of_date(2, 3): "2 of 3 clashes are out of date: check the scene again",
+        pictures._pictures_of_first(1): "A picture of the first pair",
+        pictures._pictures_of_first(1_000): "Pictures of the first 1,000 pairs",
+        worst._pictures_of_worst(1, 2, True): "A picture of the worst of 2 pairs, at its worst frame",
+        worst._pictures_of_worst(2, 2, True): "A picture of each pair, at its worst frame",
+        worst._pictures_of_worst(20, 1_000, True): "Pictures of the worst 20 of 1,000 pairs, each at its worst frame",
+        worst._pictures_of_worst(20, 1_000, False): "Pictures of the worst 20 of 1,000 pairs",
+        part("blender_addon.study.volumes")._volumes_drawn(1, 2): "1 of 2 volumes is drawn",
         messages.what_is_left_out([hidden]): "left out: 1 object hidden (rendered)",
         messages.pieces("A", pieces, units): f"'A' is approximated by 1 convex piece (it is open): {ending}",
-        messages.missing_file(""): "has no file",
-        messages.missing_cache("", "Cache"): "has no cache file (Cache)",
-        messages.stopped_at(0.99999): "Stopped at more than 99 %",
+        faults._missing_file(""): "has no file",
+        faults._missing_cache("", "Cache"): "has no cache file (Cache)",
+        messages.percent(0.99999): "more than 99 %",
         messages.percent(1.0): "100 %",
     }
     assert list(sentences) == list(sentences.values())

@@ -364,7 +364,7 @@ def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today() -> None:
     found = [row["notes"] for row in notes(scene)[0]["findings"]]
     assert any(" m" in note for of_row in found for note in of_row)
     scene.unit_settings.scale_length = 0.001
-    outdated = [part("blender_addon.data.messages").NOTES_OUT_OF_DATE]
+    outdated = ["The unit scale has changed, so the notes are out of date: check the scene again"]
     assert [row["notes"] for row in notes(scene)[0]["findings"]] == [of_row and outdated for of_row in found]
     check()
     assert any(" 0.0007321 m" in note for row in notes(scene)[0]["findings"] for note in row["notes"])

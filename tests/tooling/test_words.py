@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything a user can read uses the words of the field: CONTRIBUTING.md has the list.
 
-Read are the string constants of the product and of build.py with a space in them (labels, tooltips, messages, errors,
-reports, help), without docstrings, and the documents.
+Read are the strings of the product and of build.py that `user_strings` finds (labels, tooltips, messages, errors,
+reports, help), and the documents.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from .user_strings import files as files_with_strings
+from .user_strings import main, user_strings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,22 +39,11 @@ WORDS = {
 ANY_WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 
 
-def constants(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and text of each string constant that is not a docstring."""
-    tree = ast.parse(source)
-    docstrings = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield node.lineno, node.value
-
-
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and text of all that a user can read in a file."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        yield from ((line, text) for line, text in constants(source) if " " in text.strip())
+        yield from ((found.line, found.template) for found in user_strings(source))
     else:
         prose = re.sub(r"```.*?```|`[^`\n]*`", lambda code: "\n" * code[0].count("\n"), source, flags=re.DOTALL)
         yield from enumerate(prose.splitlines(), 1)
@@ -72,15 +66,13 @@ def findings(path: Path) -> list[str]:
 
 
 def files() -> list[Path]:
-    product = [*(ROOT / "blender_addon").rglob("*.py"), *(ROOT / "core").rglob("*.py")]
-    programs = [ROOT / name for name in ("__init__.py", "__main__.py", "build.py", "demo/run.py")]
     documents = [
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
         ROOT / "blender_manifest.toml",
         *(ROOT / "docs").glob("*.md"),
     ]
-    return sorted([*product, *programs, *documents])
+    return sorted([*files_with_strings(ROOT), ROOT / "build.py", *documents])
 
 
 def test_no_private_words_in_what_users_read() -> None:
@@ -89,7 +81,7 @@ def test_no_private_words_in_what_users_read() -> None:
 
 def test_private_words_are_found_and_code_is_not_read() -> None:
     source = '"""It is told."""\nlabel = "Pairs are told too"\nkey = "told"\nfield = told(f"{a} is no mesh")\n'
-    assert [text for _, text in constants(source)] == ["Pairs are told too", "told", " is no mesh"]
+    assert [found.template for found in user_strings(source)] == ["Pairs are told too", "{} is no mesh"]
     for text in ("The other way", "Pairs are told too", "It is no mesh", "what is not closed", "It holds the names"):
         assert private_words(text), text
     for text in ("half-way", "always", "It is no longer there", "share a mesh", "students", "every check holds"):
@@ -105,3 +97,27 @@ def test_names_of_classes_are_unique_in_the_product() -> None:
                     found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert len(found) > 300
     assert not {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def test_the_table_of_strings_has_a_place_a_kind_and_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = """class A:
+    \'\'\'A docstring.\'\'\'
+    bl_label = "Check"
+    size: IntProperty(name="Size", description="In one\\nline", options={"HIDDEN"})
+def complain(names):
+    option("--size", help=f"of {names[0]!r} in {len(names):,} files")
+    raise ValueError(f"no {f'scene of {names}' if names else 'scene'} is open")
+CODE = \'\'\'
+void main() { return; }\'\'\'
+"""
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "a.py").write_text(source, encoding="utf-8")
+    main(tmp_path)
+    assert [line.split("\t") for line in capsys.readouterr().out.splitlines()] == [
+        ["core/a.py:3", "label", "Check"],
+        ["core/a.py:4", "label", "Size"],
+        ["core/a.py:4", "tooltip", "In one\\nline"],
+        ["core/a.py:6", "help", "of {names[0]!r} in {len(names):,} files"],
+        ["core/a.py:7", "error", "scene of {names}"],
+        ["core/a.py:7", "error", "no {f'scene of {names}' if names else 'scene'} is open"],
+    ]
