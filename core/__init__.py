@@ -18,50 +18,75 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .compounds.compound import Compound
-from .contact import contact
-from .many.contacts import Contacts, contacts, pairs_intersect
-from .narrow_phase.box_sat import box_sat
-from .narrow_phase.epa import epa
-from .narrow_phase.gjk import gjk, gjk_intersects
-from .narrow_phase.sat import sat
-from .note import Note
-from .progress import Cancelled
-from .region.region import Region, RegionKind, contact_region
-from .result import Contact, Relation, Status
-from .shapes.box import Box, rotate
-from .shapes.curved_shape import CurvedShape
-from .shapes.cylinder import Cone, Cylinder
-from .shapes.ellipsoid import Ellipsoid
-from .shapes.hull import ConvexHull
-from .shapes.polytope import Polytope
-from .shapes.rounded import Capsule, Circle, Rounded, Sphere
-from .shapes.support import minkowski_difference, minkowski_sum, project, support
-from .verify.check import Verification
-from .verify.verify import verify
+from .compounds.compound import Compound as Compound
+from .contact import contact as contact
+from .narrow_phase.box_sat import box_sat as box_sat
+from .narrow_phase.epa import epa as epa
+from .narrow_phase.gjk import gjk as gjk
+from .narrow_phase.gjk import gjk_intersects as gjk_intersects
+from .narrow_phase.sat import sat as sat
+from .note import Note as Note
+from .progress import Cancelled as Cancelled
+from .region.region import Region as Region
+from .region.region import RegionKind as RegionKind
+from .region.region import contact_region as contact_region
+from .result import Contact as Contact
+from .result import Relation as Relation
+from .result import Status as Status
+from .shapes.box import Box as Box
+from .shapes.box import rotate as rotate
+from .shapes.curved_shape import CurvedShape as CurvedShape
+from .shapes.cylinder import Cone as Cone
+from .shapes.cylinder import Cylinder as Cylinder
+from .shapes.ellipsoid import Ellipsoid as Ellipsoid
+from .shapes.hull import ConvexHull as ConvexHull
+from .shapes.polytope import Polytope as Polytope
+from .shapes.rounded import Capsule as Capsule
+from .shapes.rounded import Circle as Circle
+from .shapes.rounded import Rounded as Rounded
+from .shapes.rounded import Sphere as Sphere
+from .shapes.support import (
+    minkowski_difference as minkowski_difference,
+)
+from .shapes.support import (
+    minkowski_sum as minkowski_sum,
+)
+from .shapes.support import (
+    project as project,
+)
+from .shapes.support import (
+    support as support,
+)
+from .verify.check import Verification as Verification
+from .verify.verify import verify as verify
 
 if TYPE_CHECKING:
-    from .bounding.bounding_volumes import bounding_volumes
-    from .bounding.kdop_update import update_kdops
-    from .broad_phase.candidate_pairs import candidate_pairs
-    from .decomposition.decompose_mesh import decompose_mesh
-    from .decomposition.decompose_polygon import decompose_polygon
-    from .decomposition.mesh_convexity import mesh_convexity
-    from .decomposition.mesh_pieces import mesh_pieces
-    from .decomposition.polygon import Polygon
-    from .decomposition.polygon_convexity import polygon_convexity
-    from .directional_depth import depth_along
-    from .hierarchy.bvh import Bvh
-    from .many.neighbours import nearest_neighbours
-    from .many.parts import combine, partition
-    from .many.shape_set import ShapeSet
-    from .meshes.contact_curves import contact_curves
-    from .meshes.decomposition import Decomposition
-    from .meshes.mesh import Mesh
-    from .meshes.mesh_distance import mesh_distance
-    from .meshes.point_distance import points_to_mesh
-    from .meshes.triangle_pairs import crossing_triangles, self_crossings
-    from .meshes.winding import winding_numbers
+    from .bounding.bounding_volumes import bounding_volumes as bounding_volumes
+    from .bounding.kdop_update import update_kdops as update_kdops
+    from .broad_phase.candidate_pairs import candidate_pairs as candidate_pairs
+    from .decomposition.decompose_mesh import decompose_mesh as decompose_mesh
+    from .decomposition.decompose_polygon import decompose_polygon as decompose_polygon
+    from .decomposition.mesh_convexity import mesh_convexity as mesh_convexity
+    from .decomposition.mesh_pieces import mesh_pieces as mesh_pieces
+    from .decomposition.polygon import Polygon as Polygon
+    from .decomposition.polygon_convexity import polygon_convexity as polygon_convexity
+    from .directional_depth import depth_along as depth_along
+    from .hierarchy.bvh import Bvh as Bvh
+    from .many.contacts import contacts as contacts
+    from .many.contacts import pairs_intersect as pairs_intersect
+    from .many.neighbours import nearest_neighbours as nearest_neighbours
+    from .many.parts import combine as combine
+    from .many.parts import partition as partition
+    from .many.result import Contacts as Contacts
+    from .many.shape_set import ShapeSet as ShapeSet
+    from .meshes.contact_curves import contact_curves as contact_curves
+    from .meshes.decomposition import Decomposition as Decomposition
+    from .meshes.mesh import Mesh as Mesh
+    from .meshes.mesh_distance import mesh_distance as mesh_distance
+    from .meshes.point_distance import points_to_mesh as points_to_mesh
+    from .meshes.triangle_pairs import crossing_triangles as crossing_triangles
+    from .meshes.triangle_pairs import self_crossings as self_crossings
+    from .meshes.winding import winding_numbers as winding_numbers
 
 _LATE = {
     "bounding_volumes": ".bounding.bounding_volumes",
@@ -75,6 +100,13 @@ _LATE = {
     "polygon_convexity": ".decomposition.polygon_convexity",
     "depth_along": ".directional_depth",
     "Bvh": ".hierarchy.bvh",
+    "contacts": ".many.contacts",
+    "pairs_intersect": ".many.contacts",
+    "nearest_neighbours": ".many.neighbours",
+    "combine": ".many.parts",
+    "partition": ".many.parts",
+    "Contacts": ".many.result",
+    "ShapeSet": ".many.shape_set",
     "contact_curves": ".meshes.contact_curves",
     "Decomposition": ".meshes.decomposition",
     "Mesh": ".meshes.mesh",
@@ -83,80 +115,19 @@ _LATE = {
     "crossing_triangles": ".meshes.triangle_pairs",
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
-    "nearest_neighbours": ".many.neighbours",
-    "combine": ".many.parts",
-    "partition": ".many.parts",
-    "ShapeSet": ".many.shape_set",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
 module's or folder's here too, as `contact` and `verify`, is never among them: the import of that would hide it."""
 
-__all__ = [
-    "Box",
-    "Bvh",
-    "Cancelled",
-    "Capsule",
-    "Circle",
-    "Compound",
-    "Cone",
-    "Contact",
-    "Contacts",
-    "ConvexHull",
-    "CurvedShape",
-    "Cylinder",
-    "Decomposition",
-    "Ellipsoid",
-    "Mesh",
-    "Note",
-    "Polygon",
-    "Polytope",
-    "Region",
-    "RegionKind",
-    "Relation",
-    "Rounded",
-    "ShapeSet",
-    "Sphere",
-    "Status",
-    "Verification",
-    "bounding_volumes",
-    "box_sat",
-    "candidate_pairs",
-    "combine",
-    "contact",
-    "contact_curves",
-    "contact_region",
-    "contacts",
-    "crossing_triangles",
-    "decompose_mesh",
-    "decompose_polygon",
-    "depth_along",
-    "epa",
-    "gjk",
-    "gjk_intersects",
-    "mesh_convexity",
-    "mesh_distance",
-    "mesh_pieces",
-    "minkowski_difference",
-    "minkowski_sum",
-    "nearest_neighbours",
-    "pairs_intersect",
-    "partition",
-    "points_to_mesh",
-    "polygon_convexity",
-    "project",
-    "rotate",
-    "sat",
-    "self_crossings",
-    "support",
-    "update_kdops",
-    "verify",
-    "winding_numbers",
-]
+__all__ = sorted(
+    {name for name, value in globals().items() if getattr(value, "__module__", "").startswith(f"{__name__}.")}
+    | {*_LATE}
+)
 
 
 def __dir__() -> list[str]:
-    """Return all names, those of modules that are not imported yet too."""
-    return sorted({*globals(), *_LATE})
+    """Return the exports, those that are not imported yet too, and what Python keeps of a module."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
 def __getattr__(name: str) -> object:

@@ -3,27 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from .arguments import as_length
 from .budget import Budget
-from .compounds.compound import Compound, ConvexPieces, as_compound
+from .compounds.compound import ConvexPieces, as_compound
 from .curved.convex_contact import convex_contact
-from .late import LateModule
+from .narrow_phase.polytope_contact import polytope_contact
 from .progress import Progress
 from .result import Contact, Method
-from .shapes.curved_shape import CurvedShape
-from .shapes.shape import validate_solids
+from .shapes.curved_shape import ConvexShape, CurvedShape
+from .shapes.polytope import Polytope
+from .shapes.shape import Shape, validate_solids
 from .tolerance import DEFAULT_CONTACT_TOLERANCE
 
 if TYPE_CHECKING:
-    from .compounds import compound_contact as compounds
-    from .mesh_contact import mesh_contact as meshes
     from .mesh_contact.mesh_pair import Pieces
     from .meshes.solid_facets import Solid
-else:
-    compounds = LateModule(".compounds.compound_contact", __package__)
-    meshes = LateModule(".mesh_contact.mesh_contact", __package__)
 
 _METHODS = get_args(Method)
 
@@ -77,30 +74,97 @@ def contact(
     if start is not None and not isinstance(start, Contact):
         raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
     seconds = None if budget is None else as_length("budget", budget)
-    if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
-        return meshes.mesh_contact(
-            a,
-            b,
-            clearance=clearance,
-            contact_tolerance=contact_tolerance,
-            budget=Budget.of_seconds(seconds),
-            pieces_a=pieces_a,
-            pieces_b=pieces_b,
-            progress=progress,
-        )
-    if pieces_a is not None or pieces_b is not None:
+    if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
-    if isinstance(a, Compound) or isinstance(b, Compound):
-        return compounds.compound_contact(
-            as_compound(a),
-            as_compound(b),
-            clearance=clearance,
-            contact_tolerance=contact_tolerance,
-            budget=Budget.of_seconds(seconds),
-            progress=progress,
-        )
+    options = _Options(method, clearance, contact_tolerance, start, seconds, pieces_a, pieces_b, progress)
+    solver = next(row for row in SOLVERS if isinstance(a, row.shapes) and isinstance(b, row.shapes))
+    return solver.solve(a, b, options)
+
+
+class _Options(NamedTuple):
+    """The validated options of `contact`."""
+
+    method: Method
+    clearance: float
+    contact_tolerance: float
+    start: Contact | None
+    seconds: float | None
+    pieces_a: Pieces | None
+    pieces_b: Pieces | None
+    progress: Progress | None
+
+
+def _of_polytopes(a: Polytope, b: Polytope, options: _Options) -> Contact:
+    return polytope_contact(a, b, *options[:4])
+
+
+def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
+    method, clearance, contact_tolerance, *_ = options
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
         raise ValueError(
             f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
         )
-    return convex_contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, start=start)
+    return convex_contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)
+
+
+def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contact:
+    from .compounds.compound_contact import compound_contact
+
+    return compound_contact(
+        as_compound(a),
+        as_compound(b),
+        clearance=options.clearance,
+        contact_tolerance=options.contact_tolerance,
+        budget=Budget.of_seconds(options.seconds),
+        progress=options.progress,
+    )
+
+
+def _of_meshes(a: Solid, b: Solid, options: _Options) -> Contact:
+    from .mesh_contact.mesh_contact import mesh_contact
+
+    return mesh_contact(
+        a,
+        b,
+        clearance=options.clearance,
+        contact_tolerance=options.contact_tolerance,
+        budget=Budget.of_seconds(options.seconds),
+        pieces_a=options.pieces_a,
+        pieces_b=options.pieces_b,
+        progress=options.progress,
+    )
+
+
+class Solver(NamedTuple):
+    """What solves a kind of pair."""
+
+    kind: str
+    shapes: Any
+    """A class, or a union of some, of both shapes of the pair."""
+    solve: Callable[[Any, Any, _Options], Contact]
+    steps: str
+
+
+SOLVERS = (
+    Solver("polytopes", Polytope, _of_polytopes, "GJK; if they intersect EPA, or SAT on request"),
+    Solver(
+        "curved shapes",
+        ConvexShape,
+        _of_convex,
+        "polytopes inside give one bound, support points the other, until they meet; closed forms where there are any",
+    ),
+    Solver(
+        "compounds",
+        ConvexPieces,
+        _of_compounds,
+        "the nearest pieces; if they intersect, the shortest translation out of the union of Minkowski differences",
+    ),
+    Solver(
+        "meshes",
+        Shape,
+        _of_meshes,
+        "triangles that cross give curves; distance and winding numbers; a depth is searched and proved on the meshes",
+    ),
+)
+"""In this order: a pair is solved by the first row that both of its shapes belong to, so `kind` is that of one of them,
+and the other is of that or an earlier kind."""

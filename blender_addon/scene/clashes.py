@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.many.batched.pair_regions import RANKS
-from ...core.many.contacts import Contacts
+from ...core.many.result import Contacts
 from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.result import Contact, Relation, Status

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.many.contacts import Contacts, contacts
+from ...core.many.contacts import contacts
+from ...core.many.result import Contacts
 from ...core.many.shape_set import ShapeSet
 from ...core.progress import Progress
 from ...core.shapes.curved_shape import ConvexShape

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..curved.convex_contact import convex_contact
-from ..late import LateModule
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
@@ -22,13 +21,6 @@ from ..shapes.shape import Shape, counted
 from ..tolerance import COMPOUND_PLANE, EPS, promised
 from ..types import FloatArray, read_only
 from .covered import union_moments
-
-if TYPE_CHECKING:
-    from ..broad_phase import candidate_pairs as broad_phase
-    from . import compound_diameter
-else:
-    broad_phase = LateModule("..broad_phase.candidate_pairs", __package__)
-    compound_diameter = LateModule(".compound_diameter", __package__)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -101,16 +93,20 @@ class Compound(Shape):
     def _diameter(self) -> float:
         if len(self.pieces) == 1:
             return self.pieces[0].diameter
+        from .compound_diameter import pieces_diameter
+
         shape, exponent = self._at_ordinary_size
-        return float(np.ldexp(compound_diameter.pieces_diameter(shape.pieces), exponent))
+        return float(np.ldexp(pieces_diameter(shape.pieces), exponent))
 
     @cached_property
     def _moments(self) -> tuple[float, FloatArray]:
         curved = [piece for piece in self.pieces if not isinstance(piece, Polytope)]
         if not curved:
             return union_moments(cast(tuple[Polytope, ...], self.pieces))
+        from ..broad_phase.candidate_pairs import candidate_pairs
+
         tolerance = pair_tolerance(self, self)
-        for i, j in broad_phase.candidate_pairs(self.lows, self.highs).pairs.tolist():
+        for i, j in candidate_pairs(self.lows, self.highs).pairs.tolist():
             if convex_contact(self.pieces[i], self.pieces[j]).signed_distance < -tolerance:
                 raise ValueError(f"pieces {i} and {j} overlap, one is curved: their union's volume is not known")
         volumes = np.array([piece.volume for piece in self.pieces])

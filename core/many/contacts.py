@@ -11,17 +11,13 @@ Source: S0.4, S1.3, S4.4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from operator import index
-from typing import TYPE_CHECKING, Any, get_args
+from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arguments import as_length
 from ..contact import contact
-from ..late import LateModule
 from ..narrow_phase.gjk import gjk_intersects
 from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..result import Contact, Method, Relation
@@ -30,26 +26,13 @@ from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..shapes.shape import Shape
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE, PROMISE_EXTENT, PROMISE_ROUNDING
-from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..types import BoolArray, FloatArray, IntArray, read_only
+from .batched.convex_pairs import ARRAYS, RELATION_CODES, STATUS_CODES, PairContacts, intersecting_pairs
+from .batched.sizes import Sizes
+from .last_contacts import bounds_after_motion, take_over
 from .pair_arguments import tolerance_of, validate_pairs, validate_tolerance
-
-if TYPE_CHECKING:
-    from ..broad_phase import candidate_pairs as broad_phase
-    from ..meshes import mesh as surfaces
-    from ..meshes import mesh_forest as mesh_forests
-    from . import last_contacts, posed_shapes
-    from .batched import convex_pairs
-    from .batched.convex_pairs import PairContacts
-    from .batched.pair_regions import Regions
-    from .batched.sizes import Sizes
-    from .posed_shapes import PosedShapes
-else:
-    broad_phase = LateModule("..broad_phase.candidate_pairs", __package__)
-    mesh_forests = LateModule("..meshes.mesh_forest", __package__)
-    surfaces = LateModule("..meshes.mesh", __package__)
-    convex_pairs = LateModule(".batched.convex_pairs", __package__)
-    last_contacts = LateModule(".last_contacts", __package__)
-    posed_shapes = LateModule(".posed_shapes", __package__)
+from .posed_shapes import PosedShapes
+from .result import Contacts
 
 _METHODS = get_args(Method)
 _FEW_BOXES = 2_000
@@ -58,110 +41,6 @@ _PAIRS_IN_POSES = 5_120
 """Pairs of shapes in poses that are tested at once where no pose is in many of them."""
 _BROAD_PHASE = 0.05
 """Fraction of the work that finding the pairs is."""
-
-
-@dataclass(frozen=True, eq=False)
-class Contacts(ReadOnlyArrays):
-    """The contacts of many pairs. One row per pair; world frame, unit of the coordinates, float64, read-only.
-
-    Row k has the fields of `contact(shapes[i], shapes[j])` with i, j = pairs[k], with the same promises. Where several
-    normals are equally good it may be another of them. It is the same, to the last digit, whatever other pairs and
-    shapes are asked for with it.
-    """
-
-    pairs: IntArray
-    """(p, 2) indices of shapes A and B of each pair; of two sets, A is of `shapes` and B of `others`."""
-    signed_distance: FloatArray
-    """(p,) > 0 gap, 0 touching, < 0 minus the penetration depth. Where status is BOUNDS_ONLY, the lower bound."""
-    normal: FloatArray
-    """(p, dim) unit vectors from A to B. Where status is BOUNDS_ONLY, of an empty slab as wide as the lower bound."""
-    point_on_a: FloatArray
-    """(p, dim) witness points on A; NaN where status is BOUNDS_ONLY."""
-    point_on_b: FloatArray
-    """(p, dim) witness points on B: `point_on_b - point_on_a = signed_distance * normal`."""
-    center: FloatArray
-    """(p, dim) contact centres: see `Contact.center`. NaN where status is BOUNDS_ONLY, and without regions where a pair
-    is not separated."""
-    lower_bound: FloatArray
-    """(p,) certified: the true signed distance is not below."""
-    upper_bound: FloatArray
-    """(p,) certified: the true signed distance is not above."""
-    distances: bool
-    """As given: False where pairs may have bounds only."""
-    region: Regions | None
-    """One per row; None where a pair is separated, and for compounds and meshes, whose `regions` `contact(row)` has.
-    None when regions were not asked for."""
-    clearance: float
-    """As given: gaps up to this are WITHIN_CLEARANCE."""
-    contact_tolerance: float | FloatArray
-    """As given, one for all or (p,): relative to the smaller shape's diameter."""
-    method: Method
-    """As given."""
-    budget: float | None
-    """As given: seconds per pair of compounds and meshes."""
-    shapes: Sequence[Shape] | None
-    """As given, for `contact`: a tuple or a `ShapeSet`; None when certificates were not asked for."""
-    others: Sequence[Shape] | None
-    """As given, the second set; None when there is none, or certificates were not asked for."""
-    poses: FloatArray | None
-    """As given, of the shapes: (n, dim + 1, dim + 1); None when there are none, or certificates were not asked for."""
-    other_poses: FloatArray | None
-    """As given, of the second set; None when there are none, or certificates were not asked for."""
-    _relations: NDArray[np.int8]
-    _statuses: NDArray[np.int8]
-    _solved: dict[int, Contact] = field(default_factory=dict, repr=False)
-    """Contacts of compounds and meshes, which take long."""
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.pairs)
-
-    @cached_property
-    def relation(self) -> NDArray[Any]:
-        """(p,) of `Relation`: compare with one, `found.relation == Relation.PENETRATING`."""
-        return read_only(np.array(convex_pairs.RELATIONS, dtype=object)[self._relations])
-
-    @cached_property
-    def status(self) -> NDArray[Any]:
-        """(p,) of `Status`."""
-        return read_only(np.array(convex_pairs.STATUSES, dtype=object)[self._statuses])
-
-    @property
-    def intersects(self) -> BoolArray:
-        """(p,) the bare truth, no tolerance: `signed_distance <= 0`."""
-        return self.signed_distance <= 0.0
-
-    @property
-    def depth(self) -> FloatArray:
-        """(p,) penetration depths, 0.0 when apart."""
-        return np.maximum(-self.signed_distance, 0.0)
-
-    @property
-    def mtv(self) -> FloatArray:
-        """(p, dim) minimum translation vectors: moving B by it separates the pair; zero when apart."""
-        return self.depth[:, None] * self.normal
-
-    def contact(self, row: int) -> Contact:
-        """Return the contact of one row with all its fields, its certificate too; computed when asked.
-
-        Raise ValueError when certificates were not asked for, IndexError when there is no such row.
-        """
-        if self.shapes is None:
-            raise ValueError("row: certificates were not asked for, and the shapes not kept: use certificates=True")
-        i, j = self.pairs[index(row)].tolist()
-        row %= len(self.pairs)
-        if row not in self._solved:
-            a, b = self.shapes[i], (self.shapes if self.others is None else self.others)[j]
-            other_poses = self.poses if self.others is None else self.other_poses
-            return contact(
-                a if self.poses is None else a.transformed(self.poses[i]),
-                b if other_poses is None else b.transformed(other_poses[j]),
-                method=self.method,
-                clearance=self.clearance,
-                contact_tolerance=tolerance_of(self.contact_tolerance, row),
-                budget=self.budget,
-            )
-        return self._solved[row]
 
 
 def contacts(
@@ -212,7 +91,7 @@ def contacts(
     >>> print(found.pairs, found.depth, found.relation[0])
     [[0 1]] [0.25] penetrating
     """
-    scene = posed_shapes.PosedShapes.of(shapes, poses, others, other_poses, copy=certificates or regions)
+    scene = PosedShapes.of(shapes, poses, others, other_poses, copy=certificates or regions)
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = as_length("clearance", clearance)
@@ -234,18 +113,18 @@ def contacts(
         indices = validate_pairs(pairs, scene.count, len(scene) if others is None else len(scene) - scene.count)
         tolerance = validate_tolerance(contact_tolerance, len(indices))
         bodies, numbers = scene.bodies_of(scene.numbers(indices))
-    result = convex_pairs.PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions)
+    result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions)
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
         same = (start.clearance, start.method, start.budget) == (clearance, method, budget)
-        left = last_contacts.take_over(result, indices, scene, start, same, solved)
+        left = take_over(result, indices, scene, start, same, solved)
     progress = subrange(progress, begin, 1.0)
     total = max(1, len(left))
     if method == "auto":
         left = result.solve(left, progress)
     _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
-        met = np.flatnonzero(result.relation < convex_pairs.RELATION_CODES[Relation.SEPARATED])
+        met = np.flatnonzero(result.relation < RELATION_CODES[Relation.SEPARATED])
         for column in result.center.T:
             column[met] = np.nan
     report_progress(progress, 1.0)
@@ -264,7 +143,7 @@ def contacts(
         _relations=read_only(result.relation),
         _statuses=read_only(result.status),
         _solved=solved if certificates else {},
-        **{name: read_only(getattr(result, name)) for name in convex_pairs.ARRAYS},
+        **{name: read_only(getattr(result, name)) for name in ARRAYS},
     )
 
 
@@ -289,13 +168,13 @@ def pairs_intersect(
     >>> print(pairs_intersect([Sphere([x, 0, 0], 1) for x in (0, 1, 5)], [[0, 1], [1, 2]]))
     [ True False]
     """
-    scene = posed_shapes.PosedShapes.of(shapes, poses, None, None)
+    scene = PosedShapes.of(shapes, poses, None, None)
     indices = validate_pairs(pairs, len(scene), len(scene))
     validate_start(start)
     report_progress(progress, 0.0)
     result, rows = np.zeros(len(indices), dtype=bool), np.arange(len(indices))
     normals = None
-    if start is not None and (moved := last_contacts.bounds_after_motion(indices, scene, start)) is not None:
+    if start is not None and (moved := bounds_after_motion(indices, scene, start)) is not None:
         lower, upper, before = moved
         result[upper < 0.0] = True
         rows = np.flatnonzero((lower <= 0.0) & (upper >= 0.0))
@@ -316,17 +195,20 @@ def _intersecting(
 ) -> BoolArray:
     """Return whether the shapes of each pair (p, 2) intersect; `normals` (dim, p) may be those of empty slabs."""
     bodies, numbers = scene.bodies_of(indices)
-    result, left = convex_pairs.intersecting_pairs(bodies, numbers, normals, progress)
+    result, left = intersecting_pairs(bodies, numbers, normals, progress)
     if not len(left):
         return result
     singly = subrange(progress, 1.0 - len(left) / len(numbers), 1.0)
     if not bodies.tables.is_convex.all():
-        is_mesh = np.array([_is_mesh(shape) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
+        from ..meshes.mesh import Mesh
+        from ..meshes.mesh_forest import meshes_intersect
+
+        is_mesh = np.array([isinstance(shape, Mesh) for shape in bodies.tables.shapes], dtype=bool)[bodies.index]
         of_meshes = is_mesh[numbers[left]].all(axis=1)
         chosen, left = left[of_meshes], left[~of_meshes]
         used, places = np.unique(numbers[chosen], return_inverse=True)
-        meshes = [mesh for n in used.tolist() if isinstance(mesh := bodies.shape(n), surfaces.Mesh)]
-        result[chosen] = mesh_forests.meshes_intersect(meshes, places.reshape(-1, 2), singly)
+        meshes = [mesh for n in used.tolist() if isinstance(mesh := bodies.shape(n), Mesh)]
+        result[chosen] = meshes_intersect(meshes, places.reshape(-1, 2), singly)
     for k in tracked(left.tolist(), singly):
         a, b = (bodies.vertices(n) for n in numbers[k].tolist())
         if isinstance(a, Polytope) and isinstance(b, Polytope):
@@ -334,10 +216,6 @@ def _intersecting(
         else:
             result[k] = contact(a, b).intersects
     return result
-
-
-def _is_mesh(shape: Shape) -> bool:
-    return not isinstance(shape, ConvexShape) and isinstance(shape, surfaces.Mesh)
 
 
 def validate_start(start: Contacts | None) -> None:
@@ -350,8 +228,7 @@ def _solve_singly(
     result: PairContacts, rows: IntArray, method: Method, solved: dict[int, Contact], progress: Progress | None
 ) -> None:
     """Fill in rows by `contact`, and keep those of compounds and meshes in `solved`."""
-    relations, statuses = convex_pairs.RELATION_CODES, convex_pairs.STATUS_CODES
-    arrays = [(name, getattr(result, name)) for name in convex_pairs.ARRAYS]
+    arrays = [(name, getattr(result, name)) for name in ARRAYS]
     for row, part in equal_parts(rows.tolist(), progress):
         report_progress(part, 0.0)
         a, b = result.shapes(row)
@@ -364,7 +241,7 @@ def _solve_singly(
             budget=result.budget,
             progress=part,
         )
-        result.relation[row], result.status[row] = relations[found.relation], statuses[found.status]
+        result.relation[row], result.status[row] = RELATION_CODES[found.relation], STATUS_CODES[found.status]
         result.regions.store(row, found.region)
         for name, array in arrays:
             array[row] = getattr(found, name)
@@ -389,5 +266,7 @@ def near_pairs(
         near = (second[0] - high[:, None] <= clearance) & (low[:, None] - second[1] <= clearance)
         both = near.all(axis=2)
         return np.argwhere(np.triu(both, 1) if itself else both)
+    from ..broad_phase.candidate_pairs import candidate_pairs
+
     other = () if itself else second
-    return broad_phase.candidate_pairs(low, high, *other, margin=clearance, progress=progress).pairs.copy()
+    return candidate_pairs(low, high, *other, margin=clearance, progress=progress).pairs.copy()

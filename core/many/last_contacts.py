@@ -11,11 +11,9 @@ Source: S1.8, S4.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..late import LateModule
 from ..result import Contact, Status
 from ..shapes.shape import Shape
 from ..types import BoolArray, FloatArray, IntArray
@@ -24,12 +22,7 @@ from .batched.convex_pairs import ARRAYS, STATUS_CODES, PairContacts
 from .batched.vectors import length
 from .pair_arguments import tolerance_of
 from .posed_shapes import PosedShapes
-
-if TYPE_CHECKING:
-    from ..meshes import enclosure as enclosures
-    from .contacts import Contacts
-else:
-    enclosures = LateModule("..meshes.enclosure", __package__)
+from .result import Contacts
 
 
 def take_over(
@@ -125,7 +118,10 @@ def bounds_after_motion(
     upper[~(convex.take(i) & convex.take(j))] = np.inf
     # Farther from its hole a shape is inside a mesh, though no surfaces have met.
     encloses = ~convex
-    encloses[encloses] = [enclosures.is_enclosure(scene.first[k]) for k in np.flatnonzero(~convex).tolist()]
+    if encloses.any():
+        from ..meshes.enclosure import is_enclosure
+
+        encloses[encloses] = [is_enclosure(scene.first[k]) for k in np.flatnonzero(~convex).tolist()]
     lower[encloses.take(i) | encloses.take(j)] = -np.inf
     return lower, upper, rows
 

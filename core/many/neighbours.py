@@ -18,7 +18,8 @@ from ..progress import Progress, report_progress, subrange
 from ..shapes.shape import Shape
 from ..tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
 from ..types import FloatArray, IntArray
-from .contacts import Contacts, contacts
+from .contacts import contacts
+from .result import Contacts
 from .shape_set import ShapeSet, validate_shapes
 
 _AROUND = 4

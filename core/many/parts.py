@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import is_
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,17 +15,16 @@ from numpy.typing import ArrayLike
 from ..arguments import as_cloud, as_length, as_whole_number
 from ..broad_phase.pair_order import split_pairs
 from ..progress import Progress, report_progress
+from ..result import Contact
+from ..shapes.shape import Shape
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE
 from ..types import FloatArray, IntArray, read_only
 from .batched.convex_pairs import ARRAYS
 from .batched.pair_regions import Regions
 from .batched.sizes import Sizes
-from .contacts import Contacts, near_pairs
+from .contacts import near_pairs
 from .pair_arguments import validate_pairs
-
-if TYPE_CHECKING:
-    from ..result import Contact
-    from ..shapes.shape import Shape
+from .result import Contacts
 
 
 def partition(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..compounds.compound import Compound, ConvexPieces, as_compound
-from ..late import LateModule
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..result import Certificate, Contact, Status
@@ -32,13 +31,6 @@ from .ties import check_normals, check_realised
 
 if TYPE_CHECKING:
     from ..meshes.solid_facets import Solid
-    from . import compound as compounds
-    from . import curved
-    from . import mesh as meshes
-else:
-    compounds = LateModule(".compound", __package__)
-    curved = LateModule(".curved", __package__)
-    meshes = LateModule(".mesh", __package__)
 
 __all__ = ["Check", "Verification", "verify"]
 
@@ -80,11 +72,17 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
     validate_solids(a, b)
     if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
-        return meshes.check_mesh(contact, a, b)
+        from .mesh import check_mesh
+
+        return check_mesh(contact, a, b)
     if isinstance(a, Compound) or isinstance(b, Compound):
-        return compounds.check_compound(contact, as_compound(a), as_compound(b))
+        from .compound import check_compound
+
+        return check_compound(contact, as_compound(a), as_compound(b))
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        return curved.check_curved(contact, a, b)
+        from .curved import check_curved
+
+        return check_curved(contact, a, b)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))

@@ -23,8 +23,22 @@ def test_the_engine_imports_numpy_and_the_standard_library_only():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 names = [node.module or ""]
-            late = {"importlib"} if file.name in ("__init__.py", "late.py") else set()  # of the modules it names
+            late = {"importlib"} if file.name == "__init__.py" else set()  # of the modules it names
             assert {name.split(".")[0] for name in names} <= ALLOWED | late, file.name
+
+
+def test_the_package_shows_its_exports_and_nothing_else():
+    code = """
+from contact_lens import core
+shown = [name for name in dir(core) if not name.startswith("__")]
+assert shown == sorted(core.__all__) == core.__all__, shown
+assert len(shown) == 59 and "Mesh" in shown and "Box" in shown and "Progress" not in shown, shown
+exec("from contact_lens.core import *")
+assert all(name in globals() for name in shown)
+assert [name for name in dir(core) if not name.startswith("__")] == shown
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_importing_the_engine_does_not_import_what_two_convex_shapes_do_not_need():

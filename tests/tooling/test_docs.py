@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,38 @@ def test_imports_run_down_in_the_order_of_the_layers(package: str) -> None:
                 assert level[origin] < level[part] or origin == part or level[origin] == 0, f"{path}: {origin}"
         else:
             assert part in {"__init__", "command_line"}, f"{path}: in no layer"
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports of its own package: late ones and those for types, too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for name in node.names:
+                found = [
+                    base / f"{name.name}.py",
+                    base / name.name / "__init__.py",
+                    base.with_suffix(".py"),
+                    base / "__init__.py",
+                ]
+                yield str(next(file for file in found if file.exists()))
+
+
+@pytest.mark.parametrize("package", ["core", "blender_addon"])
+def test_no_imports_run_in_a_circle(package: str) -> None:
+    files = list((ROOT / package).rglob("*.py"))
+    TopologicalSorter({str(path): {*imported_modules(path)} - {str(path)} for path in files}).prepare()
+
+
+def test_imports_of_the_engine_inside_of_functions_are_those_that_the_document_lists() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"these files import in the functions that need it:\n(.*?)\.\n", text, re.S)
+    late = {
+        path.relative_to(ROOT / "core").as_posix()
+        for path in (ROOT / "core").rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert late == set(re.findall(r"`(.*?)`", listed))

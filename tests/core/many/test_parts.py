@@ -20,7 +20,7 @@ from contact_lens.core import (
     contacts,
     partition,
 )
-from contact_lens.core.many.contacts import Contacts
+from contact_lens.core.many.result import Contacts
 
 from ..assertions import assert_progress, assert_same_rows
 

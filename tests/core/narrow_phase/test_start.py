@@ -20,7 +20,7 @@ from contact_lens.core import (
     gjk_intersects,
     pairs_intersect,
 )
-from contact_lens.core.many import last_contacts
+from contact_lens.core.many import contacts as front_door
 from contact_lens.core.many.batched.coherence import motion_bounds
 from contact_lens.core.many.batched.hull_table import HullTable
 from contact_lens.core.narrow_phase.epa import epa_again
@@ -278,14 +278,14 @@ def test_pairs_that_did_not_move_are_not_tested_again(monkeypatch):
     shapes = scene(np.random.default_rng(1), 30)
     last = contacts(shapes)
     asked: list[int] = []
-    take_over = last_contacts.take_over
+    take_over = front_door.take_over
 
     def counted(*arguments):
         left = take_over(*arguments)
         asked.append(len(left))
         return left
 
-    monkeypatch.setattr(last_contacts, "take_over", counted)
+    monkeypatch.setattr(front_door, "take_over", counted)
     again = contacts(shapes, start=last)
     assert not any(asked)
     assert again.signed_distance.tobytes() == last.signed_distance.tobytes()
