@@ -43,6 +43,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         assert marker is not None
         for i in sorted(range(len(cases)), key=lambda i: i * GOLDEN % 1.0)[marker.args[0] :]:
             cases[i].add_marker(pytest.mark.slow)
+    mark_repeated(items)
+
+
+def mark_repeated(items: list[pytest.Item]) -> None:
+    """Mark the fast cases of a test of the engine as repeated but the first."""
+    tried: set[str] = set()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name.startswith(("tests/core/", "tests/promises/")) and not item.get_closest_marker("slow"):
+            if name in tried:
+                item.add_marker(pytest.mark.repeated)
+            tried.add(name)
 
 
 def pytest_report_header() -> str:
