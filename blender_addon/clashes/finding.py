@@ -18,9 +18,10 @@ from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import instance_name, library_name
-from ..data.records import OF_DEPTH, Approval, Key, Pair, State
+from ..data.records import Approval, Key, Pair, State
 from ..data.units import UnitFormat
 from ..scene import clash_ids
+from ..scene.fields import NUMBERS, OF_DEPTH
 from . import changes, ignored, stored_clashes
 from .stored_clashes import StoredClashes
 
@@ -239,7 +240,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         for letter in "ab":
             known = {**row[letter], **self.names(letter)}
             row[letter] = {**known, **dict.fromkeys(name for name in SIDE_FIELDS if name not in known)}
-        for name in ("resolution", "margins", "change", "baseline_distance"):
+        for name in (*(field.name for field in NUMBERS), "change", "baseline_distance"):
             row.setdefault(name, None)
         return row
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import bpy
@@ -20,18 +21,29 @@ import numpy as np
 from bpy.props import IntProperty, StringProperty
 from numpy.typing import NDArray
 
+from ...core.types import FloatArray
 from ..data.lazy_rows import Row
 from ..data.units import UnitFormat
 from ..geometry.cache import LruCache
 from ..read.scene_objects import SceneObject
 from ..scene.clash_rows import row_of, shape_notes, side_of
-from ..scene.clashes import Clashes, ShapeFacts
+from ..scene.clashes import DTYPE, Clashes, ShapeFacts
 from ..scene.coarse import coarse_sides
+from ..scene.fields import STORED
 
 KEPT = 4
 """Texts that are kept as they were read."""
 ARRAYS = {"pairs": "<i4", "codes": "<i1", "numbers": "<f8"}
 """The arrays of clashes, and their types in the text."""
+FIRST_WIDTHS = {
+    **dict.fromkeys(("signed_distance", "lower_bound", "upper_bound", "resolution", "area"), 1),
+    **dict.fromkeys(("normal", "point_on_a", "point_on_b", "center", "centroid"), 3),
+    "margins": 1,
+}
+"""The numbers of a clash, and their widths, in texts that do not name them: in the first ones up to the centroid."""
+WIDTHS = {field.name: field.kind.width for field in STORED}
+WIDTHS = {name: WIDTHS[name] for name in (*(name for name in FIRST_WIDTHS if name in WIDTHS), *WIDTHS)}
+"""The same in texts that are written now: an earlier version reads those that it knows."""
 
 
 class ContactLensTable(bpy.types.PropertyGroup):
@@ -132,7 +144,9 @@ class StoredClashes:
 
     def as_text(self) -> str:
         """Return them as text."""
-        arrays = self.clashes.arrays()
+        pairs, codes, numbers = self.clashes.arrays()
+        columns = [numbers[name].reshape(len(numbers), width) for name, width in WIDTHS.items()]
+        arrays = pairs, codes, np.concatenate(columns, axis=1)
         data = {
             "frame": self.frame,
             "scale_length": self.scale_length,
@@ -141,6 +155,7 @@ class StoredClashes:
             "states": self.states,
             "ids": self.ids,
             "rows": {str(k): row for k, row in self.whole.items()},
+            "widths": WIDTHS,
             **{name: _packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
         }
         return json.dumps(data, ensure_ascii=False)
@@ -154,11 +169,21 @@ class StoredClashes:
         clashes = Clashes(
             pairs.reshape(count, 2).astype(np.intp),
             codes.reshape(count, -1).astype(np.int8),
-            numbers.reshape(count, -1).astype(np.float64),
+            _named(numbers.reshape(count, -1), data.get("widths", FIRST_WIDTHS)),
         )
         whole = {int(k): row for k, row in data["rows"].items()}
         about = data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"]
         return cls(clashes, *about, whole, data.get("ids", []))
+
+
+def _named(numbers: FloatArray, widths: Mapping[str, int]) -> NDArray[np.void]:
+    """Return rows of numbers by name; NaN where they have none."""
+    named = np.full(len(numbers), np.nan, DTYPE)
+    ends = accumulate(widths.values())
+    for (name, width), end in zip(widths.items(), ends, strict=True):
+        if name in WIDTHS and end <= numbers.shape[1]:
+            named[name] = numbers[:, end - width : end].reshape(named[name].shape)
+    return named
 
 
 def _packed(array: NDArray[Any]) -> str:

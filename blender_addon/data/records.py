@@ -14,8 +14,6 @@ Pair = frozenset[Key]
 """Identity of a pair, in any order."""
 APPROVAL_SLACK = 0.01
 """Relative to the approved depth or gap: a pair that is deeper or closer by no more is still approved."""
-OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
-"""The numbers of a pair that are None where there is no depth, as of two open surfaces that meet."""
 AUTOMATIC_SHAPES, AS_MESH, AS_HULL = "automatic", "mesh", "hull"
 """The collision shapes of a check: those of the objects, or one kind for all of them."""
 VIEWPORT, RENDER, ALL = "viewport", "render", "all"

@@ -62,6 +62,8 @@ _PLAIN = "BU"
 """What a Blender unit is called where the scene has no units."""
 _METRES = {symbol: metres for units in _SYSTEMS.values() for symbol, metres in units.values()}
 _METRES["um"] = _METRES["µm"]
+_POWERS = ("", "", "²", "³")
+_ROOTS: tuple[Callable[[float], float], ...] = (abs, abs, math.sqrt, math.cbrt)
 WRITTEN_UNITS = (*_METRES, _PLAIN)
 """The symbols that `written_length` takes."""
 
@@ -209,9 +211,13 @@ class UnitFormat:
 
     def area(self, value: float) -> str:
         """`value` square Blender units as text, such as '4.1 cm²'."""
-        symbol, factor = self._unit(math.sqrt(abs(value)))
-        number = _texts([value * factor * factor])[0]
-        return f"{number} {symbol}²" if symbol else number
+        return self.measure(value, 2)
+
+    def measure(self, value: float, power: int) -> str:
+        """`value` Blender units to a power as text: '2.85 mm', '4.1 cm²', '7 m³'; a number without a unit for 0."""
+        symbol, factor = self._unit(_ROOTS[power](abs(value))) if power else ("", 1.0)
+        number = _texts([value * factor**power])[0]
+        return f"{number} {symbol}{_POWERS[power]}" if symbol else number
 
     def vector(self, values: Iterable[float], error: float = 0.0) -> str:
         """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""

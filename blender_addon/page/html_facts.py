@@ -8,7 +8,7 @@ from typing import Any
 
 from ..data import messages
 from ..data.messages import counted
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import unit_format
 from .html_table import shown
 
 LONG = frozenset({"File", "SHA-256", "Report", "Baseline", "Decisions"})

@@ -13,8 +13,7 @@ from typing import Any
 from ..data import messages
 from ..data.lazy_rows import column
 from ..data.messages import counted
-from ..scene.clash_rows import words
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import unit_format, words
 from . import html_facts, html_page
 from .html_table import Pictured, dot, of_relations, pictured, shown, table
 

@@ -18,8 +18,8 @@ from ..data.distance import Distance
 from ..data.lazy_rows import Row, added, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
-from ..scene.clash_rows import WITHIN_MARGINS
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import WITHIN_MARGINS, unit_format
+from ..scene.fields import TITLED, Field
 
 INSIDE = "inside"
 """Relation of a pair of which one is inside the other, as it is counted and filtered."""
@@ -27,6 +27,8 @@ KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
 RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance", WITHIN_MARGINS)
 MILDER = {"touching": 1, "within_clearance": 2}
 """What is less severe than all other relations, and by how much."""
+_HEADS = {f"{'depth' if field.name == 'signed_distance' else field.name} n": field.title for field in TITLED}
+"""The titles of the columns of numbers, by their classes."""
 URGENCY = tuple(status[0].lower() for status in STATUSES)
 CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
 """The statuses in which nothing is left to be done: such clashes are at the end."""
@@ -107,7 +109,7 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) ->
     urgency = {word: k for k, (word, _) in enumerate(by_status)}
     units = unit_format(check)
     links = [pictures.get(_clash(check, identity)) for identity in column(found, "id")] if pictures else []
-    kinds = ["objects", "relation", "depth n", "area n", "status"]
+    kinds = ["objects", "relation", *_HEADS, "status"]
     if has_added(found, "picture", "no_picture"):
         kinds.append("picture")
     elif any(links):
@@ -166,8 +168,7 @@ def _label(letter: str, kind: str) -> str:
 
 
 def _head(kind: str) -> str:
-    name = kind.split()[0]
-    return "Depth or Gap" if name == "depth" else name.capitalize()
+    return _HEADS.get(kind, kind.split()[0].capitalize())
 
 
 def _word(word: str) -> str:
@@ -193,17 +194,25 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat) -> str:
     notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *row["notes"]])
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
-    area, size = (units.area(row["area"]), row["area"]) if row["area"] > 0.0 else ("", 0.0)
-    if area and relation == "within_clearance":
-        area, size = f"{area} {messages.FACING}", 0.0  # it is behind all that meet
     outdated = " outdated" if row["out_of_date"] else ""
     return (
         f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
         f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
-        f'{_distance(row, units)}<td class="n" data-v="{float(size)!r}">{shown(area)}</td>'
+        f"{''.join(_number(field, row, units) for field in TITLED)}"
         f"<td>{_word(status)}{_change(row, units)}</td>"
     )
+
+
+def _number(field: Field, row: dict[str, Any], units: UnitFormat) -> str:
+    """Return the cell of a number of a clash."""
+    if field.name == "signed_distance":
+        return _distance(row, units)
+    size = row.get(field.name) or 0.0
+    text = units.measure(size, field.kind.power) if size else ""
+    if field.name == "area" and text and row["relation"] == "within_clearance":
+        text, size = f"{text} {messages.FACING}", 0.0  # it is behind all that meet
+    return f'<td class="n" data-v="{float(size)!r}">{shown(text)}</td>'
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:

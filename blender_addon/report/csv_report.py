@@ -11,50 +11,25 @@ import csv
 import io
 import unicodedata
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..data import messages
 from ..data.names import visible
+from ..scene.fields import FIELDS
 
-COLUMNS = (
-    "file",
-    "scene",
-    "frame",
-    "status",
-    "a",
-    "b",
-    "relation",
-    "signed_distance",
-    "depth",
-    "area",
-    "normal_x",
-    "normal_y",
-    "normal_z",
-    "center_x",
-    "center_y",
-    "center_z",
-    "point_on_a_x",
-    "point_on_a_y",
-    "point_on_a_z",
-    "point_on_b_x",
-    "point_on_b_y",
-    "point_on_b_z",
-    "lower_bound",
-    "upper_bound",
-    "a_checked_as",
-    "b_checked_as",
-    "length_unit",
-    "area_unit",
-    "blender_units_per_unit",
-    "notes",
-    "out_of_date",
-    "path",
-    "sha256",
-    "id",
-    "change",
-    "baseline_distance",
-    "margins",
+_FIRST = (
+    *("file", "scene", "frame", "status", "a", "b", "relation", "signed_distance", "depth", "area", "normal", "center"),
+    *("point_on_a", "point_on_b", "lower_bound", "upper_bound", "a_checked_as", "b_checked_as", "length_unit"),
+    *("area_unit", "blender_units_per_unit", "notes", "out_of_date", "path", "sha256", "id", "change"),
+    *("baseline_distance", "margins"),
 )
+"""The order of what version 0.2.0 has: later fields are after it."""
+_FIELDS = {field.name: field for field in FIELDS if field.csv}
+_ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))
+COLUMNS = tuple(column for name in _ORDER for column in (_FIELDS[name].columns if name in _FIELDS else (name,)))
+_VECTORS = [(field.name, field.columns) for field in _FIELDS.values() if field.kind.width > 1]
+_cells_of = itemgetter(*COLUMNS)
 BEGINNING = "file,scene,frame,status,a,b,relation,"
 """How a table begins."""
 FORMULA = frozenset("=+-@\N{MINUS SIGN}")
@@ -89,52 +64,44 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
         for status in ("gone", "not_compared"):
             for entry in check[status] or ():
                 yield _earlier(check, status.replace("_", " "), entry, digests.get(check.get("path")))
+        of_check = _of_check(check, digests.get(check.get("path")))
         for row in check["findings"]:
-            yield [
-                _text(check["file"] or ""),
-                _text(check["scene"]),
-                row.get("frame", check["frame"]),
-                row.get("status", ""),
-                _text(row["a"]["name"]),
-                _text(row["b"]["name"]),
-                row["relation"],
-                row["signed_distance"],
-                row["depth"],
-                row["area"],
-                *(row["normal"] or ("", "", "")),
-                *row["center"],
-                *row["point_on_a"],
-                *row["point_on_b"],
-                row["lower_bound"],
-                row["upper_bound"],
-                row["a"]["checked_as"],
-                row["b"]["checked_as"],
-                check["units"]["length"],
-                check["units"]["area"],
-                check["units"]["blender_units_per_unit"],
-                _text("; ".join(row["notes"])),
-                _text(row["out_of_date"] or ""),
-                _text(check.get("path") or ""),
-                digests.get(check.get("path")),
-                row["id"],
-                row["change"],
-                row["baseline_distance"],
-                row.get("margins"),
-            ]
+            cells = {
+                **of_check,
+                **row,
+                "a": _text(row["a"]["name"]),
+                "b": _text(row["b"]["name"]),
+                "a_checked_as": row["a"]["checked_as"],
+                "b_checked_as": row["b"]["checked_as"],
+                "notes": _text("; ".join(row["notes"])),
+                "out_of_date": _text(row["out_of_date"] or ""),
+            }
+            for name, columns in _VECTORS:
+                if value := row.get(name):
+                    cells.update(zip(columns, value, strict=True))
+            yield _cells_of(cells)
+
+
+def _of_check(check: dict[str, Any], digest: str | None) -> dict[str, Any]:
+    """Return the cells that all clashes of a check have."""
+    units = check["units"]
+    return {
+        **dict.fromkeys(COLUMNS),
+        **{column: _text(check.get(column) or "") for column in ("file", "scene", "path")},
+        **{f"{name}_unit": units[name] for name in ("length", "area")},
+        "frame": check["frame"],
+        "blender_units_per_unit": units["blender_units_per_unit"],
+        "sha256": digest,
+    }
 
 
 def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: str | None) -> list[Any]:
     """A row of a clash of the baseline that is no longer found."""
-    units = check["units"]
     values = {
-        **{column: _text(check.get(column) or "") for column in ("file", "scene", "path")},
+        **_of_check(check, digest),
         **{letter: _text(entry[letter]["name"]) for letter in "ab"},
-        **{f"{name}_unit": units[name] for name in ("length", "area")},
-        "frame": check["frame"],
         "relation": entry["relation"],
-        "blender_units_per_unit": units["blender_units_per_unit"],
         "notes": _text(entry.get("reason", "")),
-        "sha256": digest,
         "id": entry["id"],
         "change": change,
         "baseline_distance": entry["signed_distance"],

@@ -17,7 +17,7 @@ from ..data import messages
 from ..data.distance import Distance
 from ..data.names import visible
 from ..data.units import UnitFormat
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import unit_format
 from .criteria import Criteria, unchecked
 
 BEGINNING = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="Contact Lens'

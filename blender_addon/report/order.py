@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data.lazy_rows import Row, columns, taken
 from ..scene import coarse
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import unit_format
 from .json_report import row_text
 
 

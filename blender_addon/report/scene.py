@@ -26,9 +26,8 @@ from ..data.units import UnitFormat
 from ..page import html_report
 from ..read.scene_objects import CheckInput
 from ..scene import clash_ids
-from ..scene.clash_rows import rows
+from ..scene.clash_rows import in_scene_units, rows, unit_format
 from ..scene.scene_check import Outcome
-from ..scene.scene_units import in_scene_units, unit_format
 from . import csv_report, json_report, junit_report
 from .criteria import Criteria
 from .order import ordered

@@ -1,23 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clashes of a scene check as plain data, one row each, for the list and the reports."""
+"""The clashes of a scene check as plain data, one row each, for the list and the reports.
+
+What a check finds and the file keeps is in Blender units; `in_scene_units` is the one place where that is turned, each
+number by one multiplication. No number is infinite then, as JSON has none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from ..data import messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.distance import Distance
-from ..data.lazy_rows import LazyRows, Row, column
-from ..data.records import OF_DEPTH, Approval
-from ..data.units import UnitFormat
+from ..data.lazy_rows import LazyRows, Row, column, mapped
+from ..data.records import Approval
+from ..data.units import Unit, UnitFormat
 from ..read.scene_objects import SceneObject
-from .clashes import Clash, Clashes, ShapeFacts, Verdict
+from .clashes import REPORTED_ONLY, Clash, Clashes, ShapeFacts, Verdict
 from .coarse import coarse_sides
+from .fields import FIELDS, NUMBERS, OF_DEPTH, WORD
 
 RESOLVED, APART, WITHIN_MARGINS = "resolved", "apart", "within_collision_margins"
 """What a clash counts as where that is not its relation."""
+_BLANK: Row = {field.name: None for field in FIELDS if not field.is_added}
+_NUMBERS = tuple(field.name for field in NUMBERS if field.name not in REPORTED_ONLY)
+_values_of = attrgetter(*_NUMBERS)
+_POWERS = {field.name: field.kind.power for field in FIELDS if field.kind is not WORD}
+_POWERS |= {"clearance": 1, "distance": 1, "extent": 1, "extents": 0}  # of the settings and of a motion
+"""Of numbers: the power of the unit of length that they are in."""
 
 
 def rows(
@@ -67,29 +82,16 @@ def row_of(
     coordinates are too coarse for each."""
     failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
     names = sides[clash.a]["name"], sides[clash.b]["name"]
+    values = [value.tolist() if type(value) is np.ndarray else value for value in _values_of(clash)]
     row = {
-        "id": None,  # the check gives it
-        "change": None,
-        "baseline_distance": None,
+        **_BLANK,
+        **dict(zip(_NUMBERS, values, strict=True)),
         "a": dict(sides[clash.a]),
         "b": dict(sides[clash.b]),
         "relation": str(clash.relation),
         "intersects": clash.intersects,
         "has_depth": clash.has_depth,
-        "signed_distance": clash.signed_distance,
-        "depth": clash.depth,
-        "normal": clash.normal.tolist(),
-        "mtv": (clash.depth * clash.normal + 0.0).tolist(),
-        "point_on_a": clash.point_on_a.tolist(),
-        "point_on_b": clash.point_on_b.tolist(),
-        "center": clash.center.tolist(),
-        "lower_bound": clash.lower_bound,
-        "upper_bound": clash.upper_bound,
-        "resolution": clash.resolution,
-        "margins": clash.margins,
         "region": clash.region,
-        "area": clash.area,
-        "centroid": None if clash.centroid is None else clash.centroid.tolist(),
         "exactness": clash.status,
         "verified": None if failed is None else not failed,
         "approved_at": None if clash.approval is None else clash.approval.signed_distance,
@@ -102,6 +104,8 @@ def row_of(
             *_contact_notes(clash, names, failed or [], units),
         ],
     }
+    for name, value in clash.more.items():
+        row[name] = value.tolist() if isinstance(value, np.ndarray) else value
     return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
 
 
@@ -193,3 +197,60 @@ def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> lis
     """
     reported = {"the bounds meet"} if reason else set()
     return [name for name, ok in checks if not ok and name not in reported]
+
+
+def unit_format(check: dict[str, Any]) -> UnitFormat:
+    """Return how the lengths of a check in its scene's units are written."""
+    return _settings(check).of_fixed()
+
+
+def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
+    """Return a check in Blender units as one in the units of its scene, which it names."""
+    unit = _settings(check).fixed()
+    named = {
+        "length": unit.symbol,
+        "area": unit.squared,
+        "blender_units_per_unit": unit.blender_units,
+        **check["units"],
+        "numbers_in": "scene_units",
+    }
+    factors = _factors(unit)
+    findings = mapped(check["findings"], lambda row: _turned(row, factors))
+    turned = {
+        **check,
+        "units": named,
+        "settings": _turned(check["settings"], factors),
+        "skipped": [_turned(entry, factors) for entry in check["skipped"]],
+        "findings": findings,
+    }
+    if check.get("motion") is not None:
+        turned["motion"] = _turned(check["motion"], factors)
+    return turned
+
+
+def _settings(check: dict[str, Any]) -> UnitFormat:
+    """Return the unit settings of the scene that was checked."""
+    units = check["units"]
+    return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
+
+
+def _factors(unit: Unit) -> dict[str, float]:
+    """Return by what each number is multiplied."""
+    return {name: unit.per_blender_unit**power for name, power in _POWERS.items()}
+
+
+def _turned(numbers: dict[str, Any], factors: dict[str, float]) -> dict[str, Any]:
+    """Return data with its numbers multiplied; None for those that are not finite then."""
+    turned = dict(numbers)
+    for name in numbers.keys() & factors.keys():
+        turned[name] = _times(numbers[name], factors[name])
+    return turned
+
+
+def _times(value: Any, factor: float) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return [_times(one, factor) for one in value]
+    product = value * factor
+    return product if isfinite(product) else None

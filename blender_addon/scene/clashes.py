@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any, overload
 
@@ -24,6 +24,7 @@ from ..pair.pair_check import PairResult
 from ..pair.pair_contact import center_of, is_convex
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShape
+from .fields import CHECK, STORED
 
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 REGIONS = (None, *RANKS)
@@ -96,10 +97,20 @@ class Clash:
     """None without an approval."""
     margins: float | None = None
     """Up to which gap Blender's simulation pushes the two apart; None unless their gap is smaller."""
+    more: dict[str, Any] = field(default_factory=dict)
+    """Numbers of `scene.fields` that are only reported, by name."""
 
     @property
     def depth(self) -> float:
         return max(0.0, -self.signed_distance)
+
+    @property
+    def mtv(self) -> FloatArray:
+        return max(0.0, -self.signed_distance) * self.normal + 0.0
+
+    def number(self, name: str) -> Any:
+        """Return one of the numbers of `scene.fields`; None where it is not known."""
+        return self.more[name] if name in self.more else getattr(self, name)
 
     @property
     def approved_distance(self) -> float | None:
@@ -114,23 +125,16 @@ def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
         kind = None if region is None else str(region.kind)
     else:
         kind = "regions" if contact.regions else "curves" if contact.curves else None
-    return Clash(
+    numbers = {stored.name: None if stored.source == CHECK else getattr(contact, stored.source) for stored in STORED}
+    numbers |= {"centroid": center_of(contact), "resolution": result.resolution}
+    return _clash(
         *pair,
+        {name: value if value is None or np.ndim(value) else float(value) for name, value in numbers.items()},
         relation=contact.relation,
         intersects=contact.intersects,
-        signed_distance=float(contact.signed_distance),
-        normal=contact.normal,
-        point_on_a=contact.point_on_a,
-        point_on_b=contact.point_on_b,
-        center=contact.center,
-        lower_bound=float(contact.lower_bound),
-        upper_bound=float(contact.upper_bound),
         region=kind,
-        area=contact.area,
-        centroid=center_of(contact),
         status=str(contact.status),
         reason=contact.reason,
-        resolution=result.resolution,
         notes=contact.notes,
         has_depth=contact.has_depth,
         checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
@@ -158,33 +162,30 @@ def rank_of(contact: Contact) -> int:
     return max(ranks, default=2)
 
 
-_NUMBERS = {
-    "signed_distance": 1,
-    "lower_bound": 1,
-    "upper_bound": 1,
-    "resolution": 1,
-    "area": 1,
-    "normal": 3,
-    "point_on_a": 3,
-    "point_on_b": 3,
-    "center": 3,
-    "centroid": 3,
-    "margins": 1,
-}
-_ENDS = np.cumsum(list(_NUMBERS.values())).tolist()
-_PLACES = {name: slice(end - width, end) for (name, width), end in zip(_NUMBERS.items(), _ENDS, strict=True)}
-"""Where the numbers of a clash are in a row."""
+DTYPE = np.dtype(
+    [(stored.name, np.float64, (stored.kind.width,) if stored.kind.width > 1 else ()) for stored in STORED]
+)
+"""The numbers of a clash; NaN where one is not known."""
+_NAMES = DTYPE.names or ()
+_SCALARS = tuple(stored.name for stored in STORED if stored.kind.width == 1)
+REPORTED_ONLY = {stored.name for stored in STORED} - {declared.name for declared in fields(Clash)}
+"""Numbers that `Clash` has in `more`."""
+
+
+def _clash(a: int, b: int, numbers: dict[str, Any], **words: Any) -> Clash:
+    """Return a clash; numbers: all that are STORED by name, None where one is not known."""
+    if REPORTED_ONLY:
+        words["more"] = {name: numbers.pop(name) for name in REPORTED_ONLY}
+    return Clash(a, b, **numbers, **words)
 
 
 class Clashes(Sequence[Clash]):
     """Clashes, some 200 bytes each until one is accessed; those that were checked by themselves are kept whole."""
 
-    def __init__(self, pairs: IntArray, codes: NDArray[np.int8], numbers: FloatArray) -> None:
+    def __init__(self, pairs: IntArray, codes: NDArray[np.int8], numbers: NDArray[np.void]) -> None:
         """pairs (n, 2): indices of objects; codes (n, 3): indices of RELATIONS and STATUSES, and the dimension of the
-        region, -1 without one; numbers (n, 21): see `_PLACES`; fewer of files of an earlier version."""
-        more = ((0, 0), (0, _ENDS[-1] - numbers.shape[1]))
-        self.pairs, self._codes = pairs, codes
-        self._numbers = np.pad(numbers, more, constant_values=np.nan) if more[1][1] else numbers
+        region, -1 without one; numbers (n,): DTYPE."""
+        self.pairs, self._codes, self._numbers = pairs, codes, numbers
         self._single: dict[int, Clash] = {}
         """Those that were checked by themselves."""
 
@@ -196,29 +197,30 @@ class Clashes(Sequence[Clash]):
     @classmethod
     def of_pairs(cls, pairs: IntArray) -> Clashes:
         """Return pairs (n, 2) as clashes of which nothing else is known."""
-        return cls(pairs, np.zeros((len(pairs), 3), np.int8), np.zeros((len(pairs), _ENDS[-1])))
+        return cls(pairs, np.zeros((len(pairs), 3), np.int8), np.zeros(len(pairs), DTYPE))
 
     @classmethod
     def of_contacts(cls, pairs: IntArray, found: Contacts, rows: IntArray, resolution: FloatArray) -> Clashes:
         """Return the contacts of convex shapes in some rows: pairs (n, 2), rows (n,), resolution (n,)."""
         assert found.region is not None
         measures = found.region.measures(rows)
-        numbers = np.empty((len(rows), _ENDS[-1]))
+        numbers = np.empty(len(rows), DTYPE)
         given = {"resolution": resolution, "area": measures.area, "centroid": measures.centroid}
-        given["margins"] = np.full(len(rows), np.nan)
-        for name, place in _PLACES.items():
-            values = given[name] if name in given else getattr(found, name).take(rows, axis=0)
-            numbers[:, place] = values.reshape(len(rows), place.stop - place.start)
+        for stored in STORED:
+            name, source = stored.name, stored.source
+            numbers[name] = (
+                given.get(name, np.nan) if name in given or source == CHECK else getattr(found, source)[rows]
+            )
         codes = found._relations.take(rows), found._statuses.take(rows), measures.rank.astype(np.int8)
         return cls(pairs, np.stack(codes, axis=1), numbers)
 
     @classmethod
     def of_single(cls, clash: Clash) -> Clashes:
         """Return the one clash of a pair that was checked by itself."""
-        numbers = np.full((1, _ENDS[-1]), np.nan)
-        for name, place in _PLACES.items():
-            if (value := getattr(clash, name)) is not None:
-                numbers[0, place] = value
+        numbers = np.full(1, np.nan, DTYPE)
+        for stored in STORED:
+            if (value := clash.number(stored.name)) is not None:
+                numbers[stored.name] = value
         codes = np.array([[RELATIONS.index(clash.relation), 0, -1]], dtype=np.int8)
         result = cls(np.array([[clash.a, clash.b]]), codes, numbers)
         result._single[0] = clash
@@ -266,41 +268,33 @@ class Clashes(Sequence[Clash]):
         row = range(len(self))[row]
         if row in self._single:
             return self._single[row]
-        numbers = self._numbers[row]
         relation, code, rank = self._codes[row].tolist()
         region, status = REGIONS[rank + 1], STATUSES[code]
-        distance, lower, upper, resolution, area = numbers[:5].tolist()
-        normal, on_a, on_b, center, centroid = numbers[5:20].reshape(5, 3)
-        margins = float(numbers[20])
+        numbers = dict(zip(_NAMES, self._numbers[row].item(), strict=True))
+        for name in _SCALARS:
+            if numbers[name] != numbers[name]:  # a NaN
+                numbers[name] = None
+        if region is None:
+            numbers["centroid"] = None
         a, b = self.pairs[row].tolist()
-        return Clash(
+        return _clash(
             a,
             b,
+            numbers,
             relation=RELATIONS[relation],
-            intersects=distance <= 0.0,
-            signed_distance=distance,
-            normal=normal,
-            point_on_a=on_a,
-            point_on_b=on_b,
-            center=center,
-            lower_bound=lower,
-            upper_bound=upper,
+            intersects=numbers["signed_distance"] <= 0.0,
             region=None if region is None else str(region),
-            area=area,
-            centroid=None if region is None else centroid,
             status=str(status),
             reason=status.reason,
-            resolution=resolution,
-            margins=None if np.isnan(margins) else margins,
         )
 
     def judge_gaps(self, margins: Margins, clearance: float) -> None:
         """Do what `gap_judged` does of all clashes, of which none was checked by itself."""
         rows = np.flatnonzero(self.relations == RELATIONS.index(Relation.WITHIN_CLEARANCE))
         distances = self.column("signed_distance")[rows]
-        both = margins.of(self.pairs[rows], self._numbers[rows, _PLACES["normal"]])
+        both = margins.of(self.pairs[rows], self._numbers["normal"][rows])
         is_within = are_within(distances, both)
-        self._numbers[rows, _PLACES["margins"].start] = np.where(is_within, both, np.nan)
+        self._numbers["margins"][rows] = np.where(is_within, both, np.nan)
         self._codes[rows[~is_within & (distances > clearance)], 0] = RELATIONS.index(Relation.SEPARATED)
 
     @property
@@ -325,7 +319,7 @@ class Clashes(Sequence[Clash]):
 
     def column(self, name: str) -> FloatArray:
         """Return a number of all clashes (n,), such as their areas."""
-        return self._numbers[:, _PLACES[name].start]
+        return self._numbers[name]
 
     @property
     def relations(self) -> NDArray[np.int8]:

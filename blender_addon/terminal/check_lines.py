@@ -17,8 +17,7 @@ from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
 from ..report.criteria import OPEN, WORSE
-from ..scene.clash_rows import APART, RESOLVED, present_relations, words
-from ..scene.scene_units import unit_format
+from ..scene.clash_rows import APART, RESOLVED, present_relations, unit_format, words
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""

@@ -34,10 +34,9 @@ from ..report import scene as scene_report
 from ..report.criteria import Criteria
 from ..report.order import ordered
 from ..scene import scene_check as scene_pairs
-from ..scene.clash_rows import present_relations
+from ..scene.clash_rows import in_scene_units, present_relations
 from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
-from ..scene.scene_units import in_scene_units
 from . import operators
 
 _running: tuple[int, Flow | None] | None = None

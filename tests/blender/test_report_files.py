@@ -161,7 +161,7 @@ def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.Captu
 
 def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> None:
     """Of open surfaces, names that repeat, infinite bounds and skipped objects too."""
-    scene_units = part("blender_addon.scene.scene_units")
+    scene_units = part("blender_addon.scene.clash_rows")
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     pane("Pane")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")

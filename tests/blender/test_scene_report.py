@@ -337,7 +337,7 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
     (check,) = run_json(scene_file)[1]["checks"]
     row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     terminal, panel = part("blender_addon.terminal.check_lines"), part("blender_addon.ui.scene_panel")
-    table, report_units = part("blender_addon.page.html_table"), part("blender_addon.scene.scene_units")
+    table, report_units = part("blender_addon.page.html_table"), part("blender_addon.scene.clash_rows")
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
