@@ -69,14 +69,14 @@ def depth_along(
     n = as_unit("direction", direction, a.dim)
     tolerance = as_length("contact_tolerance", contact_tolerance)
     report_progress(progress, 0.0)
-    first, rest = subrange(progress, 0.0, 0.2), subrange(progress, 0.2, 1.0)
+    first, second = subrange(progress, 0.0, 0.2), subrange(progress, 0.2, 1.0)
     if contact(a, b, contact_tolerance=tolerance, budget=0.0, progress=first).relation in _FREE:
         report_progress(progress, 1.0)
         return 0.0
     band = contact_band(a, b, tolerance)
     most = project(a, n)[1] - project(b, n)[0]
     if isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
-        found = _beyond_pieces(as_compound(a), as_compound(b), n, most, band, rest)
+        found = _beyond_pieces(as_compound(a), as_compound(b), n, most, band, second)
     else:
         facets = solid_facets(a), solid_facets(b)
         slack = facets[0].slack + facets[1].slack
@@ -86,9 +86,9 @@ def depth_along(
             return contact(a, moved, contact_tolerance=tolerance, budget=0.0).relation in _FREE
 
         bodies = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
-        found = first_gap(*bodies, n, most, band, lambda length: slack > 0.0 or is_free(length), rest)
+        found = first_gap(*bodies, n, most, band, lambda length: slack > 0.0 or is_free(length), second)
         if slack > 0.0:
-            found = _beyond_surfaces((found, most), slack, band, is_free, rest)
+            found = _beyond_surfaces((found, most), slack, band, is_free, second)
     report_progress(progress, 1.0)
     return found
 

@@ -91,16 +91,16 @@ def annotate(
     """
     sheet = Sheet(style, room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), measure, kept)
     matrix = projection_matrix @ view_matrix
-    at = matrix
+    moved_view = matrix
     if showing.is_pending and showing.moved is not None:
         # Between the places to which each of them would have moved the contact.
-        at = matrix @ (0.5 * (showing.moved[0] + showing.moved[1]))
-    sheet.middle = project(origin(inspection), at, size)[0][0]
+        moved_view = matrix @ (0.5 * (showing.moved[0] + showing.moved[1]))
+    sheet.middle = project(origin(inspection), moved_view, size)[0][0]
     if style.show_vector:
         pixel = 2.0 * _half_height(origin(inspection), view_matrix, projection_matrix) / size[1]
         words = vector_label(inspection) + (f" ({messages.OUT_OF_DATE})" if showing.is_stale else "")
         words = messages.PENDING if showing.is_pending else words
-        _annotate_vector(sheet, inspection, at, size, pixel, words)
+        _annotate_vector(sheet, inspection, moved_view, size, pixel, words)
         if showing.is_pending:
             sheet.glyphs.clear()  # only the words are left
     if style.show_labels:

@@ -265,10 +265,10 @@ def mesh_of(instance: bpy.types.DepsgraphObjectInstance) -> tuple[int, ...] | No
     Blender lists the mesh of a curve, surface, text or metaball as an instance beside the thing itself, with the number
     0 before the numbers of that; which has none when it is no instance.
     """
-    first, *rest = numbers_of(instance)
+    first, *others = numbers_of(instance)
     shown = instance.object
     is_mesh = shown.type == "MESH" and shown.original.type in TYPES_WITH_SURFACE - {"MESH"}
-    return tuple(rest) if is_mesh and first == 0 else None
+    return tuple(others) if is_mesh and first == 0 else None
 
 
 def makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

@@ -283,10 +283,10 @@ class _Search:
             if entry.unchecked and entry.kind not in ("empty", "render", "scene", "layer")
         }
 
-    def _reasons(self, some: frozenset[Key], others: frozenset[Key]) -> list[str]:
+    def _reasons(self, keys: frozenset[Key], others: frozenset[Key]) -> list[str]:
         """Return why a pair of one of some things that were read and one of others was not checked. Each reason is of
         one thing or pair, and all are there: shards of a check know different ones."""
-        small, large = sorted((some, others), key=len)
+        small, large = sorted((keys, others), key=len)
         if not small:
             return []
         unchecked = (self._unchecked_keys & small) | (self._unchecked_keys & large)
@@ -299,12 +299,12 @@ class _Search:
                 )
         if self._given.scopes[0].other is not None or self._compared != self._sides:  # else all are compared
             for a in small:
-                rest = large - self._partners(a) - {a}
+                unpaired = large - self._partners(a) - {a}
                 found.update(
                     "it is checked as a part of a compound parent"
                     if self._is_part(a, b)
                     else "the check is of other objects"
-                    for b in rest
+                    for b in unpaired
                 )
         return sorted(found)
 

@@ -153,7 +153,7 @@ def _relative_steps(steps: Steps, pairs: IntArray) -> FloatArray:
 def _sides(steps: Steps, pairs: IntArray) -> list[list[list[SceneObject]]]:
     """Return the things of pairs (n, 2), of both sides, at the second frame, and at the first one."""
     samples = (steps.now, pairs), (steps.before, steps.start[pairs])
-    return [[[at.given.objects[k] for k in side] for side in places.T.tolist()] for at, places in samples]
+    return [[[sample.given.objects[k] for k in side] for side in places.T.tolist()] for sample, places in samples]
 
 
 def _attached(
@@ -181,7 +181,7 @@ def _keep_clear(steps: Steps, pairs: IntArray) -> BoolArray:
     start = _corners(before)
     end, turned = _attached(_corners(now), other, other_before)
     first, last = start.mean(axis=1), end.mean(axis=1)
-    radii = [np.linalg.norm(at - middle[:, None], axis=2) for at, middle in ((start, first), (end, last))]
+    radii = [np.linalg.norm(points - middle[:, None], axis=2) for points, middle in ((start, first), (end, last))]
     bulge = 0.5 * np.linalg.norm(last - first, axis=1) * np.tan(0.25 * _angles(before, now, turned))
     radius = np.max(radii, axis=(0, 2)) + bulge
     known = FrameCache(follows=False)

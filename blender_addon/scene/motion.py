@@ -52,10 +52,10 @@ def steps_between(before: Sample, now: Sample) -> Steps:
     places = {item.key: k for k, item in enumerate(before.given.objects)}
     start = np.array([places.get(item.key, -1) for item in now.given.objects], dtype=np.intp)
     rows = []
-    for k, at in enumerate(start.tolist()):
-        if at < 0:
+    for k, earlier in enumerate(start.tolist()):
+        if earlier < 0:
             continue
-        first = before.given.objects[at]
+        first = before.given.objects[earlier]
         step = _step(first, now.given.objects[k])
         distance = math.hypot(*step.tolist())
         if distance > 0.0:

@@ -267,7 +267,7 @@ class _RunningCheck:
         low, high, _ = outcome.bounds
         apart = outcome.cleared if clearance > 0.0 else outcome.cleared[:0]
         pairs = np.concatenate([apart, *self._open])
-        codes, decided = (np.sort(some, axis=1) @ [len(objects), 1] for some in (pairs, np.concatenate(self._decided)))
+        codes, decided = (np.sort(rows, axis=1) @ [len(objects), 1] for rows in (pairs, np.concatenate(self._decided)))
         pairs = pairs[~np.isin(codes, decided)]
         a, b = pairs.T
         resolution = coarse.resolutions(objects, low, high, pairs)

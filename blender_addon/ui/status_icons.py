@@ -32,8 +32,8 @@ _icons: bpy.utils.previews.ImagePreviewCollection | None = None
 
 def _disc(radius: float = 1.0) -> FloatArray:
     """Return how much of each pixel a disc in the middle covers."""
-    at = (np.arange(SIZE) + 0.5) / (SIZE / 2) - 1.0
-    inside = RADIUS * radius - np.hypot(*np.meshgrid(at, at))
+    coordinate = (np.arange(SIZE) + 0.5) / (SIZE / 2) - 1.0
+    inside = RADIUS * radius - np.hypot(*np.meshgrid(coordinate, coordinate))
     return np.asarray(np.clip(inside * SIZE / 2 + 0.5, 0.0, 1.0), dtype=np.float64)
 
 

@@ -246,8 +246,8 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
     while len(boxes.gaps) and (spent := budget.spent(seen)) < 1.0:
         report_progress(progress, spent)
         chosen = _least(boxes.gaps, max(1, min(_CELLS, len(boxes.gaps) // 4)), longest)
-        rest = np.ones(len(boxes.gaps), dtype=bool)
-        rest[chosen] = False
+        remaining = np.ones(len(boxes.gaps), dtype=bool)
+        remaining[chosen] = False
         middle, half = boxes.middles[chosen], boxes.halves[chosen]
         seen += len(chosen)
         open_ = (bodies.depths(middle, half)[0] <= rounding).nonzero()[0]
@@ -263,7 +263,7 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
         gap = np.sqrt((away * away).sum(axis=1)) * (1.0 - COMPOUND_DUAL * EPS)
         near = gap < longest
         parts = zip(boxes, (middle, half, gap), strict=True)
-        boxes = _Boxes(*(np.concatenate((old[rest], new[near])) for old, new in parts))
+        boxes = _Boxes(*(np.concatenate((old[remaining], new[near])) for old, new in parts))
     return boxes
 
 
@@ -295,9 +295,9 @@ class _TranslationSearch:
             chosen = _least(self.bounds, count, self.longest)
             points, active = self.points[chosen], self.active[chosen]
             keys, bounds = self.keys[chosen], self.bounds[chosen]
-            rest = np.ones(len(self.keys), dtype=bool)
-            rest[chosen] = False
-            self._keep(rest.nonzero()[0])
+            remaining = np.ones(len(self.keys), dtype=bool)
+            remaining[chosen] = False
+            self._keep(remaining.nonzero()[0])
             self.nodes += len(chosen)
             depths, body = self.bodies.depths(points)
             free = depths <= self.slack
@@ -395,12 +395,12 @@ class _TranslationSearch:
             elif key <= parents[k]:
                 self.unresolved = min(self.unresolved, parents[k])
         if fresh:
-            some = np.array(fresh)
-            made = child_keys[chosen[some]]
+            indices = np.array(fresh)
+            made = child_keys[chosen[indices]]
             self.keys = np.concatenate((self.keys, made))
-            self.bounds = np.concatenate((self.bounds, np.maximum(made, self.boxes.gaps[box[some]])))
-            self.points = np.concatenate((self.points, points[chosen[some]]))
-            self.active = np.concatenate((self.active, carrying[some]))
+            self.bounds = np.concatenate((self.bounds, np.maximum(made, self.boxes.gaps[box[indices]])))
+            self.points = np.concatenate((self.points, points[chosen[indices]]))
+            self.active = np.concatenate((self.active, carrying[indices]))
 
 
 def _least(values: FloatArray, count: int, unit: float) -> IntArray:
@@ -437,15 +437,15 @@ def nearest_beyond(
         if not len(places):
             continue
         own = list(subset)
-        some, reaches = n[places][:, own], g[places][:, own]
-        weights = _weights(some, reaches)
+        directions, reaches = n[places][:, own], g[places][:, own]
+        weights = _weights(directions, reaches)
         most = weights.max(axis=1)
         good = ((weights >= 0.0).all(axis=1) & (most > 0.0)).nonzero()[0]
         if not len(good):
             continue
-        places, some, reaches = places[good], some[good], reaches[good]
+        places, directions, reaches = places[good], directions[good], reaches[good]
         weights = weights[good] / most[good, None]
-        y = np.einsum("mi,mik->mk", weights, some)
+        y = np.einsum("mi,mik->mk", weights, directions)
         square = np.einsum("mk,mk->m", y, y)
         reach = (weights * reaches).sum(axis=1)
         top = reach - COMPOUND_DUAL * EPS * (weights * np.abs(reaches)).sum(axis=1)

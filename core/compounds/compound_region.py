@@ -244,11 +244,11 @@ def _outer_parts(
                     hidden += covered_parts(side, loops[j], rounding, j < i)
                 elif (span := _hidden(*side[:4], rows[j], rounding, j < i)) is not None and span[0] < span[1]:
                     hidden.append(span)
-            at = 0.0
+            reached = 0.0
             for begin, end in [*sorted(hidden), (1.0, 1.0)]:
-                if begin > at:
-                    parts.append(side.part(at, begin))
-                at = max(at, end)
+                if begin > reached:
+                    parts.append(side.part(reached, begin))
+                reached = max(reached, end)
     return parts
 
 

@@ -69,26 +69,26 @@ def _cells_outside(
         if (above.min(axis=0) >= 0.0).any():
             continue
         others = [near[m] for m in order[place + 1 :]]
-        rest: Polytope = cell
+        remainder: Polytope = cell
         for facet in np.flatnonzero(above.max(axis=0) > 0.0).tolist():
             left[0] -= 1
             if left[0] < 0:
-                yield rest
+                yield remainder
                 return
-            level = _heights(near[k], rest.vertices)[:, facet] - slack
+            level = _heights(near[k], remainder.vertices)[:, facet] - slack
             if level.max() <= 0.0:
                 continue
             if level.min() >= 0.0:
-                yield from _cells_outside(rest, rank, others, slack, left)
+                yield from _cells_outside(remainder, rank, others, slack, left)
                 return
-            cut = _cut(rest, level)
-            outside = ConvexHull(np.concatenate((rest.vertices[level >= 0.0], cut)))
+            cut = _cut(remainder, level)
+            outside = ConvexHull(np.concatenate((remainder.vertices[level >= 0.0], cut)))
             if outside.rank >= rank:
                 yield from _cells_outside(outside, rank, others, slack, left)
-            inside = ConvexHull(np.concatenate((rest.vertices[level <= 0.0], cut)))
+            inside = ConvexHull(np.concatenate((remainder.vertices[level <= 0.0], cut)))
             if inside.rank < rank:
                 break
-            rest = inside
+            remainder = inside
         return
     yield cell
 

@@ -195,7 +195,7 @@ def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -
     least = np.array([g for _, g in planes])
     room = normals[:, :dim] @ near - least
     chosen = np.argsort(room, kind="stable")[:_PLANES].tolist()
-    rows = [[*some, *[-1] * (4 - len(some))] for count in (1, 2, 3) for some in combinations(chosen, count)]
+    rows = [[*subset, *[-1] * (4 - len(subset))] for count in (1, 2, 3) for subset in combinations(chosen, count)]
     if least.max() <= 0.0:
         return np.zeros(dim)
     points = nearest_beyond(normals, least, np.array(rows))[1]

@@ -95,11 +95,11 @@ def _third_moments(ends: FloatArray, middle: FloatArray, axes: FloatArray, size:
 def _main_direction(directions: FloatArray, apart: FloatArray) -> FloatArray | None:
     """Return the unit vector of the largest total length of `directions` (k, 3); None when all are zero."""
     lengths = _lengths(directions)
-    some = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
-    some = some[lengths[some] > _FRAME_ALIKE]
-    if not len(some):
+    longest = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
+    longest = longest[lengths[longest] > _FRAME_ALIKE]
+    if not len(longest):
         return None
-    units = directions[some] / lengths[some, None]
+    units = directions[longest] / lengths[longest, None]
     along = np.abs(units @ directions.T) >= lengths * (1.0 - _FRAME_PARALLEL)
     totals = along @ lengths
     best = np.flatnonzero(totals >= totals.max() * (1.0 - _FRAME_ALIKE))

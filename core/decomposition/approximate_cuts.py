@@ -173,8 +173,8 @@ class ApproximateCuts:
         groups = [np.concatenate([part.corners, more]) for part, more in zip(loose, samples, strict=True)]
         groups += [point[None] for point in inner]
         for k, points in enumerate(groups, len(cells)):
-            at = place[grid.cells_at(room.local(points))]
-            starts.append(np.append(at[at >= 0], k))
+            touched = place[grid.cells_at(room.local(points))]
+            starts.append(np.append(touched[touched >= 0], k))
             ends.append(np.full(len(starts[-1]), k))
         u, v = np.concatenate(starts), np.concatenate(ends)
         lone = np.arange(len(cells))

@@ -22,8 +22,7 @@ class PartMerging:
     def __init__(self, room: SampledRoom, parts: list[SampledPart]) -> None:
         self._room = room
         self._everything = np.arange(len(room.points))
-        some = np.linspace(0, len(room.points) - 1, min(len(room.points), _MOST_OUTSIDE)).astype(np.intp)
-        self._some = some
+        self._samples = np.linspace(0, len(room.points) - 1, min(len(room.points), _MOST_OUTSIDE)).astype(np.intp)
         self.parts: dict[int, SampledPart] = {}
         self._number = 0
         self._costs: list[tuple[float, int, int, bool]] = []
@@ -75,4 +74,4 @@ class PartMerging:
     def _filled(self, one: SampledPart, two: SampledPart) -> float:
         """Return how far the hull of two parts goes into the room outside."""
         top, bottom = np.maximum(one.top, two.top), np.minimum(one.bottom, two.bottom)
-        return float(self._room.distances[self._room.covered(self._some, top, bottom)].max(initial=0.0))
+        return float(self._room.distances[self._room.covered(self._samples, top, bottom)].max(initial=0.0))

@@ -87,8 +87,8 @@ class SampledPart:
         self.top, self.bottom = heights.max(axis=1), heights.min(axis=1)
         if len(corners) > _MOST_CORNERS:
             heights = heights[:, : len(corners)]
-            some = np.linspace(0, len(corners) - 1, _MOST_CORNERS).astype(np.intp)
-            corners = corners[np.unique(np.concatenate([some, heights.argmax(axis=1), heights.argmin(axis=1)]))]
+            spread = np.linspace(0, len(corners) - 1, _MOST_CORNERS).astype(np.intp)
+            corners = corners[np.unique(np.concatenate([spread, heights.argmax(axis=1), heights.argmin(axis=1)]))]
         samples = surface_samples(surface.points, surface.triangles, _SAMPLES)
         self.points = np.concatenate([corners, room.local(samples)])
         """(s, 3) samples of the surface."""

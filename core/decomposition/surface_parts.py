@@ -87,8 +87,8 @@ def _split(
     low, high = np.minimum(starts, ends), np.maximum(starts, ends)
     _, one, place = np.unique(low * len(points) + high, return_index=True, return_inverse=True)
     low, high = low[one], high[one]
-    at = (heights[low] / (heights[low] - heights[high]))[:, None]
-    new = points[low] + at * (points[high] - points[low])
+    fraction = (heights[low] / (heights[low] - heights[high]))[:, None]
+    new = points[low] + fraction * (points[high] - points[low])
     # Rounding may not carry a new point out of the box of its edge.
     new = np.clip(new, np.minimum(points[low], points[high]), np.maximum(points[low], points[high]))
     number = len(points) + place.ravel()

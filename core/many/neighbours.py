@@ -125,11 +125,11 @@ def _farthest_near(
         order = np.argsort(others[k], kind="stable")
         place = np.searchsorted(others[k][order], middle[k])
         for step in range(-_AROUND, _AROUND + 1):
-            at = order[np.clip(place + step, 0, count - 1)]
-            reach = np.maximum(high, other_high[:, at]) - np.minimum(low, other_low[:, at])
+            nearby = order[np.clip(place + step, 0, count - 1)]
+            reach = np.maximum(high, other_high[:, nearby]) - np.minimum(low, other_low[:, nearby])
             length = np.sqrt((reach * reach).sum(axis=0))
             if itself:
-                length[at == np.arange(len(at))] = np.inf
+                length[nearby == np.arange(len(nearby))] = np.inf
             np.minimum(best, length, out=best)
     return best
 
@@ -146,16 +146,16 @@ def _nearest(
     candidates with what their signed distances are at least."""
     order = np.lexsort((least, pairs[:, 0]))
     pairs, least = pairs[order], least[order]
-    at = np.searchsorted(pairs[:, 0], np.arange(count))
-    ends = np.append(at[1:], len(pairs))
-    best, nearest = np.full(count, np.inf), pairs[at, 1]
+    start = np.searchsorted(pairs[:, 0], np.arange(count))
+    ends = np.append(start[1:], len(pairs))
+    best, nearest = np.full(count, np.inf), pairs[start, 1]
     known: dict[int, float] = {}
     active = np.arange(count)
     width = 1
     while len(active):
         report_progress(progress, 1.0 - len(active) / count)
         # The next few of each, as many more each time as have not been enough.
-        rows = at[active, None] + np.arange(width)
+        rows = start[active, None] + np.arange(width)
         asked = (rows < ends[active, None]) & (least[np.minimum(rows, len(least) - 1)] <= best[active, None])
         chosen = rows[asked]
         distance = _distances(shapes, 0 if itself else count, pairs[chosen], known)
@@ -165,11 +165,11 @@ def _nearest(
         heads = by[np.flatnonzero(np.diff(i[by], prepend=-1))]
         better = heads[distance[heads] < best[i[heads]]]
         best[i[better]], nearest[i[better]] = distance[better], pairs[chosen[better], 1]
-        at[active] += width
+        start[active] += width
         width *= 2
-        more = at[active] < ends[active]
+        more = start[active] < ends[active]
         active = active[more]
-        active = active[least[at[active]] <= best[active]]
+        active = active[least[start[active]] <= best[active]]
     return nearest
 
 

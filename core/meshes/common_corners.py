@@ -46,9 +46,9 @@ def without_neighbours(mesh: Mesh, pairs: IntArray) -> IntArray:
                 common += same
                 code += same * np.uint8(3 * i + j)
         indices = np.flatnonzero(common == 1)
-        at = np.divmod(code.take(indices).astype(np.intp), 3)
+        numbers = np.divmod(code.take(indices).astype(np.intp), 3)
         apart = common == 0
-        apart[indices[_may_meet_beyond(points, triangles, pairs[:, part].take(indices, axis=1), *at)]] = True
+        apart[indices[_may_meet_beyond(points, triangles, pairs[:, part].take(indices, axis=1), *numbers)]] = True
         kept.append(np.flatnonzero(apart) + part.start)
     return np.concatenate(kept)
 
@@ -72,7 +72,7 @@ def beyond_corners(mesh: Mesh, crossings: Crossings) -> Crossings:
 
 def _may_meet_beyond(points: FloatArray, triangles: IntArray, pairs: IntArray, i: IntArray, j: IntArray) -> IntArray:
     """Return which pairs (2, p), of which corner i of the first is corner j of the second, may have more in common."""
-    sides = [_sides(points, triangles, which, at) for which, at in zip(pairs, (i, j), strict=True)]
+    sides = [_sides(points, triangles, which, numbers) for which, numbers in zip(pairs, (i, j), strict=True)]
     left = np.flatnonzero(~_are_beside(*sides))
     for own, other in (sides, sides[::-1]):
         u, v, p, q = (side.take(left, axis=1) for side in (*own, *other))
@@ -112,11 +112,14 @@ def _are_beside(own: tuple[FloatArray, FloatArray], other: tuple[FloatArray, Flo
     return result
 
 
-def _sides(points: FloatArray, triangles: IntArray, which: IntArray, at: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sides (3, k) from corner `at` of some triangles to the next and to the one before."""
+def _sides(
+    points: FloatArray, triangles: IntArray, which: IntArray, numbers: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sides (3, k) from corner `numbers` of some triangles to the next and to the one before."""
     first = 3 * which
     start, after, before = (
-        points.take(triangles.take(first + corner), axis=1) for corner in (at, _NEXT.take(at), _BEFORE.take(at))
+        points.take(triangles.take(first + corner), axis=1)
+        for corner in (numbers, _NEXT.take(numbers), _BEFORE.take(numbers))
     )
     after -= start
     before -= start

@@ -305,8 +305,8 @@ def _neighbours(body: Body, triangles: IntArray) -> IntArray:
     first = np.flatnonzero(np.diff(ranked, prepend=-1))
     size = np.diff(np.append(first, len(ranked)))
     run = np.repeat(np.arange(len(first)), size)
-    at = np.arange(len(ranked)) + 1
-    at = np.where(at < (first + size)[run], at, first[run])
+    following = np.arange(len(ranked)) + 1
+    following = np.where(following < (first + size)[run], following, first[run])
     result = np.full(len(codes), -1)
-    result[order] = np.where(size[run] > 1, used.take(order.take(at) // 3), -1)
+    result[order] = np.where(size[run] > 1, used.take(order.take(following) // 3), -1)
     return result.reshape(-1, 3).take(place.ravel(), axis=0)

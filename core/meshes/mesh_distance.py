@@ -258,9 +258,9 @@ class _NearestSearch:
         k = int(certain.argmin())
         if certain[k] < self.best:
             self._found(float(certain[k]), int(p[k]), int(q[k]))
-            at = slice(k, k + 1)
-            self.on_a = points_at(rows_a[..., at], found.weights_a[:, at])[0]
-            self.on_b = points_at(rows_b[..., at], found.weights_b[:, at])[0]
+            column = slice(k, k + 1)
+            self.on_a = points_at(rows_a[..., column], found.weights_a[:, column])[0]
+            self.on_b = points_at(rows_b[..., column], found.weights_b[:, column])[0]
             if self.best == 0.0:
                 self.on_b, self.lower = self.on_a, 0.0
         unsure = np.flatnonzero(found.open & (found.lower <= self.bound))

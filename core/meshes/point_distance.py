@@ -147,7 +147,7 @@ def _measure_points(
     if not len(of):
         return
     p = np.ascontiguousarray(points.take(of, axis=0).T)
-    found, at = point_triangle_distances(p, mesh.corner_rows(chosen))
+    found, closest = point_triangle_distances(p, mesh.corner_rows(chosen))
     # The nearest triangle of each point comes first among its own.
     order = np.lexsort((chosen, found, of))
     sorted_of = of.take(order)
@@ -156,7 +156,7 @@ def _measure_points(
     better = first[found.take(first) < distance.take(target)]
     target = of.take(better)
     distance[target], which[target] = found.take(better), chosen.take(better)
-    nearest[target] = at.take(better, axis=1).T
+    nearest[target] = closest.take(better, axis=1).T
 
 
 def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:

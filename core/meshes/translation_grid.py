@@ -161,15 +161,15 @@ class TranslationGrid:
         shape = np.array(self._cells[1].shape)
         while len(left):
             count = max(_TESTED // len(left), 1)
-            some = cells[begin : begin + count]
+            chunk = cells[begin : begin + count]
             begin += count
-            there = some[:, None] - steps.take(left, axis=0) - self._firsts[1]
+            there = chunk[:, None] - steps.take(left, axis=0) - self._firsts[1]
             within = np.asarray(((there >= 0) & (there < shape)).all(axis=2))
             x, y, z = np.where(within[..., None], there, 0).transpose(2, 0, 1)
             within &= self._cells[1][x, y, z]
             first = within.argmax(axis=0)
             done = within[first, np.arange(len(left))]
-            found[left[done]] = some[first[done]]
+            found[left[done]] = chunk[first[done]]
             left = left[~done]
         return found, found - steps
 

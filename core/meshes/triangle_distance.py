@@ -293,18 +293,18 @@ def _cross_certainly(
             k = np.flatnonzero(same & (side[i] * side[after] < 0.0))
             if not len(k):
                 continue
-            at = chosen[k]
+            indices = chosen[k]
             t = height[i, k] / (height[i, k] - height[after, k])
-            of_edge[:, at], of_face[:, at] = 0.0, 1.0 / 3.0
-            of_edge[i, at], of_edge[after, at] = 1.0 - t, t
+            of_edge[:, indices], of_face[:, indices] = 0.0, 1.0 / 3.0
+            of_edge[i, indices], of_edge[after, indices] = 1.0 - t, t
             point = others[i].take(k, axis=1) * (1.0 - t) + others[after].take(k, axis=1) * t
             own = normal.take(k, axis=1)
             square = dot(own, own)
             from_first = point - rows[0].take(k, axis=1)
-            of_face[1, at] = dot(cross(from_first, -edges[2].take(k, axis=1)), own) / square
-            of_face[2, at] = dot(cross(edges[0].take(k, axis=1), from_first), own) / square
-            of_face[0, at] = 1.0 - of_face[1, at] - of_face[2, at]
-            distance[at], loose[at] = 0.0, False
+            of_face[1, indices] = dot(cross(from_first, -edges[2].take(k, axis=1)), own) / square
+            of_face[2, indices] = dot(cross(edges[0].take(k, axis=1), from_first), own) / square
+            of_face[0, indices] = 1.0 - of_face[1, indices] - of_face[2, indices]
+            distance[indices], loose[indices] = 0.0, False
 
 
 def _certain(value: FloatArray, scale: FloatArray) -> FloatArray:

@@ -84,8 +84,8 @@ class Ellipsoid(CurvedShape):
     @cached_property
     def rounding_radius(self) -> float:
         """Radius of a ball, whose core is its centre; 0.0 for any other ellipsoid."""
-        first, *rest = self.semi_axes.tolist()
-        return first if all(length == first for length in rest) else 0.0
+        first, *others = self.semi_axes.tolist()
+        return first if all(length == first for length in others) else 0.0
 
     @cached_property
     def skeleton(self) -> Polytope | None:

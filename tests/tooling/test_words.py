@@ -121,3 +121,23 @@ void main() { return; }\'\'\'
         ["core/a.py:7", "error", "scene of {names}"],
         ["core/a.py:7", "error", "no {f'scene of {names}' if names else 'scene'} is open"],
     ]
+
+
+def variables(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of each variable and parameter that a source binds."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def test_variables_are_named_by_what_they_are() -> None:
+    vague = {"some", "rest", "here", "at"}
+    source = "def f(some): return [at for at in some]\nfirst, *rest = 1, 2\nhere: int = 3\n"
+    assert {name for _, name in variables(source)} == {*vague, "first"}
+    product = [path for path in files() if path.suffix == ".py"]
+    found = {
+        path: [entry for entry in variables(path.read_text(encoding="utf-8")) if entry[1] in vague] for path in product
+    }
+    assert not {str(path.relative_to(ROOT)): entries for path, entries in found.items() if entries}

@@ -203,8 +203,8 @@ def _regions_of(
     depths = (lower.support - upper.support).take(pair)
     uneven = np.flatnonzero((~(lower.level & upper.level)).take(pair))
     if len(uneven):
-        at = corners[:, uneven]
-        depths[uneven] = lower.take(pair[uneven]).heights(at) - upper.take(pair[uneven]).heights(at)
+        points = corners[:, uneven]
+        depths[uneven] = lower.take(pair[uneven]).heights(points) - upper.take(pair[uneven]).heights(points)
     base = origin + 0.5 * (lower.support + upper.support) * basis[2]
     centroid = base + x * basis[0] + y * basis[1]
     vertices, along = np.empty((2, 3, len(pair)))

@@ -350,10 +350,10 @@ class PairContacts:
             extents = sizes.extents.take(a), sizes.extents.take(b)
             widths = feature_widths(band, extents, magnitude[good][near])
             points = touch_in_points(table, i, j, self.normal[rows].T, widths)
-            at = rows[points]
-            found_at = self.normal[at], self.point_on_a[at], self.point_on_b[at]
+            target = rows[points]
+            found_at = self.normal[target], self.point_on_a[target], self.point_on_b[target]
             source = PointRegions(self.bodies, a[points], b[points], band[points], *found_at)
-            self.regions.store_rows(at, source, np.arange(len(at)))
+            self.regions.store_rows(target, source, np.arange(len(target)))
             self._add_regions(rows[~points], band[~points], tolerance[near][~points], progress)
 
 
@@ -391,9 +391,11 @@ def intersecting_pairs(
             across = normals.take(chosen, axis=1)
             first = np.flatnonzero(across.any(axis=0))
             state[first[slab_widths(table, i[first], j[first], across[:, first]) > 0.0]] = APART
-        rest = np.flatnonzero(state == OPEN)
-        known_enough = intervals_pay(table, i[rest])
-        state[rest] = intersect_hulls(table, i[rest], j[rest], known_enough, subrange(progress, 0.5, 1.0))
+        undecided = np.flatnonzero(state == OPEN)
+        known_enough = intervals_pay(table, i[undecided])
+        state[undecided] = intersect_hulls(
+            table, i[undecided], j[undecided], known_enough, subrange(progress, 0.5, 1.0)
+        )
         result[chosen] = state == MEET
         known[chosen] = state != OPEN
         left = np.flatnonzero(~known)
