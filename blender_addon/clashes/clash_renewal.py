@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, cast
 
 import bpy
@@ -25,8 +24,8 @@ from . import changes, stored_clashes
 from .check_settings import ContactLensCheck, active_clash, of_scene, silent
 from .finding import UNDECIDED, ContactLensFinding, revise
 from .ignored import is_in
+from .presence import Presence
 from .stored_clashes import StoredClashes
-from .unread import Unread
 
 SAME = 1e-6
 """Relative: numbers of one contact, found with many others or alone, differ by no more."""
@@ -90,7 +89,7 @@ def store(
     rows = joined_rows(record["findings"], approved)
     stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
     found = clashes.rows_of(objects, filter(None, known)).keys()
-    kept = _kept(check, found, given, outcome, frame, Unread(scene, given), changed)
+    kept = _kept(check, found, given, outcome, frame, changed)
     found_statuses = statuses_of(objects, clashes, known)
     check.findings.clear()
     changes.forget(scene)
@@ -190,65 +189,27 @@ def _kept(
     given: CheckInput,
     outcome: Outcome,
     frame: float,
-    unread: Unread,
     changed: Pair,
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
-    objects = given.objects
-    states = {obj.key: _text_of_state(obj.state) for obj in objects}
-    cleared, ignored = (
-        {frozenset((objects[i].key, objects[j].key)) for i, j in pairs.tolist()} if check.findings else set()
-        for pairs in (outcome.cleared, outcome.ignored_pairs)
-    )
-
-    unsure = {key[0] for pair in outcome.unchecked if len(pair) == 1 for key in pair if key in states}
-    not_read = [entry.name for entry in given.skipped if entry.unchecked]
-
-    @cache
-    def may_make_more(owner: int) -> bool:
-        """Return whether Blender may have made fewer instances of an object than there are, or not all were read."""
-        name = unread.in_scene[owner].name
-        return owner in unsure or any(entry == name or entry.endswith(f" of {name}") for entry in not_read)
-
-    def on(side: list[SceneObject], rows: Sequence[int]) -> Callable[[Key], bool]:
-        keys, makers = {objects[k].key for k in rows}, {obj.key[0] for obj in side if given.rules.instances}
-        parts = {obj.key for obj in side} - keys  # these are checked as one with others
-
-        def is_gone(instance: Key) -> bool:
-            """Return whether what was read makes no such instance any more: not one of something that is hidden."""
-            owner, source, _ = instance
-            if owner not in makers or owner not in unread.in_scene or instance in parts or may_make_more(owner):
-                return False
-            return not unread.is_hidden_in(unread.in_scene[owner], unread.by_uid.get(source))
-
-        return lambda key: key in keys or bool(key[2] and is_gone(key))
-
-    scopes = [[on(given.with_parts(side), side) for side in scope.sides] for scope in given.scopes]
-    # An instance may have another number now.
-    ignored_sources = {frozenset(key[:2] for key in pair) for pair in ignored}
-
-    def was_looked_at(pair: Pair) -> bool:
-        a, b = min(pair), max(pair)
-        compared = any((first(a) and other(b)) or (first(b) and other(a)) for first, other in scopes)
-        unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
-        is_lost = any(key[2] and key not in states for key in pair)
-        is_ignored = is_lost and frozenset(key[:2] for key in pair) in ignored_sources
-        return compared and not unchecked and not is_ignored and changed.isdisjoint(pair)
-
+    if not check.findings:
+        return []
+    presence = Presence(cast(bpy.types.Scene, check.id_data), given, outcome)
+    states, cleared = {obj.key: _text_of_state(obj.state) for obj in given.objects}, presence.pairs(outcome.cleared)
     kept = []
     for finding in check.findings:
         key = finding.pair
         if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
         entry = {name: getattr(finding, name) for name in _STORED}
-        gone = key is None or any(part[0] not in unread.in_scene and not unread.is_there(part[0]) for part in key)
+        gone = key is None or not all(presence.is_there(part[0]) for part in key)
         if gone:
             entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
             entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
             entry |= {"instance_a": "", "instance_b": ""}
         apart = gone or key in cleared
-        if key is not None and not (apart or outcome.partial or key in ignored):
-            apart = was_looked_at(key)
+        if key is not None and not apart:
+            apart = changed.isdisjoint(key) and not presence.reasons_of_pair(key)
         if apart and finding.is_open:
             entry["status"] = "RESOLVED"
         if apart and key is not None and key <= states.keys():

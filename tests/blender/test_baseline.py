@@ -768,7 +768,7 @@ def test_a_stopped_check_says_nothing_of_what_it_did_not_reach(file: Path, monke
     def stopped(run_: Any, pairs: Any, progress: Any) -> None:
         raise scene.Cancelled
 
-    monkeypatch.setattr(scene._Check, "check_pairs", stopped)
+    monkeypatch.setattr(scene._RunningCheck, "check_pairs", stopped)
     found = compare(file, old)
     assert (found.gone, set(found.not_compared.values())) == ([], {"the check was stopped"})
 
