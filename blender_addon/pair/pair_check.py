@@ -29,17 +29,6 @@ PREPARED = 0.3
 """Fraction of the progress of a pair check after which both shapes are made."""
 
 
-@dataclass(frozen=True, eq=False)
-class FlatPair:
-    """A pair inspected in its plane."""
-
-    plane: Plane
-    contact: Contact
-    """In the frame of the plane."""
-    shape_a: Solid
-    shape_b: Solid
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairResult:
     """The contact of two objects or instances, world space and Blender units."""
@@ -77,6 +66,17 @@ class PairResult:
         return not pairs_intersect([a, b.translated(step + slack * found.normal)], [[0, 1]])[0]
 
 
+@dataclass(frozen=True, eq=False)
+class FlatPair:
+    """A pair inspected in its plane."""
+
+    plane: Plane
+    contact: Contact
+    """In the frame of the plane."""
+    shape_a: Solid
+    shape_b: Solid
+
+
 def check_pair(
     a: WorldShape,
     b: WorldShape,
@@ -99,25 +99,26 @@ def check_pair(
     ]
     tolerance = pair_tolerance(a, b, settings.contact_tolerance)
     resolution = RESOLUTION_STEPS * max(a.step, b.step)
-    if settings.flat:
-        return _check_flat(a, b, (solids[0], solids[1]), settings, tolerance, resolution, length)
-    makers = [
-        partial(shape.exact_pieces, subrange(progress, PREPARED, 1.0)) if shape.has_mesh else None for shape in (a, b)
-    ]
-    found = find(
-        solids[0],
-        solids[1],
-        (makers[0], makers[1]),
-        settings.method,
-        settings.clearance,
-        tolerance,
-        subrange(progress, PREPARED, 1.0),
-        settings.budget,
-        depth,
-    )
-    return PairResult(
-        contact=found, shape_a=solids[0], shape_b=solids[1], contact_tolerance=tolerance, resolution=resolution
-    )
+    if not settings.flat:
+        makers = [
+            partial(shape.exact_pieces, subrange(progress, PREPARED, 1.0)) if shape.has_mesh else None
+            for shape in (a, b)
+        ]
+        found = find(
+            solids[0],
+            solids[1],
+            (makers[0], makers[1]),
+            settings.method,
+            settings.clearance,
+            tolerance,
+            subrange(progress, PREPARED, 1.0),
+            settings.budget,
+            depth,
+        )
+        return PairResult(
+            contact=found, shape_a=solids[0], shape_b=solids[1], contact_tolerance=tolerance, resolution=resolution
+        )
+    return _check_flat(a, b, (solids[0], solids[1]), settings, tolerance, resolution, length)
 
 
 def pair_tolerance(a: WorldShape, b: WorldShape, contact_tolerance: float) -> float:
