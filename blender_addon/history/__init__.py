@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a check says about earlier ones: baselines and decisions; and the parts of a run."""
+"""What was written before, read again: the baseline of a check, decisions about clashes, and the parts of a run."""

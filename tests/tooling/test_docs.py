@@ -128,3 +128,11 @@ def test_imports_of_the_engine_inside_of_functions_are_those_that_the_document_l
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert late == set(re.findall(r"`(.*?)`", listed))
+
+
+def test_each_room_of_the_addon_has_a_dozen_files_at_most_and_says_what_is_in_it() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for path in (ROOT / "blender_addon").glob("*/__init__.py"):
+        assert len(list(path.parent.glob("*.py"))) <= 12 + 1, path.parent.name
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert f"| `{path.parent.name}` | {docstring} |\n" in text
