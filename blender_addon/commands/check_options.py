@@ -166,7 +166,7 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--decisions",
         metavar="FILE.json",
-        help="approve, review or ignore clashes as this file says; it stands above the decisions in the .blend file",
+        help="approve, review or ignore clashes as this file says; it overrides the decisions in the .blend file",
     )
 
 

@@ -121,7 +121,7 @@ def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path
         )
     baseline = Baseline.read(path)
     if baseline.sha256 != digest:
-        raise UsageError(f"{path}: is not the baseline of the parts: give the same file to all")
+        raise UsageError(f"{path} is not the baseline of the parts: give the same file to all")
     baseline.begin([source["path"] for source in document["inputs"]])
     for k, check in enumerate(document["checks"]):
         looked = LookedAt(**check.pop(LOOKED_AT))

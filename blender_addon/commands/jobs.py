@@ -214,7 +214,7 @@ class PartProcess:
 
 def _part_died(name: str, code: int, signal_name: str) -> str:
     """Return what is shown of a process that ended with a code, or by a signal where there is one."""
-    how = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
+    how = f"was killed by {signal_name}" if signal_name else f"ended with exit code {code}"
     return f"part {name} {how}"
 
 

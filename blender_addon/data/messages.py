@@ -126,7 +126,7 @@ def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     distance = units.length(decomposition.distance, rounding="up")
     return (
         f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within {distance} "
-        f"of {'it' if number == 1 else 'them'}, but filled hollows may be deeper"
+        f"of {'it, except in hollows that it fills' if number == 1 else 'them, except in hollows that they fill'}"
     )
 
 
@@ -177,7 +177,9 @@ def bounds_apart(contact: Any, least: str, most: str) -> str:
         return ""
     if contact.status in BOUNDS_APART and contact.depth and most:
         separates = f"The exact depth is not known: moving by {most} separates them"
-        return f"{separates}, {f'moving by less than {least} does not' if least else 'and a shorter move may, too'}"
+        return (
+            f"{separates}, {f'moving by less than {least} does not' if least else 'and a shorter move may be enough'}"
+        )
     known = " and ".join(words for words in (least and f"at least {least}", most and f"at most {most}") if words)
     name = "gap" if contact.signed_distance > 0.0 else "depth"
     return f"Less exact than usual: {contact.reason}{f'; the {name} is {known}' if known else ''}"

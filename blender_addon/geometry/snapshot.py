@@ -203,7 +203,7 @@ def is_emptied(obj: bpy.types.Object) -> bool:
 
 def _hint_when_empty(obj: bpy.types.Object) -> str:
     if obj.type == "META":
-        return ": of merged metaballs, the first one has the mesh"
+        return ": only the first of merged metaballs has the mesh"
     return " after its modifiers are evaluated" if len(obj.modifiers) else ""
 
 

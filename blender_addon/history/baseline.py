@@ -160,7 +160,7 @@ class Baseline:
         except BaselineError as error:
             raise BaselineError(_baseline_unreadable(path, str(error))) from None
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-            raise BaselineError(_baseline_unreadable(path, "is not a whole JSON report of a check")) from None
+            raise BaselineError(_baseline_unreadable(path, "is not a complete JSON report of a check")) from None
         return cls(path, hashlib.sha256(data).hexdigest(), checks)
 
     def begin(self, paths: Sequence[str | None]) -> None:
@@ -176,7 +176,7 @@ class Baseline:
                         "not say which is which"
                     )
             files = sorted({check.file or messages.UNSAVED_FILE for check in self._checks})
-            self._refuse(f"is of {' and '.join(files) or 'no file'}, none of which is checked now")
+            self._refuse(f"covers {' and '.join(files) or 'no file'}, and none of the files of this run")
 
     def _matched(self, paths: list[str | None], known: list[str | None]) -> dict[str | None, str | None]:
         """Return by the paths of a run those of the baseline: of one file name, and of folders of the same names as far
@@ -202,7 +202,7 @@ class Baseline:
         if not any((scene, float(frame)) in known for scene in found for frame in wanted[scene]):
             shown = sorted({int(frame) if frame.is_integer() else frame for _, frame in known})
             frames = list(dict.fromkeys(frame for scene in found for frame in wanted[scene]))
-            self._refuse(f"has the frame{_frame_range(shown)} of {file}, not{_frame_range(frames)}")
+            self._refuse(f"has frame{_frame_range(shown)} of {file}, not frame{_frame_range(frames)}")
 
     def _refuse(self, reason: str) -> None:
         raise BaselineError(_baseline_unreadable(self.path, reason))
@@ -324,7 +324,7 @@ def _baseline_of_other_scenes(file: str, scenes: Sequence[str], others: Sequence
 
 
 def _baseline_unreadable(path: str, reason: str) -> str:
-    return f"{path}: {reason}: --baseline needs a JSON report of an earlier check"
+    return f"{path} {reason}; give --baseline a complete JSON report of an earlier check"
 
 
 def _checks_of(document: Any) -> list[_Check]:
@@ -335,7 +335,7 @@ def _checks_of(document: Any) -> list[_Check]:
     if document.get("part") is not None:
         raise BaselineError("is a part of a run, which merge puts together")
     if document["partial"]:
-        raise BaselineError("is of a check that was stopped")
+        raise BaselineError("is from a check that was stopped")
     if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):
         raise BaselineError("has clashes without ids")
     return [_Check.of_record(check, _text(document["blender"])) for check in document["checks"]]

@@ -150,7 +150,7 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
     if is_approved and "approved_at" not in values:
         raise _WrongError(start, _missing_field("approved_at", _A_SIGNED_DISTANCE))
     if not is_approved and "approved_at" in values:
-        raise _WrongError(entry["approved_at"].place, "'approved_at' is of approved clashes only")
+        raise _WrongError(entry["approved_at"].place, "'approved_at' is allowed only for approved clashes")
     length = None
     if is_approved:
         try:
@@ -242,7 +242,7 @@ def _object(
         begin = _expect(text, place, '"', "the name of a field in quotes")
         name, end = _value(text, begin)
         if name in members:
-            raise _WrongError(begin, f"'{name}' is there twice")
+            raise _WrongError(begin, f"'{name}' appears twice")
         start = _skip(text, _expect(text, end, ":", "':' after a name") + 1)
         value, end = (readers or {}).get(name, _value)(text, start)
         members[name] = _Member(begin, value)

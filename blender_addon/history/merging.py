@@ -203,7 +203,8 @@ def _refuse_another_run(first: Part, part: Part) -> None:
 
 def _versions_differ(first: str, other: str, program: str, version: str, another: str) -> str:
     of = {"contact_lens": "Contact Lens", "blender": "Blender"}.get(program, program)
-    return f"{first} and {other} are by different versions of {of}, {version} and {another}: check with one version"
+    versions = f"different versions of {of}, {version} and {another}"
+    return f"{first} and {other} were written with {versions}: check with one version"
 
 
 def _flat(run: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +221,7 @@ def _inputs(parts: Sequence[Part]) -> list[dict[str, Any]]:
                 raise MergeError(_file_differs(other.name, part.name, entry["file"]))
             if libraries := _different(known["libraries"], entry["libraries"]):
                 raise MergeError(
-                    f"{other.name} and {part.name} have checked {entry['file']} with different libraries: "
+                    f"{other.name} and {part.name} checked {entry['file']} with different libraries: "
                     f"{', '.join(libraries)}"
                 )
     count = len(parts[0].document["part"]["run"]["files"])
@@ -273,7 +274,7 @@ def _lost(what: str, died: Sequence[str]) -> str:
 
 
 def _file_differs(first: str, other: str, file: str) -> str:
-    return f"{first} and {other} have checked different files {file}: check the same one on all machines"
+    return f"{first} and {other} checked different versions of {file}: check the same file on all machines"
 
 
 def _different(libraries: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[str]:
@@ -298,7 +299,7 @@ def _covered(parts: Sequence[Part]) -> dict[Cell, Shard]:
             if cell in found:
                 frames = [] if cell.frame is None else [cell.frame]
                 raise MergeError(
-                    f"{found[cell][0].name} and {part.name} are both of {_words(cell.file, frames, cell.shard, run)}: "
+                    f"{found[cell][0].name} and {part.name} both cover {_words(cell.file, frames, cell.shard, run)}: "
                     "give only one of them"
                 )
             found[cell] = part, check, digest
@@ -371,7 +372,7 @@ def _joined(shards: Sequence[Shard], count: int) -> dict[str, Any]:
 
 
 def _checks_differ(first: str, other: str, what: str) -> str:
-    return f"{first} and {other} are of the same check, and differ in {what}: check both again"
+    return f"{first} and {other} contain the same check, and differ in {what}: check both again"
 
 
 def _looked_at(shards: Sequence[dict[str, Any]]) -> dict[str, Any]:

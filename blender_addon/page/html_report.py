@@ -131,8 +131,8 @@ _NOT_EVERYTHING = "Not everything was checked"
 
 
 def _not_everything_in(number: int, total: int) -> str:
-    verb = "names" if number == 1 else "name"
-    return f"{_NOT_EVERYTHING}: something is missing in {number:,} of {counted(total, 'check')}, which {verb} it below"
+    verb = "is" if number == 1 else "are"
+    return f"{_NOT_EVERYTHING}: {number:,} of {counted(total, 'check')} {verb} incomplete, as listed below"
 
 
 def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured) -> Iterator[str]:

@@ -104,7 +104,7 @@ def check(
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
     partial. verify: check every clash again by itself, with a certificate. known: what the checks of other frames of
     the scene have found, which saves time. found: called with the number of clashes whenever there are more. shard:
-    check these candidate pairs only. decide: returns what is decided about clashes beside the file; it stands above
+    check these candidate pairs only. decide: returns what is decided about clashes beside the file; it overrides
     what the file says. begin: called with what is done next, in words.
     """
     without_surface = {frozenset((obj.key,)) for obj in given.without_surface}

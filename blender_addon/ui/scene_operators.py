@@ -468,14 +468,14 @@ class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator)
 
 
 def _decisions_saved(number: int, removed: int, ignored: Sequence[str]) -> str:
-    """Return what a file of decisions has; removed: how many of before it has no more; ignored: objects of which all
+    """Return what a file of decisions has; removed: how many earlier ones it has no more; ignored: objects of which all
     pairs are, which it cannot say."""
     text = messages.decisions(number)
-    if removed:
-        text += f", {removed:,} of before removed: undecided in the list"
     if ignored:
         names = ", ".join(f"'{name}'" for name in ignored[:3]) + messages.and_more(len(ignored) - 3)
         text += f", without the other ignored pairs of {names}: list these pairs one by one"
+    if removed:
+        text += f"; removed {messages.counted(removed, 'earlier decision')} that the list leaves undecided"
     return text
 
 

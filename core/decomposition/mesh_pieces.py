@@ -104,7 +104,7 @@ def _cut(
     distance += rounding
     fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
     report_progress(progress, 1.0)
-    words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} that contain the surface"
+    words = f"{len(pieces)} convex {'pieces that contain' if len(pieces) != 1 else 'piece that contains'} the surface"
     return Decomposition(pieces, False, distance, reflex, words, why, fills)
 
 

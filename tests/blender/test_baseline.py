@@ -847,22 +847,22 @@ def test_bad_baselines_are_refused_by_name(file: Path, tmp_path: Path, capsys: p
     data = json.loads(old.read_text(encoding="utf-8"))
     cut = tmp_path / "cut.json"
     cut.write_bytes(old.read_bytes()[:-200])
-    assert "cut.json: is not a whole JSON report of a check" in refused(capsys, file, cut)
+    assert "cut.json is not a complete JSON report of a check" in refused(capsys, file, cut)
     cut.write_text("[]")
-    assert "is not a whole JSON report" in refused(capsys, file, cut)
+    assert "is not a complete JSON report" in refused(capsys, file, cut)
     cut.write_bytes(b"\xff\xfe")
-    assert "is not a whole JSON report" in refused(capsys, file, cut)
+    assert "is not a complete JSON report" in refused(capsys, file, cut)
     assert "No such file" in refused(capsys, file, tmp_path / "missing.json")
     other = changed_report(old, schema_version=data["schema_version"] + 1)
     assert f"not contact-lens-scene-report {data['schema_version']}" in refused(capsys, file, other)
     assert "has the schema contact-lens" in refused(capsys, file, changed_report(old, schema="contact-lens-contact"))
     part_of_run = changed_report(old, part={"run": {}, "covers": {}})
-    assert "changed.json: is a part of a run, which merge puts together" in refused(capsys, file, part_of_run)
-    assert "is of a check that was stopped" in refused(capsys, file, changed_report(old, partial=True))
+    assert "changed.json is a part of a run, which merge puts together" in refused(capsys, file, part_of_run)
+    assert "is from a check that was stopped" in refused(capsys, file, changed_report(old, partial=True))
     too_large = [{**data["checks"][0], "frame": 10**400}]
-    assert "is not a whole JSON report" in refused(capsys, file, changed_report(old, checks=too_large))
+    assert "is not a complete JSON report" in refused(capsys, file, changed_report(old, checks=too_large))
     units = data["checks"][0].pop("units")
-    assert "is not a whole JSON report" in refused(capsys, file, changed_report(old, checks=data["checks"]))
+    assert "is not a complete JSON report" in refused(capsys, file, changed_report(old, checks=data["checks"]))
     data["checks"][0]["units"] = units
     for row in data["checks"][0]["findings"]:
         del row["id"]
@@ -909,13 +909,13 @@ def test_a_baseline_of_something_else_is_refused(
     old = baseline_of(file)
     shutil.copy(file, tmp_path / "hall.blend")
     said = refused(capsys, tmp_path / "hall.blend", old)
-    assert f"{old}: is of room.blend, none of which is checked now" in said
+    assert f"{old} covers room.blend, and none of the files of this run" in said
     bpy.data.scenes.new("Night")
     save_scene(file)
     said = refused(capsys, file, old, "--scene", "Night", "--allow-empty")
-    assert f"{old}: has the scene 'Scene' of room.blend, not 'Night'" in said
+    assert f"{old} has the scene 'Scene' of room.blend, not 'Night'" in said
     said = refused(capsys, file, old, "--frames", "7")
-    assert f"{old}: has the frame 1 of room.blend, not 7" in said
+    assert f"{old} has frame 1 of room.blend, not frame 7" in said
 
 
 def test_a_file_that_cannot_be_compared_costs_no_report_of_the_others(
@@ -1069,5 +1069,5 @@ def test_merge_needs_the_baseline_of_the_parts(file: Path, tmp_path: Path, capsy
     other = tmp_path / "other.json"
     run(file, "--json", other, "--quiet")
     assert run("merge", piece, "--baseline", other, "--json", new) == 2
-    assert "other.json: is not the baseline of the parts" in capsys.readouterr().err
+    assert "other.json is not the baseline of the parts" in capsys.readouterr().err
     assert not new.exists()

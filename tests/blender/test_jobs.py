@@ -121,7 +121,7 @@ def test_a_report_that_cannot_be_written_is_reported_before_anything_is_started(
     ("end", "said"),
     [
         ("sys.exit(7)", "part 2 ended with exit code 7"),
-        ("os.abort()", "part 2 ended with exit code 3" if os.name == "nt" else "part 2 was ended by SIGABRT"),
+        ("os.abort()", "part 2 ended with exit code 3" if os.name == "nt" else "part 2 was killed by SIGABRT"),
     ],
 )
 def test_a_part_that_dies_ends_no_other(
@@ -200,7 +200,7 @@ def parts_here(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
                 lines = partial.read_text(encoding="utf-8").splitlines(keepends=True)[: here.dying[number]]
                 partial.write_text("".join([*lines, '{"schema": "cont']), encoding="utf-8")
                 Path(report).unlink()
-                died.append(SimpleNamespace(code=-9, fate=f"part {name} was ended by SIGKILL"))
+                died.append(SimpleNamespace(code=-9, fate=f"part {name} was killed by SIGKILL"))
         return stop, died
 
     monkeypatch.setattr(jobs, "_check_parts", check_parts)
@@ -286,7 +286,7 @@ def test_what_a_part_that_died_has_not_checked_is_named(scene_file: Path, parts_
     code, found = reports_of(scene_file.parent, scene_file, "--frames", "1-6", "--jobs", 2)
     document = json.loads(found["json"])
     assert (code, document["partial"], document["frames"]) == (2, False, [1, 2, 3, 4])
-    fate = "part 2 (--only-frames=4-6) was ended by SIGKILL"
+    fate = "part 2 (--only-frames=4-6) was killed by SIGKILL"
     assert document["inputs"][0]["error"] == f"not checked to the end: frames 5-6: {fate}"
 
 
@@ -304,7 +304,7 @@ def test_a_check_that_lacks_a_shard_is_partial(scene_file: Path, parts_here: Sim
         json.loads(old.read_text())["checks"][0]["findings"]
     )
     assert {entry["reason"] for entry in check["not_compared"]} == {"the check was stopped"}
-    fate = "part 2 (--shard 2/2) was ended by SIGKILL"
+    fate = "part 2 (--shard 2/2) was killed by SIGKILL"
     assert document["inputs"][0]["error"] == f"not checked to the end: frames 3: {fate}"
 
 
@@ -391,14 +391,14 @@ def test_a_process_that_dies_is_named(slow_file: Path, variables: dict[str, str]
         os.kill(second, signal.SIGKILL)
         _, err = running.communicate(timeout=90)
     assert running.returncode == 2
-    assert b"part 2 (--shard 2/2) was ended by SIGKILL" in err
+    assert b"part 2 (--shard 2/2) was killed by SIGKILL" in err
     assert b"part 1" not in err
     assert not processes_with(str(slow_file))
     document = load_report(slow_file.parent / "out.json")
     (check,), (source,) = document["checks"], document["inputs"]
     assert check["partial"]
     assert check["findings"], "those of the other part"
-    assert source["error"].endswith("part 2 (--shard 2/2) was ended by SIGKILL")
+    assert source["error"].endswith("part 2 (--shard 2/2) was killed by SIGKILL")
     assert not list((slow_file.parent / "temporary").glob("contact_lens-*")), "a killed Blender leaves its own"
 
 

@@ -168,14 +168,14 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "other files": (set_at("part", "run", "files", to=["a.blend", "c.blend"]), "they differ in files"),
     "other settings": (set_at("part", "run", "options", "clearance", to="3mm"), "they differ in clearance"),
     "an option of a newer version": (set_at("part", "run", "options", "new_one", to=1), "they differ in new-one"),
-    "another file of that name": (set_at("inputs", 0, "sha256", to="0" * 64), "different files a.blend"),
+    "another file of that name": (set_at("inputs", 0, "sha256", to="0" * 64), "checked different versions of a.blend"),
     "other libraries": (set_at("inputs", 0, "libraries", to=[NO_LIBRARY]), "different libraries: chairs.blend"),
-    "another scene": (of_another_scene, "are of the same check, and differ in scene"),
+    "another scene": (of_another_scene, "contain the same check, and differ in scene"),
     "a check of another scene": (set_at("checks", 0, "scene", to="Other"), "3.json: this part is damaged"),
     "other candidate pairs": (set_at("part", "candidates", to=["0" * 64]), "do not agree on which pairs are close"),
     "fewer checks": (set_at("checks", to=[]), "3.json: this part is damaged, or was edited"),
     "no inputs": (lambda document: document.pop("inputs"), "3.json: this part is damaged, or was edited"),
-    "a shard twice": (set_at("part", "covers", "shard", to=1), "are both of a.blend, frame 2, shard 1/2"),
+    "a shard twice": (set_at("part", "covers", "shard", to=1), "both cover a.blend, frame 2, shard 1/2"),
 }
 
 
@@ -229,7 +229,7 @@ def test_gaps_and_doubles_are_named(
     assert run("merge", *parts[:4], "--json", path) == 2
     assert "no part has b.blend, frames 1-2, shard 1/2; b.blend, frames 1-2, shard 2/2: run" in capfd.readouterr().err
     assert run("merge", *parts, parts[5], "--json", path) == 2
-    assert "005.json are both of b.blend, frame 1, shard 2/2: give only one of them" in capfd.readouterr().err
+    assert "005.json both cover b.blend, frame 1, shard 2/2: give only one of them" in capfd.readouterr().err
     assert run("merge", tmp_path, "--json", path) == 2
     assert "there is no JSON report in this folder" in capfd.readouterr().err
     assert run("merge", tmp_path / "none.json", "--json", path) == 2

@@ -217,7 +217,7 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
-    ending = "its surface is within 0.1 m of it, but filled hollows may be deeper"
+    ending = "its surface is within 0.1 m of it, except in hollows that it fills"
     sentences = {
         page._clashes_out_of_date(1, 1): "1 of 1 clash is out of date: check the scene again",
         page._clashes_out_of_date(2, 3): "2 of 3 clashes are out of date: check the scene again",

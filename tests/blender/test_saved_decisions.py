@@ -113,7 +113,7 @@ def test_a_file_keeps_what_the_list_does_not_know(path: Path, capfd: pytest.Capt
     assert (reviewed["status"], reviewed["note"], reviewed["author"]) == ("reviewed", "glued", "Ada")
     assert "file" not in reviewed, "it was about any file"
     assert kept == others, "A and B are not decided any more"
-    assert "3 decisions, 1 of before removed: undecided in the list" in capfd.readouterr().out
+    assert "3 decisions; removed 1 earlier decision that the list leaves undecided" in capfd.readouterr().out
     save(path)
     assert "removed" not in capfd.readouterr().out
 
