@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -350,6 +349,17 @@ def processes_with(*words: str) -> list[int]:
     return found
 
 
+def parts_of(file: Path) -> list[int]:
+    """The two processes that check parts of a file."""
+    return [process for shard in ("1/2", "2/2") for process in processes_with(str(file), shard)]
+
+
+def seconds_used(process: int) -> float:
+    """How long a process has computed, however busy the machine is."""
+    numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def while_it_runs(file: Path, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A check in two processes, when both run."""
@@ -364,7 +374,8 @@ def while_it_runs(file: Path, variables: dict[str, str]) -> Iterator[subprocess.
     ) as running:
         wait_until(lambda: running.poll() is not None or len([*file.parent.glob("temporary/*/*.partial")]) == 2)
         assert running.poll() is None, running.communicate()
-        time.sleep(5.0)  # until the file is read, and pairs are being checked
+        # Until the file is read, and pairs are being checked.
+        wait_until(lambda: all(seconds_used(each) > 4.0 for each in parts_of(file)))
         yield running
         running.kill()
 
