@@ -7,7 +7,7 @@
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
   python3 build.py test --core  the tests of the engine, without Blender: two minutes
   python3 build.py test --all   the slow tests and all other Blender versions too
-  python3 build.py check        formatting, lint, types and metadata
+  python3 build.py check        formatting, lint, types, metadata and the tables of fields in the documents
   python3 build.py docs         the API reference and the documents, in build/docs
   python3 build.py words        every string that a user can read, with its place
   python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
@@ -48,6 +48,7 @@ ROOT = Path(__file__).resolve().parent
 DIST = ROOT / "dist"
 DEMO_OUTPUT = ROOT / "build" / "demo"
 DOCS_OUTPUT = ROOT / "build" / "docs"
+FIELD_TABLES = ROOT / "docs" / "field_tables.py"
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
@@ -827,6 +828,7 @@ def command_check(_: argparse.Namespace) -> None:
         ("lint", output_of([*ruff, "check", "--quiet", "."])),
         ("types", check_types(python)),
         ("metadata", output_of([python, "-m", "validate_pyproject", "pyproject.toml"])),
+        ("fields", output_of([sys.executable, FIELD_TABLES, "--check"])),
     ):
         say(f"{'ok    ' if code == 0 else 'FAILED'} {what}")
         if code != 0:
@@ -840,6 +842,8 @@ def command_check(_: argparse.Namespace) -> None:
 
 
 def command_docs(_: argparse.Namespace) -> None:
+    if run([sys.executable, FIELD_TABLES], {}) != 0:
+        raise FailedError("The tables of fields could not be written.")
     python = light_environment("docs", extra("docs"), "the documentation")
     shutil.rmtree(DOCS_OUTPUT, ignore_errors=True)
     command = [python, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-d", DOCS_OUTPUT.with_name("doctrees")]
@@ -926,7 +930,7 @@ def parser() -> argparse.ArgumentParser:
     )
     text = "a Blender with a window (default: $BLENDER, or `blender` on PATH)"
     listing.add_argument("--blender-binary", metavar="PATH", help=text)
-    add("check", command_check, "check formatting, lint, types and metadata")
+    add("check", command_check, "check formatting, lint, types, metadata and the tables of fields")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
     words = add("words", command_words, "print every string that a user can read, with its place and kind")
     words.add_argument("--root", metavar="PATH", type=Path, default=ROOT, help="of another checkout, to compare with")
