@@ -132,6 +132,11 @@ class Presence:
         return found
 
     @cached_property
+    def _not_compared_keys(self) -> frozenset[Key]:
+        """The keys of these: a set, of which an intersection takes as long as the smaller of both."""
+        return frozenset(self._not_compared)
+
+    @cached_property
     def _newer(self) -> list[str]:
         """What a newer Blender has saved, in sentences."""
         return [entry.reason for entry in self._given.skipped if entry.kind == "newer"]
@@ -144,7 +149,7 @@ class Presence:
             return []
         unchecked = (self.unchecked_keys & small) | (self.unchecked_keys & large)
         found = {was_not_checked(self.objects[key].name) for key in unchecked}
-        for a in self._not_compared.keys() & small:
+        for a in self._not_compared_keys & small:
             for b in large & self._not_compared[a]:
                 rule = self._rule(a, b)
                 found.add(
