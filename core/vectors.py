@@ -22,6 +22,11 @@ def squared_lengths(u: FloatArray) -> FloatArray:
     return dot(u, u)
 
 
+def length(u: FloatArray) -> FloatArray:
+    """Return the lengths of vectors in rows (dim, ...)."""
+    return np.sqrt(squared_lengths(u))
+
+
 def cross(u: FloatArray, v: FloatArray) -> FloatArray:
     """Return the vector products of vectors in rows (3, ...)."""
     x = u[1] * v[2] - u[2] * v[1]

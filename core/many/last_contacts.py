@@ -17,9 +17,9 @@ import numpy as np
 from ..result import Contact, Status
 from ..shapes.shape import Shape
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import length
 from .batched.coherence import motion_bounds
 from .batched.convex_pairs import ARRAYS, STATUS_CODES, PairContacts
-from .batched.vectors import length
 from .pair_arguments import tolerance_of
 from .posed_shapes import PosedShapes
 from .result import Contacts

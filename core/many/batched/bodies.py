@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...progress import Progress
+from ...runs import chunks
 from ...shapes.diameters import diameters_of
 from ...shapes.polytope import Polytope
 from ...shapes.shape import even_scales
 from ...tolerance import EXTREME_EXPONENT, LARGEST_COORDINATE
 from ...types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import BoxColumns
+from .columns import CHUNK, einsum
 from .hull_table import HullTable
 from .poses import affine_rows
 from .shape_tables import ShapeTables
 from .sizes import Sizes
-from .vectors import chunks, einsum
 
 if TYPE_CHECKING:
     from ...meshes.solid_facets import Solid
@@ -99,7 +100,7 @@ class Bodies:
             return known
         # Bounding boxes are needed only where poses are extreme.
         numbers = np.flatnonzero(known)
-        for part in chunks(len(numbers)):
+        for part in chunks(len(numbers), CHUNK):
             chosen, shapes = self._rows.take(numbers[part]), self.index.take(numbers[part])
             affine = affine_rows(self._poses, chosen)
             stretch = np.sqrt(einsum("rcm,rcm->m", affine[:, :3], affine[:, :3]))

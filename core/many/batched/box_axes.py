@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...progress import Progress
+from ...runs import chunks
 from ...tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
 from ...types import BoolArray, FloatArray, IntArray
+from ...vectors import dot
 from .box_contacts import BoxAxes, inverse, measure_axes
 from .boxes import SINGLE_ROUNDING, BoxColumns
-from .vectors import CHUNK, SingleArray, chunks, dot, einsum
+from .columns import CHUNK, SingleArray, einsum
 
 _TIE = 8.0
 """Times the rounding of an overlap in single precision: by how much the second axis must be worse than the
@@ -203,7 +205,7 @@ def double_chunks(boxes: BoxColumns, i: IntArray, j: IntArray) -> Iterator[tuple
     """Yield boxes i (n,) and j (n,) with the overlaps of their faces in double precision, some at a time."""
     size = CHUNK // 4
     memory, table = np.empty(_ROWS * min(len(i), size)), boxes.frames[3:15]
-    for part in chunks(len(i), size=size):
+    for part in chunks(len(i), size):
         work = _Workspace(memory, part.stop - part.start)
         work.faces(table, i[part], j[part], boxes.offsets(i[part], j[part]))
         yield part, work
@@ -272,7 +274,7 @@ def boxes_intersect(
     result = np.zeros(len(i), dtype=bool)
     single = SingleChunks(boxes, min(len(i), CHUNK))
     left, doubtful = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
-    for part in chunks(len(i), progress):
+    for part in chunks(len(i), CHUNK, progress):
         a, b = i[part], j[part]
         with np.errstate(all="ignore"):
             offset, square, reach = single.spheres(a, b)

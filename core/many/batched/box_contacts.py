@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from ...tolerance import BATCH_MISS
 from ...types import BoolArray, FloatArray, IntArray
+from ...vectors import dot
 from .boxes import BoxColumns
-from .vectors import dot, einsum
+from .columns import einsum
 
 AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
 AXIS_OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
@@ -108,7 +109,7 @@ def _measure_faces(boxes: BoxColumns, p: IntArray, q: IntArray, face: NDArray[np
     along = dot(across[:3], frames[:3] - center)
     along += 0.0  # turns -0.0 into 0.0
     np.multiply(across[:3], np.copysign(1.0, along), out=out)
-    toward = dot(axes, out)
+    toward = dot(axes.swapaxes(0, 1), out)
     rise = np.abs(toward)
     rise *= half
     distance = np.abs(along, out=along)

@@ -21,7 +21,7 @@ from ...shapes.box import Box
 from ...shapes.feature import Feature, FeatureKind
 from ...types import BoolArray, FloatArray, IntArray
 from .boxes import BoxColumns
-from .vectors import add_rows, einsum
+from .columns import add_rows, einsum
 
 
 def _name_features() -> tuple[Feature, ...]:

@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 
 from ...region.region import Region, RegionKind
-from ...runs import next_in_loops
+from ...runs import chunks, next_in_loops
 from ...tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ...types import BoolArray, FloatArray, IntArray, read_only
+from ...vectors import cross, dot, length
 from .box_features import FEATURES, SupportFeatures
 from .boxes import BoxColumns
+from .columns import CHUNK, add_rows, einsum
 from .hull_features import ON_ONE_LINE
 from .pair_regions import RegionMeasures
-from .vectors import add_rows, chunks, cross, dot, einsum, length
 
 _KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
 _CLOSED = 2.0
@@ -139,7 +140,7 @@ def box_regions(
     """
     origin = 0.5 * on_a + 0.5 * on_b
     parts, planes = [], []
-    for part in chunks(len(i)) if len(i) else (slice(0, 0),):
+    for part in chunks(len(i), CHUNK) if len(i) else (slice(0, 0),):
         columns = i[part], j[part], normal[:, part], band[part], extents[:, part], magnitude[part], origin[:, part]
         arrays, plane = _regions_of(boxes, *columns)
         parts.append(arrays)

@@ -10,12 +10,13 @@ from math import frexp, ldexp
 
 import numpy as np
 
+from ...runs import chunks
 from ...shapes.box import BOX_SOLID, Box
 from ...tolerance import BATCH_CORNERS, BOX_ORTHOGONAL, EPS, SINGLE_EPS
 from ...types import BoolArray, FloatArray, IntArray, read_only
+from .columns import CHUNK, SingleArray, einsum
 from .poses import affine_rows
 from .sizes import corners_of
-from .vectors import CHUNK, SingleArray, chunks, einsum
 
 SINGLE_ROUNDING = 64.0
 """Times SINGLE_EPS and the sum of the bounding radii of two boxes, or the distance of their centres if that is more:
@@ -59,7 +60,7 @@ class BoxColumns:
         """Return n boxes with centres (n, 3), orthonormal axes (n, 3, 3) in rows, and half sizes (n, 3), unchecked."""
         frames = np.empty((20, len(centers)))
         frames[:3], frames[3:12], frames[12:15] = centers.T, axes.reshape(-1, 9).T, half.T
-        for part in chunks(len(centers)):
+        for part in chunks(len(centers), CHUNK):
             _complete(frames[:, part], 0.0, 0.0)
         return cls(read_only(frames))
 
@@ -67,7 +68,7 @@ class BoxColumns:
         """Return which of boxes `numbers` (m,) are solid boxes, not sheared ones, in `rows` (m,) of affine matrices
         (r, 4, 4); and those."""
         frames, solid = np.empty((20, len(numbers))), np.empty(len(numbers), dtype=bool)
-        for part in chunks(len(numbers), size=CHUNK // 4):
+        for part in chunks(len(numbers), CHUNK // 4):
             columns = frames[:, part]
             for few in (slice(0, 3), slice(12, 15)) if self._upright else (slice(0, 15),):
                 self.frames[few].take(numbers[part], axis=1, out=columns[few], mode="clip")

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...tolerance import BATCH_CORNERS, EPS
 from ...types import FloatArray
+from .columns import einsum
 from .sizes import Sizes
-from .vectors import einsum
 
 
 def motion_bounds(

@@ -19,14 +19,17 @@ from ...narrow_phase.relation import relation_of
 from ...progress import Progress, report_progress, subrange, tracked
 from ...region.region import region_between
 from ...result import Relation, Status
+from ...runs import chunks
 from ...shapes.feature import FeatureKind
 from ...shapes.polytope import Polytope
 from ...tolerance import BATCH_MISS, BOX_PARALLEL, BOX_PREFER_FACE, EPS, SUPPORT_ROUNDING
 from ...types import BoolArray, FloatArray, IntArray, positive_zero
+from ...vectors import dot, length
 from .bodies import Bodies
 from .box_axes import boxes_intersect, near_box_axes
 from .box_contacts import BoxAxes, boxes_inside
 from .box_regions import BoxRegions, box_regions
+from .columns import CHUNK
 from .depth import hull_depths
 from .distance import hull_distances
 from .hull_features import PointRegions, feature_widths, touch_in_points
@@ -36,7 +39,6 @@ from .hull_table import HullTable
 from .pair_regions import Regions
 from .portals import APART, MEET, OPEN, search_portals
 from .sizes import promised_many
-from .vectors import CHUNK, chunks, dot, length
 
 if TYPE_CHECKING:
     from ...meshes.solid_facets import Solid
@@ -137,7 +139,7 @@ class PairContacts:
         if not len(chosen):
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
-        for part in chunks(len(chosen), progress, 2 * CHUNK):
+        for part in chunks(len(chosen), 2 * CHUNK, progress):
             own = subrange(progress, part.start / len(chosen), part.stop / len(chosen))
             self._solve_box_chunk(chosen[part], i[part], j[part], own)
 

@@ -23,12 +23,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...progress import Progress, report_progress, subrange
+from ...runs import chunks
 from ...tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
 from ...types import FloatArray, IntArray, read_only
+from ...vectors import cross, dot, length
+from .columns import CHUNK, add_rows, directions_around, einsum
 from .first_hulls import VERTICES, first_hulls
 from .hull_pairs import NO_VERTEX, HullContacts, HullPairs, witness_points
 from .hull_table import HullTable
-from .vectors import CHUNK, add_rows, chunks, cross, directions_around, dot, einsum, length
 
 _ROOM = 16, 48
 """Vertices of a polytope, one to spare: first for all pairs, so that the arrays stay in the cache; then for those that
@@ -67,7 +69,7 @@ def hull_depths(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     total = len(i)
     result = HullContacts.unknown(total)
     order = table.order(i, j)
-    for part in chunks(total, progress, CHUNK // 2):
+    for part in chunks(total, CHUNK // 2, progress):
         columns = order[part]
         polytopes = _Polytopes(table, i.take(columns), j.take(columns))
         polytopes.grow(subrange(progress, (part.start + 0.2 * len(columns)) / total, part.stop / total))
@@ -108,7 +110,7 @@ class _Polytopes(HullPairs):
         """Make the first polytopes."""
         for slope in _SLOPES:
             rows = np.flatnonzero(~self.growing)
-            for part in chunks(len(rows), size=CHUNK // 4):
+            for part in chunks(len(rows), CHUNK // 4):
                 self.begin_rows(rows[part], slope, slope == _SLOPES[-1])
 
     def begin_rows(self, rows: IntArray, slope: float, shrink: bool) -> None:

@@ -19,12 +19,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...progress import Progress, report_progress, subrange
+from ...runs import chunks
 from ...tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ...types import FloatArray, IntArray
+from ...vectors import cross, dot, length
+from .columns import CHUNK, directions_around, einsum
 from .hull_features import are_parallel, support_features
 from .hull_pairs import HullContacts, HullPairs, vertices_of, witness_points
 from .hull_table import HullTable
-from .vectors import chunks, cross, directions_around, dot, einsum, length
 
 _STEPS = 40
 """Support points after which a pair is left; most take two to four."""
@@ -51,7 +53,7 @@ def hull_distances(
     total = len(i)
     result = HullContacts.unknown(total)
     order = table.order(i, j)
-    for part in chunks(total, progress):
+    for part in chunks(total, CHUNK, progress):
         columns = order[part]
         search = _DistanceSearch(table, i.take(columns), j.take(columns))
         search.run(subrange(progress, part.start / total, part.stop / total))

@@ -14,7 +14,7 @@ from ...progress import Progress, report_progress, subrange
 from ...runs import chunks
 from ...tolerance import SINGLE_EPS
 from ...types import FloatArray, IntArray, read_only
-from .vectors import SingleArray
+from .columns import SingleArray
 
 STEPS = 6
 """Cells of the octahedron's grid from a pole to the equator."""

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...region.region import Region, RegionKind, region_between
+from ...runs import chunks
 from ...shapes.polytope import Polytope
 from ...tolerance import EPS, REGION_SUPPORT, REGION_TILT
 from ...types import BoolArray, FloatArray, IntArray, read_only
+from ...vectors import cross, dot, length
+from .columns import CHUNK
 from .hull_pairs import HullPairs, vertices_of
 from .hull_table import HullTable
 from .pair_regions import RegionMeasures
-from .vectors import chunks, cross, dot, length
 
 if TYPE_CHECKING:
     from .bodies import Bodies
@@ -41,7 +43,7 @@ def touch_in_points(
     """Return (n,) whether the contact regions of polytopes i (n,) and j (n,) across normals (3, n) are points for sure;
     `widths` (n,) are those of the support features of A and B."""
     result = np.zeros(len(i), dtype=bool)
-    for part in chunks(len(i)):
+    for part in chunks(len(i), CHUNK):
         a, b, across = i[part], j[part], np.ascontiguousarray(normal[:, part])
         pairs = HullPairs(table, a, b)
         ids = vertices_of(pairs.supports(across)[3])

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...progress import Progress, subrange
+from ...runs import chunks
 from ...tolerance import EPS
 from ...types import BoolArray, FloatArray, IntArray
+from ...vectors import dot, length
+from .columns import CHUNK, SingleArray
 from .hull_pairs import HullPairs
 from .hull_table import HullTable
 from .portals import APART, MEET, OPEN, HullStates, search_portals
-from .vectors import CHUNK, SingleArray, chunks, dot, length
 
 _PAIRS_FOR_INTERVALS = 4
 """Pairs per polytope from which intervals take less time than the portals that they save."""
@@ -58,7 +60,7 @@ def intervals_pay(table: HullTable, i: IntArray) -> bool:
 def _spheres_are_separated(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) whether the bounding spheres of i (n,) and j (n,) are disjoint for sure."""
     result = np.empty(len(i), dtype=bool)
-    for part in chunks(len(i)):
+    for part in chunks(len(i), CHUNK):
         a, b = i[part], j[part]
         radii = table.radii.take(a, axis=1) + table.radii.take(b, axis=1)
         result[part] = length(table.offsets(a, b)) > radii[0] + radii[2]
@@ -97,7 +99,7 @@ def _interval_gaps(
 ) -> Iterator[tuple[slice, SingleArray]]:
     """Yield of some pairs, along each fixed axis (m, AXES), the gap between the intervals of A and B, below 0 where
     they overlap."""
-    for part in chunks(len(i), progress, CHUNK // 8):
+    for part in chunks(len(i), CHUNK // 8, progress):
         a, b = i[part], j[part]
         gaps = table.intervals[0].take(b, axis=0)
         gaps -= table.intervals[0].take(a, axis=0)
@@ -110,7 +112,7 @@ def _interval_gaps(
 def rays_meet(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) whether i (n,) and j (n,) have a common point on the segment between their means, for sure."""
     result = np.zeros(len(i), dtype=bool)
-    for part in chunks(len(i)):
+    for part in chunks(len(i), CHUNK):
         a, b = i[part], j[part]
         offset = table.offsets(a, b)
         solid = (table.radii[1].take(a) > 0.0) & (table.radii[1].take(b) > 0.0)
@@ -132,7 +134,7 @@ def slab_widths(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
     """Return lower bounds (n,) of the gap between i (n,) and j (n,) across unit vectors (3, n) from A to B; <= 0 where
     none is sure."""
     result = np.empty(len(i))
-    for part in chunks(len(i)):
+    for part in chunks(len(i), CHUNK):
         pairs = HullPairs(table, i[part], j[part])
         across = np.ascontiguousarray(normals[:, part])
         result[part] = -dot(across, pairs.supports(across)[:3]) - pairs.rounding

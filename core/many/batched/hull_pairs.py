@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ...types import BoolArray, FloatArray, IntArray
+from .columns import einsum
 from .hull_table import BLOCK, HullTable
-from .vectors import einsum
 
 _ID_BASE = 2**26
 """More than the vertices of a polytope: a pair of vertices is the number a + _ID_BASE b, which a float represents."""

@@ -23,9 +23,10 @@ from ...runs import chunks
 from ...shapes.polytope import Polytope
 from ...tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ...types import FloatArray, IntArray, read_only
+from ...vectors import cross, dot
+from .columns import SingleArray, einsum
 from .fixed_axes import AXES, FIXED_AXES
 from .gauges import gauge_bounds, gauges_at_nodes
-from .vectors import SingleArray, cross, dot, einsum
 
 BLOCK = 65_536
 """Numbers gathered or multiplied at a time, so that they are still in the cache when they are read again."""

@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...progress import Progress
+from ...runs import chunks
 from ...tolerance import EPS, GJK_INSIDE
 from ...types import BoolArray, FloatArray, IntArray
+from ...vectors import cross, dot, length
+from .columns import CHUNK, directions_around, einsum
 from .hull_pairs import HullPairs
 from .hull_table import HullTable
-from .vectors import CHUNK, chunks, cross, directions_around, dot, einsum, length
 
 APART, MEET, OPEN = -1, 1, 0
 """State of a pair; OPEN where nothing could be proved."""
@@ -59,7 +61,7 @@ def search_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progres
     """Return what portals prove of polytopes i (n,) and j (n,). Raise Cancelled."""
     result = HullStates.unknown(len(i))
     order = table.order(i, j)
-    for part in chunks(len(i), progress, CHUNK // 2):
+    for part in chunks(len(i), CHUNK // 2, progress):
         columns = order[part]
         search = _PortalSearch(table, i.take(columns), j.take(columns))
         search.run()

@@ -11,7 +11,8 @@ from ...shapes.polytope import Polytope
 from ...shapes.shape import Shape
 from ...tolerance import EPS, EXTREME_EXPONENT, PROMISE_EXTENT, PROMISE_RELATIVE, PROMISE_ROUNDING, SUPPORT_ROUNDING
 from ...types import BoolArray, FloatArray, IntArray
-from .vectors import einsum, length
+from ...vectors import length
+from .columns import einsum
 
 
 class Sizes:

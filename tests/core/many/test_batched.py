@@ -19,13 +19,13 @@ from contact_lens.core.many.batched.box_axes import (
 )
 from contact_lens.core.many.batched.box_regions import BoxRegions, box_regions
 from contact_lens.core.many.batched.boxes import BoxColumns
+from contact_lens.core.many.batched.columns import CHUNK
 from contact_lens.core.many.batched.depth import hull_depths
 from contact_lens.core.many.batched.distance import hull_distances
 from contact_lens.core.many.batched.first_hulls import VERTICES, first_hulls
 from contact_lens.core.many.batched.hull_intersection import are_separated, intersect_hulls, rays_meet, sphere_slabs
 from contact_lens.core.many.batched.hull_table import HullTable
 from contact_lens.core.many.batched.portals import APART, MEET, OPEN, search_portals
-from contact_lens.core.many.batched.vectors import CHUNK
 from contact_lens.core.region.region import region_between
 
 from ..generators import CUBE, disc, rotation, sphere, sphere_points

@@ -1,44 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectors of many pairs: arrays (3, n), one row per coordinate and one column per pair, processed in chunks."""
+"""Arithmetic of many pairs, one column per pair: each sum is the same for a pair alone as among others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...progress import Progress, report_progress
 from ...types import FloatArray
+from ...vectors import length
 
 SingleArray = NDArray[np.float32]
 CHUNK = 10_240
 """Pairs processed together. Of fewer, numpy's calls dominate; of more, the working memory leaves the cache. Searches
 that hold a simplex or a polytope of every pair take half as many."""
-
-
-def chunks(count: int, progress: Progress | None = None, size: int = CHUNK) -> Iterator[slice]:
-    """Yield slices of about equal length, at most `size`, that cover `count` pairs. Raise Cancelled."""
-    number = -(-count // size)
-    for k in range(number):
-        report_progress(progress, k, number)
-        yield slice(k * count // number, (k + 1) * count // number)
-
-
-def dot(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the dot products (..., m) of vectors (..., 3, m) and others (3, m)."""
-    terms = u * v
-    result: FloatArray = terms[..., 0, :]
-    result += terms[..., 1, :]
-    result += terms[..., 2, :]
-    return result
-
-
-def length(u: FloatArray) -> FloatArray:
-    """Return the lengths (...) of vectors (dim, ...)."""
-    return np.sqrt(add_rows(u * u))
 
 
 def add_rows(rows: FloatArray) -> FloatArray:
@@ -71,21 +48,6 @@ def einsum(subscripts: str, *operands: NDArray[Any], out: NDArray[Any] | None = 
         return single
     out[...] = single
     return out
-
-
-def cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products of vectors (3, ...)."""
-    result = np.empty(u.shape if u.shape == v.shape else np.broadcast_shapes(u.shape, v.shape))
-    a, b, c = u
-    d, e, f = v
-    x, y, z = result  # views
-    np.multiply(b, f, out=x)
-    x -= c * e
-    np.multiply(c, d, out=y)
-    y -= a * f
-    np.multiply(a, e, out=z)
-    z -= b * d
-    return result
 
 
 def directions_around(axes: FloatArray, count: int, slope: float | FloatArray) -> FloatArray:
