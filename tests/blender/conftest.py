@@ -63,7 +63,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session", autouse=True)
 def addon(packed: Path) -> Iterator[ModuleType]:
-    """The installed and enabled add-on's package; `addon.core` and `addon.blender_addon` are its parts."""
+    """The installed and enabled add-on's package; `scenes.lens` names what is in it."""
     result = bpy.ops.extensions.package_install_files(filepath=str(packed), repo="user_default", enable_on_install=True)
     assert result == {"FINISHED"}
     assert MODULE in bpy.context.preferences.addons, "the installed zip was not enabled"

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ..schemas import read_json, read_junit
-from .scenes import part
+from .scenes import lens
 
 KINDS = {"json": "json", "csv": "csv", "html": "html", "junit": "xml"}
 """The endings of files, by the options that write them."""
@@ -52,7 +52,7 @@ class Cells(HTMLParser):
 
 def pair_report() -> Any:
     """The report of the inspected pair, as JSON has it."""
-    pair = part("blender_addon.report.pair")
+    pair = lens.report.pair
     return read_json(pair.to_json(pair.report(bpy.context)))
 
 
@@ -83,7 +83,7 @@ def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
 
 
 def run(*arguments: object) -> int:
-    code = part("blender_addon.command_line").main([str(argument) for argument in arguments], "contact_lens")
+    code = lens.command_line.main([str(argument) for argument in arguments], "contact_lens")
     assert isinstance(code, int)
     return code
 

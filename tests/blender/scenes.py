@@ -15,9 +15,35 @@ MODULE = "bl_ext.user_default.contact_lens"
 """The name under which the extension system imports the add-on."""
 
 
-def part(name: str) -> ModuleType:
-    """Import a part of the installed add-on: `part("blender_addon.report.pair")`."""
-    return import_module(f"{MODULE}.{name}")
+class Folder:
+    """A folder of the installed add-on: its files are modules, imported when a test first names them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> ModuleType:
+        if name.startswith("_"):  # pytest looks for marks such as `__test__` in whatever a test file names
+            raise AttributeError(name)
+        return import_module(f"{self._name}.{name}")
+
+
+class InstalledAddOn:
+    """The installed add-on. Naming it imports nothing: when tests are collected it is not enabled yet."""
+
+    @property
+    def core(self) -> ModuleType:
+        return import_module(f"{MODULE}.core")
+
+    @property
+    def command_line(self) -> ModuleType:
+        return import_module(f"{MODULE}.blender_addon.command_line")
+
+    def __getattr__(self, name: str) -> Folder:
+        return Folder(f"{MODULE}.blender_addon.{name}")
+
+
+lens = InstalledAddOn()
+"""`lens.report.pair_lines` is `blender_addon/report/pair_lines.py`, `lens.core` the engine."""
 
 
 # --- objects ----------------------------------------------------------------------------------------------------------
@@ -180,26 +206,22 @@ def refresh() -> Any:
 
 def inspection() -> Any:
     """The inspection that is shown; None when there is none."""
-    return part("blender_addon.pair.session").current(bpy.context)
+    return lens.pair.session.current(bpy.context)
 
 
 def lines() -> dict[str, str]:
     """The lines of the report of the pair."""
-    report = part("blender_addon.report.pair_lines")
-    return dict(report.report_lines(part("blender_addon.report.pair").inspected(bpy.context)))
+    return dict(lens.report.pair_lines.report_lines(lens.report.pair.inspected(bpy.context)))
 
 
 def notes() -> list[str]:
     """The notes of the report of the pair."""
-    report = part("blender_addon.report.pair_lines")
-    found: list[str] = report.notes(part("blender_addon.report.pair").inspected(bpy.context))
-    return found
+    return lens.report.pair_lines.notes(lens.report.pair.inspected(bpy.context))
 
 
 def one_line() -> str:
     """The pair in a line, as the operator reports it."""
-    report = part("blender_addon.report.pair_lines")
-    return str(report.one_line(part("blender_addon.report.pair").inspected(bpy.context)))
+    return str(lens.report.pair_lines.one_line(lens.report.pair.inspected(bpy.context)))
 
 
 def fresh() -> None:

@@ -24,10 +24,10 @@ from .scenes import (
     fresh,
     geometry_nodes,
     instance_of,
+    lens,
     link,
     mesh_object,
     open_scene,
-    part,
     rigid_body,
     save_scene,
     sheet,
@@ -763,7 +763,7 @@ def test_a_smaller_clearance_says_nothing_of_gaps(file: Path) -> None:
 
 def test_a_stopped_check_says_nothing_of_what_it_did_not_reach(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = baseline_of(file)
-    scene = part("blender_addon.scene.scene_check")
+    scene = lens.scene.scene_check
 
     def stopped(run_: Any, pairs: Any, progress: Any) -> None:
         raise scene.Cancelled
@@ -878,8 +878,8 @@ def places_in(value: Any, *before: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def test_an_edited_baseline_is_refused_or_compared_with(file: Path, tmp_path: Path) -> None:
-    baseline, reports = part("blender_addon.history.baseline"), part("blender_addon.report.scene")
-    looked, criteria = part("blender_addon.history.looked_at"), part("blender_addon.report.criteria")
+    baseline, reports = lens.history.baseline, lens.report.scene
+    looked, criteria = lens.history.looked_at, lens.report.criteria
     good = load_report(baseline_of(file))
     checks = [good["checks"][0], {**good["checks"][0], "findings": []}]
     changed, refusals = tmp_path / "changed.json", 0
@@ -1014,7 +1014,7 @@ def test_merged_parts_are_compared_as_the_whole_run_is(file: Path, tmp_path: Pat
     decisions = tmp_path / "decisions.json"
     entries = [{"a": "C", "b": "D", "status": "reviewed"}]
     entries += [{"id": clash, "status": "ignored"} for clash in ("bbbbbbbbbbbb", "aaaaaaaaaaaa")]
-    texts = part("blender_addon.history.decisions_file").parts(entries)
+    texts = lens.history.decisions_file.parts(entries)
     decisions.write_text("".join(texts).replace("\n", " "), encoding="utf-8")  # all on one line
     whole, whole_options = outputs(tmp_path)
     common = ["--baseline", old, "--decisions", decisions]

@@ -16,7 +16,7 @@ import pytest
 from mathutils import Euler, Matrix
 
 from .reports import pair_report, save_report
-from .scenes import SQUARE, block, inspect, inspection, part, sheet, update
+from .scenes import SQUARE, block, inspect, inspection, lens, sheet, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -49,7 +49,7 @@ def pressed(
 @pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
 def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: str) -> None:
-    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
+    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(30):
         a, b, middle = pressed(seed)
@@ -66,7 +66,7 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
 
 
 def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outlines_what_faces_the_other() -> None:
-    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
+    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(8):
         a, b, middle = pressed(seed, depth=-0.02)
@@ -80,7 +80,7 @@ def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outl
             assert np.abs(line["end"] - line["start"]) == pytest.approx(0.02 * np.abs(found.contact.normal), abs=1e-6)
             assert "region" not in layers, "they do not meet"
             assert ("region border" in layers) == (clearance > 0.0)
-            rows = {row.name: row.text for row in part("blender_addon.report.pair_lines").measurements(found)}
+            rows = {row.name: row.text for row in lens.report.pair_lines.measurements(found)}
             assert "Area" not in rows
             if clearance > 0.0:
                 assert rows["Facing Area"] == found.units.area(found.contact.area)
@@ -91,7 +91,7 @@ def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outl
 
 @pytest.mark.parametrize("depth", [0.0, -0.02])
 def test_the_area_of_meshes_is_outlined_without_the_seams_between_their_triangles(depth: float) -> None:
-    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
+    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
     a, b, _ = pressed(1, depth=depth)
     a.contact_lens_shape = b.contact_lens_shape = "MESH"
     found = inspect(a, b, clearance=0.1)
@@ -122,18 +122,15 @@ def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(seed: int) -> None:
-    geometry, overlay, preferences, snapshot = (
-        part(f"blender_addon.{name}")
-        for name in ("draw.overlay_geometry", "draw.overlay", "data.preferences", "draw.picture")
-    )
-    style = geometry.Style(preferences.DEFAULT_LOOK)
+    overlay, snapshot = lens.draw.overlay, lens.draw.picture
+    style = lens.draw.overlay_geometry.Style(lens.data.preferences.DEFAULT_LOOK)
     a, b, _ = pressed(seed, depth=0.0)
     view = snapshot.camera(inspect(a, b), SIZE[0] / SIZE[1])
     place, turn, rng, boxes = np.array(b.location), np.array(b.rotation_euler), np.random.default_rng(seed), []
     for _ in range(6):
         b.location = place + rng.uniform(-3e-7, 3e-7, 3)
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
-        notes = part("blender_addon.draw.overlay_labels").annotate(inspect(a, b), style, *view, SIZE, overlay.measure)
+        notes = lens.draw.overlay_labels.annotate(inspect(a, b), style, *view, SIZE, overlay.measure)
         assert notes.texts[0].text == "touching"
         boxes.append(notes.boxes[0])
     assert np.ptp(boxes, axis=0).max() < 1.0, "pixels"
@@ -158,11 +155,11 @@ def test_frame_contact_and_go_to_finding_look_at_it() -> None:
 def test_panel_finding_and_reports_tell_it(tmp_path: Path) -> None:
     a, b, middle = pressed(2)
     inspect(a, b)
-    report, units = part("blender_addon.report.pair"), part("blender_addon.data.units")
+    report, units = lens.report.pair, lens.data.units
     data = pair_report()
     assert data["contact"]["center"] == pytest.approx(middle, abs=1e-4)
     words = units.UnitFormat.of_scene(bpy.context.scene).vector(data["contact"]["center"])
-    assert ("Center", words) in part("blender_addon.report.pair_lines").report_lines(report.inspected(bpy.context))
+    assert ("Center", words) in lens.report.pair_lines.report_lines(report.inspected(bpy.context))
 
     bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
     bpy.ops.contact_lens.check_scene()
@@ -213,13 +210,13 @@ def test_of_flat_shapes_in_their_plane_it_is_in_the_world() -> None:
     found = inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
     assert found.contact.center == pytest.approx(middle[:3], abs=1e-5)
-    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found)).shape == (3,)
+    assert np.array(lens.draw.overlay_geometry.origin(found)).shape == (3,)
 
 
 def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
     a, b, _ = pressed(4)
     inspect(a, b)
-    geometry, style_of = part("blender_addon.draw.overlay_geometry"), part("blender_addon.draw.overlay").style_of
+    geometry, style_of = lens.draw.overlay_geometry, lens.draw.overlay.style_of
 
     def drawn() -> set[str]:
         return {layer.name for layer in geometry.layers(inspection(), style_of(bpy.context))}

@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import run_json, save_report
-from .scenes import block, cube, geometry_nodes, link, mesh_object, open_scene, part, save_scene
+from .scenes import block, cube, geometry_nodes, lens, link, mesh_object, open_scene, save_scene
 from .test_scene_check import check, finding_of, row_of_cubes, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -224,5 +224,5 @@ def test_both_sides_say_what_and_where_they_are(tmp_path: Path) -> None:
 
 
 def test_a_hundred_thousand_clashes_have_different_ids() -> None:
-    made = part("blender_addon.scene.clash_ids").derived
+    made = lens.scene.clash_ids.derived
     assert len({made(f"Brick {k}", f"Brick {k + step}") for k in range(25_000) for step in (1, 2, 3, 4)}) == 100_000

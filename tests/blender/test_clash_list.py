@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .layouts import Layout
-from .scenes import cube, inspect, part, reopen, update
+from .scenes import cube, inspect, lens, reopen, update
 from .test_scene_check import check, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -21,11 +21,11 @@ FILTERS = ("penetrating", "touching", "new", "changed", "active", "reviewed", "a
 
 
 def shown() -> Any:
-    return part("blender_addon.clashes.clash_list").shown(bpy.context.scene)
+    return lens.clashes.clash_list.shown(bpy.context.scene)
 
 
 def anew() -> Any:
-    part("blender_addon.clashes.clash_list").drop()
+    lens.clashes.clash_list.drop()
     return shown()
 
 
@@ -62,7 +62,7 @@ class Changes:
         cube(f"New {self.random.random():.3f}", (1.5 * self.random.randrange(8), 0.5, 0.0))
 
     def decide(self) -> None:
-        statuses = [status[0] for status in part("blender_addon.clashes.finding").STATUSES]
+        statuses = [status[0] for status in lens.clashes.finding.STATUSES]
         if len(settings().findings):
             self.random.choice(list(settings().findings)).status = self.random.choice(statuses)
 
@@ -142,7 +142,7 @@ def test_the_flags_and_places_for_blender() -> None:
         cube("ABC"[k], (x, 0.0, 0.0))
     check()
     settings().search = "c"
-    flags, places = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.filter_items(
+    flags, places = lens.ui.scene_panel.CONTACT_LENS_UL_findings.filter_items(
         SimpleNamespace(), bpy.context, settings(), "findings"
     )
     is_shown = [finding.label("b") == "C" for finding in settings().findings]
@@ -155,7 +155,7 @@ def test_a_redraw_reads_no_clash_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(5):
         cube(f"Cube {k}", (1.5 * k, 0.0, 0.0))
     check()
-    finding, read = part("blender_addon.clashes.finding").ContactLensFinding, []
+    finding, read = lens.clashes.finding.ContactLensFinding, []
     label = finding.label
     monkeypatch.setattr(finding, "label", lambda finding, letter: read.append(letter) or label(finding, letter))
     shown()
@@ -198,14 +198,14 @@ def go(steps: int = 1) -> str:
 
 def panel() -> Any:
     layout = Layout()
-    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
+    lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
     return layout.drawn
 
 
 def row(names: str) -> Any:
     """Return the row of a clash as the list draws it."""
     layout, k = Layout(), shown().rows[pairs().index(names)]
-    rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings
+    rows = lens.ui.scene_panel.CONTACT_LENS_UL_findings
     rows.draw_item(None, bpy.context, layout, settings(), settings().findings[k], 0, settings(), "active", k)
     return layout.drawn
 
@@ -311,9 +311,7 @@ def test_counts_are_those_of_the_list_and_of_the_report() -> None:
     assert "2 penetrating" in panel().texts
     assert "show_resolved" in panel().props
     layout = Layout()
-    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw_header_preset(
-        SimpleNamespace(layout=layout), bpy.context
-    )
+    lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw_header_preset(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.greyed == ["2 clashes"]
     settings().show_penetrating = False
     assert pairs() == ["EF"], "a clash that is resolved does not penetrate"
@@ -341,7 +339,7 @@ def test_names_of_a_group_are_as_bright_as_those_of_any_other_clash() -> None:
 
 def test_the_list_offers_the_moves_that_the_panel_of_a_pair_does() -> None:
     cubes = three_pairs()
-    menus, drawn = part("blender_addon.ui.menu"), []
+    menus, drawn = lens.ui.menu, []
     for menu in (menus.CONTACT_LENS_MT_move_out, menus.CONTACT_LENS_MT_move_out_of_clash):
         layout = Layout()
         menu.draw(SimpleNamespace(layout=layout), bpy.context)

@@ -14,7 +14,7 @@ import pytest
 from mathutils import Vector
 
 from .reports import load_report, pair_report, run, run_json, table_of
-from .scenes import cube, inspect, notes, part, save_scene, update
+from .scenes import cube, inspect, lens, notes, save_scene, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -89,8 +89,8 @@ def are_pushed(pairs: Sequence[tuple[Any, Any]]) -> list[bool]:
 def reported_margins(**rules: object) -> dict[str, float | None]:
     """By the number of a pair its margins in a check of the scene; None of a pair without."""
     update()
-    given = part("blender_addon.read.scene").read_input(bpy.context, part("blender_addon.data.records").Rules(**rules))
-    found = part("blender_addon.scene.scene_check").check(given).clashes
+    given = lens.read.scene.read_input(bpy.context, lens.data.records.Rules(**rules))
+    found = lens.scene.scene_check.check(given).clashes
     return {given.objects[clash.a].name.split()[0]: clash.margins for clash in found}
 
 

@@ -23,13 +23,13 @@ from .scenes import (
     fresh,
     inspect,
     inspection,
+    lens,
     lines,
     link,
     mesh_object,
     notes,
     one_line,
     pane,
-    part,
     refresh,
     reopen,
     rigid_body,
@@ -47,7 +47,7 @@ PRIMITIVES = ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE")
 
 
 def read(obj: bpy.types.Object) -> Any:
-    reader, shapes = part("blender_addon.read.scene_reader"), part("blender_addon.read.world_shape")
+    reader, shapes = lens.read.scene_reader, lens.read.world_shape
     update()
     return shapes.WorldShape(reader.snapshot_object(obj, bpy.context.evaluated_depsgraph_get()))
 
@@ -57,8 +57,8 @@ def read(obj: bpy.types.Object) -> Any:
 
 def layers() -> dict[str, np.ndarray]:
     """The glyphs that the overlay draws, by layer; the camera of a picture sees them too."""
-    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
-    assert part("blender_addon.draw.picture").camera(inspection(), 1.5)
+    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
+    assert lens.draw.picture.camera(inspection(), 1.5)
     return {
         layer.name: layer.glyphs for layer in geometry.layers(inspection(), geometry.Style(preferences.DEFAULT_LOOK))
     }
@@ -171,7 +171,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(tmp_path: Path) -> None
     library = save_scene(tmp_path / "library.blend")
     fresh()
     (linked,) = link(library, objects=["A"]).objects
-    readonly_reason = part("blender_addon.geometry.collision_shape").readonly_reason
+    readonly_reason = lens.geometry.collision_shape.readonly_reason
     assert "make a library override" in readonly_reason(linked)
     bpy.context.scene.collection.objects.link(linked)
     override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
@@ -186,7 +186,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(tmp_path: Path) -> None
 def test_a_changed_choice_makes_the_result_stale() -> None:
     b = cube("B", (1.5, 0.0, 0.0))
     inspect(cube("A"), b)
-    stale_reason = part("blender_addon.pair.session").stale_reason
+    stale_reason = lens.pair.session.stale_reason
     assert not stale_reason(bpy.context)
     b.contact_lens_shape = "SPHERE"
     assert stale_reason(bpy.context) == "the collision shape of 'B' has changed"
@@ -310,7 +310,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces() -> None:
     assert (lines()["Shape of A"], notes()) == (shown, [])
     arms[0].location.y += 0.5
     update()
-    assert part("blender_addon.pair.session").stale_reason(bpy.context) == "'Parent' has changed"
+    assert lens.pair.session.stale_reason(bpy.context) == "'Parent' has changed"
     assert refresh().contact.signed_distance == pytest.approx(0.2, rel=1e-5)
     arms[1].rigid_body.collision_shape = "SPHERE"
     # The sphere stays round: its radius less the distance of its middle from the nearest edge of the cube.
@@ -342,7 +342,7 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
     assert seen() == (pytest.approx(np.hypot(0.5, 1.0), abs=1e-6), shown("2 pieces"))
     leaf.location.x += 1.0
     update()
-    assert part("blender_addon.pair.session").stale_reason(bpy.context) == "'Outer' has changed"
+    assert lens.pair.session.stale_reason(bpy.context) == "'Outer' has changed"
     # A parent without children is nothing to the simulation: it falls past a pillar that is only under that.
     leaf.parent = None
     wall.location = (2.5, -3.0, 0.0)
@@ -351,8 +351,8 @@ def test_a_compound_parent_within_another_is_part_of_it() -> None:
     assert seen() == (half, shown("2 pieces"))
     leaf.parent, inner.contact_lens_shape = inner, "AUTOMATIC"
     update()
-    rules = part("blender_addon.data.records").Rules(ignore_parents=False)
-    given = part("blender_addon.read.scene").read_input(bpy.context, rules)
+    rules = lens.data.records.Rules(ignore_parents=False)
+    given = lens.read.scene.read_input(bpy.context, rules)
     assert [given.objects[k].name for k in given.scopes[0].first] == ["Outer", "Wall"]
 
 
@@ -365,9 +365,9 @@ def test_an_open_mesh_has_the_depth_of_its_surface() -> None:
     contact, units = verified(suzanne, b), inspection().units
     assert (contact.relation, contact.has_depth, bool(contact.curves)) == ("penetrating", True, True)
     assert 0.0 < contact.least_depth <= contact.depth < 0.8
-    assert part("blender_addon.data.distance").Distance.of_contact(contact).is_at_most
+    assert lens.data.distance.Distance.of_contact(contact).is_at_most
     assert lines()["Depth"] == f"\N{LESS-THAN OR EQUAL TO} {units.length(contact.depth, rounding='up', digits=3)}"
-    label = part("blender_addon.draw.overlay_labels").vector_label(inspection())
+    label = lens.draw.overlay_labels.vector_label(inspection())
     assert label == lines()["Depth"]
     suzanne.contact_lens_shape = "MESH"  # chosen or not, it is the same surface
     assert inspect(suzanne, b).contact.depth == pytest.approx(contact.depth)
@@ -650,7 +650,7 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting() -> None:
     with pytest.raises(RuntimeError, match=r"'B' is up to 0.25 m off the plane of 'A'. Disable 2D to inspect"):
         bpy.ops.contact_lens.refresh()
     assert inspection() is None
-    assert "Disable 2D" in part("blender_addon.pair.session").error(bpy.context)
+    assert "Disable 2D" in lens.pair.session.error(bpy.context)
     bpy.context.scene.contact_lens.flat = False
     assert refresh().flat is None
     assert "Plane Normal" not in lines()

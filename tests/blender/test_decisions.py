@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import animate, cube, mesh_object, open_scene, part, save_scene
+from .scenes import animate, cube, lens, mesh_object, open_scene, save_scene
 from .test_scene_check import check as check_in_panel
 from .test_scene_check import finding_of
 
@@ -315,7 +315,7 @@ class Text(str):
 
 
 def test_many_decisions_with_long_notes_are_read_once_through() -> None:
-    decisions_file = part("blender_addon.history.decisions_file")
+    decisions_file = lens.history.decisions_file
     entries = [{"a": "A", "b": f"B {k}", "status": "reviewed", "note": "x" * 2_000} for k in range(1_000)]
     text = Text("".join(decisions_file.parts(entries)))
     assert [decision.line for decision in decisions_file._decisions(text)] == list(range(5, 1_005))

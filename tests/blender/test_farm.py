@@ -16,7 +16,7 @@ import pytest
 
 from .farms import as_submitted, compiled, moving_cube, written
 from .reports import run
-from .scenes import part
+from .scenes import lens
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -45,7 +45,7 @@ def test_each_description_has_the_files_frames_and_options(
 
     shell = texts["gnu_parallel.sh"]
     values = {name: shlex.split(value) for name, value in re.findall(r"^(\w+)=\((.*)\)$", shell, re.MULTILINE)}
-    assert values["program"] == part("blender_addon.commands.farm").program()
+    assert values["program"] == lens.commands.farm.program()
     assert values["run"] == [str(scene_file), "--frames=1-6", *check]
     assert values["covers"] == ["--only-frames=1-2", "--only-frames=3-4", "--only-frames=5-6"]
     assert "\nshards=2\n" in shell
@@ -70,7 +70,7 @@ def test_no_line_of_a_description_is_left_as_it_is_in_the_package(
     scene_file: Path, tmp_path: Path, frames: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a template was edited, and `farm` does not find the line any more."""
-    farm = part("blender_addon.commands.farm")
+    farm = lens.commands.farm
     monkeypatch.setattr(farm.blend_file, "saved_by", lambda file: (4, 2))
     made = farm.parser("farm")
     arguments = [str(tmp_path), str(scene_file), *frames, "--shards", "3", "--exact"]
@@ -210,7 +210,7 @@ def test_the_workflow_installs_the_oldest_blender_that_is_not_older_than_the_fil
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     versions = iter(saved)
-    monkeypatch.setattr(part("blender_addon.commands.blend_file"), "saved_by", lambda file: next(versions))
+    monkeypatch.setattr(lens.commands.blend_file, "saved_by", lambda file: next(versions))
     text = written(tmp_path / "jobs", *[scene_file] * len(saved))["github_actions.yml"]
     assert f'"bpy=={bpy_version}.*" ' in text
     assert f'PYTHON: "{python}"\n' in text
@@ -220,7 +220,7 @@ def test_the_workflow_installs_the_oldest_blender_that_is_not_older_than_the_fil
 def test_a_file_says_which_blender_has_saved_it(tmp_path: Path, is_compressed: bool) -> None:
     path = tmp_path / "file.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=is_compressed)
-    assert part("blender_addon.commands.blend_file").saved_by(str(path)) == bpy.app.version[:2]
+    assert lens.commands.blend_file.saved_by(str(path)) == bpy.app.version[:2]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_the_version_is_read_from_the_beginning(
 ) -> None:
     path = tmp_path / "file.blend"
     path.write_bytes(beginning)
-    assert part("blender_addon.commands.blend_file").saved_by(str(path)) == version
+    assert lens.commands.blend_file.saved_by(str(path)) == version
 
 
 def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_the_workflow_installs_blender_and_the_wheel(scene_file: Path, tmp_path:
 
 @pytest.mark.parametrize("file", ["docs/many-machines.md", "farm/github_actions.yml"])
 def test_recipes_have_the_python_of_their_blender(file: str) -> None:
-    farm = part("blender_addon.commands.farm")
+    farm = lens.commands.farm
     text = (Path(__file__).resolve().parents[2] / file).read_text(encoding="utf-8")
     versions = {tuple(map(int, version)) for version in re.findall(r'"bpy==(\d)\.(\d)\.\*"', text)}
     pythons = set(re.findall(r'(?:python-version: |PYTHON: |python:)"?(3[.0-9]+)', text))
@@ -389,15 +389,15 @@ def test_a_folder_that_cannot_be_described_is_refused(
     ],
 )
 def test_frames_as_text(frames: list[int], text: str) -> None:
-    assert part("blender_addon.data.frame_lists").frames_text(frames) == text
-    assert part("blender_addon.commands.check_options").frames(text) == frames
+    assert lens.data.frame_lists.frames_text(frames) == text
+    assert lens.commands.check_options.frames(text) == frames
 
 
 def test_arguments_are_divided_as_they_were_given() -> None:
-    made = part("blender_addon.commands.check_options").parser("check")
+    made = lens.commands.check_options.parser("check")
     given = ["a.blend", "--collections", "A", "--json", "b.blend", "--json=out.json", "--verify", "--clearance", "2mm"]
     given += ["--no-exact", "--html", "out.html", "--only-files", "a.blend", "b.blend", "--", "--c.blend"]
-    divided = part("blender_addon.terminal.given_options").divided
+    divided = lens.terminal.given_options.divided
     assert divided(made, given, ("json", "html")) == (
         ["a.blend", "b.blend", "--c.blend"],
         ["--json=out.json", "--html", "out.html"],

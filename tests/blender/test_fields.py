@@ -16,7 +16,7 @@ import pytest
 from ..schemas import FOLDER
 from .processes import in_process, modules_of
 from .reports import load_report
-from .scenes import cube, part, save_scene
+from .scenes import cube, lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 RECORD = """
@@ -59,7 +59,7 @@ def test_one_record_adds_a_number_to_every_report_and_document(addon: ModuleType
 
 
 def test_stored_clashes_of_fewer_or_other_numbers_are_read() -> None:
-    stored_clashes, clashes = part("blender_addon.clashes.stored_clashes"), part("blender_addon.scene.clashes")
+    stored_clashes, clashes = lens.clashes.stored_clashes, lens.scene.clashes
     rng = np.random.default_rng(1)
     numbers = rng.normal(size=(3, 21))
     codes = np.array([[0, 0, 2]] * 3)

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import add_object, cube, inspect, inspection, mesh_object, notes, one_line, part, refresh, select
+from .scenes import add_object, cube, inspect, inspection, lens, mesh_object, notes, one_line, refresh, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -144,7 +144,7 @@ def test_tilted_cube_over_suzanne() -> None:
     said = " ".join(notes())
     assert "'Suzanne': not closed (42 open edges), so only its surface collides" in said
     assert 0.0 < found.contact.least_depth <= found.contact.depth < 0.66, "no more than that of its hull"
-    assert one_line().endswith(f", depth {part('blender_addon.report.pair_lines').headline(found).number}")
+    assert one_line().endswith(f", depth {lens.report.pair_lines.headline(found).number}")
     b.location.z = 3.0  # apart, the distance is that of the mesh itself
     assert inspect(suzanne, b).contact.status == "certified"
     assert not any("piece" in text for text in notes())
@@ -179,7 +179,7 @@ def test_operators_without_a_result_say_so() -> None:
 
 
 def test_operators_are_in_the_menus() -> None:
-    menu = part("blender_addon.ui.menu")
+    menu = lens.ui.menu
     assert menu._draw_all in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
     assert menu._draw in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()
     assert menu._draw in bpy.types.VIEW3D_MT_edit_mesh._dyn_ui_initialize()

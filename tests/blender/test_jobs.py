@@ -21,7 +21,7 @@ import pytest
 from .farms import moving_cube
 from .processes import environment_of, in_process, installed, modules_of, wait_until
 from .reports import load_report, outputs, run
-from .scenes import part, save_scene
+from .scenes import lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -57,7 +57,7 @@ def variables(addon: ModuleType, tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("word", ["--command", "-c"])
 def test_parts_are_started_with_the_options_of_blender(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = part("blender_addon.commands.jobs")
+    jobs = lens.commands.jobs
     blender = SimpleNamespace(app=SimpleNamespace(binary_path="/opt/blender"))
     monkeypatch.setattr(jobs, "bpy", blender)
     monkeypatch.setattr(sys, "argv", ["blender", "-b", "room.blend", word, "contact_lens", "check", "--jobs", "2"])
@@ -83,7 +83,7 @@ def test_frames_or_files_are_divided_and_pairs_where_there_are_fewer(
     """If a file is named twice, pairs are divided, not files."""
     expected = [[os.path.abspath(word) if word.startswith("/") else word for word in words] for words in expected]
     paths = [os.path.abspath(f"/{name}") for name in files]
-    assert part("blender_addon.commands.jobs").restrictions(paths, frames, jobs) == expected
+    assert lens.commands.jobs.restrictions(paths, frames, jobs) == expected
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_report_that_cannot_be_written_is_reported_before_anything_is_started(
 def test_a_part_that_dies_ends_no_other(
     end: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    jobs = part("blender_addon.commands.jobs")
+    jobs = lens.commands.jobs
     report = tmp_path / "1.json"
     programs = {
         "1": f"import pathlib, time; time.sleep(1.0); pathlib.Path({str(report)!r}).touch()",
@@ -143,7 +143,7 @@ def test_a_part_that_dies_ends_no_other(
 
 
 def test_a_part_that_hangs_is_ended_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = part("blender_addon.commands.jobs")
+    jobs = lens.commands.jobs
     monkeypatch.setattr(jobs, "GRACE", 0.5)
     hang = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: signal.pause()"
     commands = {"1": ([sys.executable, "-c", hang], "no report")}
@@ -153,7 +153,7 @@ def test_a_part_that_hangs_is_ended_when_the_time_is_up(monkeypatch: pytest.Monk
 
 def test_a_full_disk_names_the_folder_of_temporary_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not the report of a part, which is removed."""
-    jobs, report = part("blender_addon.commands.jobs"), str(tmp_path / "contact_lens-1" / "000001.json")
+    jobs, report = lens.commands.jobs, str(tmp_path / "contact_lens-1" / "000001.json")
     said = [
         f"contact_lens: {report}.partial: No space left on device",
         f"contact_lens: {report}: No space left on device; what was done is in {report}.partial",
@@ -165,7 +165,7 @@ def test_a_full_disk_names_the_folder_of_temporary_files(tmp_path: Path, capsys:
 
 def test_what_a_part_has_started_does_not_hold_its_end_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A script of the file may start a program that goes on, and has the streams of the part."""
-    jobs = part("blender_addon.commands.jobs")
+    jobs = lens.commands.jobs
     monkeypatch.setattr(jobs, "GRACE", 0.5)
     goes_on = f"import os, time\nwhile not os.path.exists({str(tmp_path / 'end')!r}): time.sleep(0.05)"
     goes_on += f"\nopen({str(tmp_path / 'ended')!r}, 'w')"
@@ -183,16 +183,16 @@ def test_what_a_part_has_started_does_not_hold_its_end_up(tmp_path: Path, monkey
 def parts_here(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Parts run in this process, one after the other; a stop in one is one of the run. Those of `dying` die: of their
     partial reports these lines are left, and half of another."""
-    jobs, here = part("blender_addon.commands.jobs"), SimpleNamespace(dying={})
+    jobs, here = lens.commands.jobs, SimpleNamespace(dying={})
 
     def check_parts(commands: Mapping[str, Any], options: Any) -> tuple[Any, list[Any]]:
-        stop, died = part("blender_addon.terminal.interruption").Stop(), []
+        stop, died = lens.terminal.interruption.Stop(), []
         for number, (name, (command, report)) in enumerate(commands.items(), 1):
             with monkeypatch.context() as patch:
                 for module in ("check", "reporting"):
-                    patch.setattr(part(f"blender_addon.commands.{module}"), "is_of_jobs", lambda: True)
+                    patch.setattr(getattr(lens.commands, module), "is_of_jobs", lambda: True)
                 if number in here.dying:
-                    patch.setattr(part("blender_addon.report.files").Partials, "remove", lambda *_: [])
+                    patch.setattr(lens.report.files.Partials, "remove", lambda *_: [])
                 stop._signaled |= run(*command[len(jobs.launch()) :]) == 130
             if number in here.dying:
                 partial = Path(f"{report}.partial")
@@ -238,14 +238,14 @@ def test_a_time_limit_that_ends_pictures_hides_no_bad_file(
     scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All checks were complete then, as in one process."""
-    stop = part("blender_addon.terminal.interruption").Stop(60.0)
-    monkeypatch.setattr(part("blender_addon.terminal.interruption"), "Stop", lambda: stop)
+    stop = lens.terminal.interruption.Stop(60.0)
+    monkeypatch.setattr(lens.terminal.interruption, "Stop", lambda: stop)
 
     def draw(*_: Any, **__: Any) -> bool:
         stop.timed_out = True
         return False
 
-    monkeypatch.setattr(part("blender_addon.commands.merge"), "draw_worst", draw)
+    monkeypatch.setattr(lens.commands.merge, "draw_worst", draw)
     code, _ = reports_of(scene_file.parent, scene_file, scene_file.parent / "none.blend", "--jobs", 2)
     assert (code, "not everything was checked" in capsys.readouterr().err) == (2, False)
 
@@ -254,7 +254,7 @@ def test_a_run_that_is_stopped_leaves_what_was_done(
     scene_file: Path, parts_here: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it leaves is what one process leaves that has done the same, and says which frames are not in it."""
-    scene, left = part("blender_addon.scene.scene_check"), 0
+    scene, left = lens.scene.scene_check, 0
     check = scene.check
 
     def stopped(*arguments: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 from ..schemas import IS_AVAILABLE, junit_faults, read_junit
 from .reports import load_report, run, run_json
-from .scenes import cube, mesh_object, part, save_scene
+from .scenes import cube, lens, mesh_object, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -23,7 +23,7 @@ COUNTS = ("tests", "failures", "errors", "skipped")
 
 @pytest.fixture
 def junit() -> ModuleType:
-    return part("blender_addon.report.junit_report")
+    return lens.report.junit_report
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_what_is_gone_since_the_baseline_has_passed_and_what_was_not_looked_at_i
 
 
 def written(junit: ModuleType, report: Any) -> Element:
-    return read_junit("".join(junit.junit_parts(report, part("blender_addon.report.criteria").Criteria())))
+    return read_junit("".join(junit.junit_parts(report, lens.report.criteria.Criteria())))
 
 
 def test_names_cannot_break_the_xml_and_are_told_apart(scene_file: Path, junit: ModuleType) -> None:

@@ -23,8 +23,8 @@ from .scenes import (
     fresh,
     inspect,
     inspection,
+    lens,
     open_scene,
-    part,
     refresh,
     rigid_body,
     save_scene,
@@ -41,12 +41,12 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 @pytest.fixture
 def session() -> ModuleType:
-    return part("blender_addon.pair.session")
+    return lens.pair.session
 
 
 @pytest.fixture
 def follow() -> ModuleType:
-    return part("blender_addon.live.follow_pair")
+    return lens.live.follow_pair
 
 
 @pytest.fixture
@@ -282,10 +282,10 @@ class Slow:
 
     def __init__(self, b: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
         self.b = b
-        self.follow, self.scene = part("blender_addon.live.follow_pair"), bpy.context.scene
+        self.follow, self.scene = lens.live.follow_pair, bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
         self.begun: list[str] = []
-        inspection, report_progress = part("blender_addon.pair.inspection"), part("core.progress").report_progress
+        inspection, report_progress = lens.pair.inspection, lens.core.progress.report_progress
         honest = inspection.Work._inspection
 
         def slowly(work: object, progress: Callable[[float], bool], stage: Any) -> object:
@@ -298,7 +298,7 @@ class Slow:
         monkeypatch.setattr(self.follow, "clock", lambda: self.now)
         monkeypatch.setattr(self.follow, "QUICK_S", 0.0)
         monkeypatch.setattr(self.follow, "CHEAP_S", 0.0)
-        session = part("blender_addon.pair.session")
+        session = lens.pair.session
         for stage in inspection.Stage:
             session.note_seconds(self.scene, 5.0, stage)
         monkeypatch.setattr(session, "forget_seconds", lambda scene: None)
@@ -423,7 +423,7 @@ def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
         slow.now += 0.125
     assert shown == [slow.follow.PairStatus("Updating", is_pending=True, is_following=True)] * 12, "nothing flashes"
     assert slow.begun == []
-    showing = part("blender_addon.live.viewport")._showing(bpy.context, inspection())
+    showing = lens.live.viewport._showing(bpy.context, inspection())
     assert showing.is_pending
     assert showing.moved[1][0, 3] == pytest.approx(0.36), "the overlay draws it where it is"
     slow.settle()
@@ -563,12 +563,12 @@ def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
 
     crossing = followed(0.25)
     assert crossing.is_depth_pending
-    lines, warnings = part("blender_addon.report.pair_lines"), part("blender_addon.report.pair_warnings").warnings
+    lines, warnings = lens.report.pair_lines, lens.report.pair_warnings.warnings
     assert lines.headline(crossing) == ("Penetrating", "...", "")
     rows = lines.measurements(crossing)
     assert rows[:3] == [("Depth", "...", ""), ("Direction", "...", ""), ("Move B By", "...", "")]
     assert warnings(crossing) == []
-    assert part("blender_addon.draw.overlay_labels").vector_label(crossing) == "..."
+    assert lens.draw.overlay_labels.vector_label(crossing) == "..."
     assert bpy.ops.contact_lens.separate.poll(), "it is inspected first"
     reported = pair_report()
     assert reported["verify"]["ok"]
@@ -740,7 +740,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
         raise MemoryError("no room for 9 GB")
 
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.pair.inspection").Work, "_inspection", fails)
+        patch.setattr(lens.pair.inspection.Work, "_inspection", fails)
         shift(pair[1], 0.25)
         settled()
         assert inspection() is None

@@ -24,8 +24,8 @@ from .scenes import (
     cube,
     fresh,
     instance_of,
+    lens,
     mesh_object,
-    part,
     save_scene,
     sheet,
     torus,
@@ -129,7 +129,7 @@ def edited(path: Path, folder: Path, change: Change, is_sealed: bool = True) -> 
     document = json.loads(path.read_text(encoding="utf-8"))
     change(document)
     if is_sealed:
-        document = part("blender_addon.report.json_report").sealed(document)
+        document = lens.report.json_report.sealed(document)
     target = folder / path.name
     target.write_text(json.dumps(document), encoding="utf-8")
     return target
@@ -196,7 +196,7 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_written(
 def test_a_part_that_is_damaged_or_was_edited_is_refused(command_and_parts: Command, tmp_path: Path) -> None:
     """Whatever it is in it; how the text is laid out is nothing of it."""
     _, parts = command_and_parts
-    merging = part("blender_addon.history.merging")
+    merging = lens.history.merging
     document = load_report(parts[3])
     assert merging.validated("laid out", json.loads(json.dumps(document, indent=1))).name == "laid out"
     for what, changed in mutants(document):
@@ -374,7 +374,7 @@ def test_a_page_says_why_there_are_no_pictures(
         taken.append(path)
         Path(path).write_bytes(b"PNG")
 
-    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", picture)
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", picture)
     page, file = tmp_path / "page.html", parts[0].parent / "a.blend"
 
     def pages_of(parts: list[Path], *options: object) -> str:
@@ -404,5 +404,5 @@ def test_a_page_says_why_there_are_no_pictures(
     def fails(*_: object) -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", fails)
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", fails)
     assert pages_of(parts).count(".blend: ZeroDivisionError: a fault of ours") == 2

@@ -19,7 +19,7 @@ import pytest
 
 from .layouts import Layout
 from .reports import save_report
-from .scenes import cube, inspect, inspection, part, torus
+from .scenes import cube, inspect, inspection, lens, torus
 
 UNITS = {
     "METRIC": ("ADAPTIVE", "KILOMETERS", "METERS", "CENTIMETERS", "MILLIMETERS", "MICROMETERS"),
@@ -33,7 +33,7 @@ ROUNDING = 1e-7
 
 @pytest.fixture
 def units() -> ModuleType:
-    return part("blender_addon.data.units")
+    return lens.data.units
 
 
 def cases(units: ModuleType, number: int = 2_000) -> Iterator[tuple[Any, float, float]]:
@@ -200,7 +200,7 @@ def test_differences_are_told_to_two_digits(units: ModuleType) -> None:
 
 
 def distance(relation: str, signed_distance: float | None, lower: float | None, upper: float | None) -> Any:
-    return part("blender_addon.data.distance").Distance(relation, signed_distance, lower, upper)
+    return lens.data.distance.Distance(relation, signed_distance, lower, upper)
 
 
 @pytest.mark.parametrize(
@@ -234,17 +234,17 @@ def test_an_upper_bound_is_never_shown_as_less_than_it_is(units: ModuleType) -> 
 
 
 def test_every_status_has_words() -> None:
-    assert set(part("blender_addon.report.pair_lines")._STATUSES) == set(map(str, part("core.result").Status))
+    assert set(lens.report.pair_lines._STATUSES) == set(map(str, lens.core.result.Status))
 
 
 def rows(name: str) -> dict[str, str]:
-    return {row.name: row.text for row in getattr(part("blender_addon.report.pair_lines"), name)(inspection())}
+    return {row.name: row.text for row in getattr(lens.report.pair_lines, name)(inspection())}
 
 
 @pytest.mark.usefixtures("empty_scene")
 def test_what_is_copied_of_a_row_has_all_digits() -> None:
     inspect(cube("A"), cube("B", (1.23456789, 0.2, 0.1)))
-    found = {row.name: row.copied for row in part("blender_addon.report.pair_lines").measurements(inspection())}
+    found = {row.name: row.copied for row in lens.report.pair_lines.measurements(inspection())}
     assert found["Depth"] == "0.7654322 m", "rounded up: one moves by it"
     assert found["Direction"] == "[1, 0, 0]"
     assert found["Move B By"] == "[0.7654322, 0, 0]"
@@ -332,14 +332,14 @@ def set_units(system: str, length_unit: str, scale: float) -> None:
 
 def numbers_of_the_pair() -> dict[str, str]:
     """The number of the inspected pair, and where it is shown."""
-    pair_lines, found = part("blender_addon.report.pair_lines"), inspection()
-    report, name = dict(pair_lines.report_lines(found)), part("blender_addon.data.distance").Distance
+    pair_lines, found = lens.report.pair_lines, inspection()
+    report, name = dict(pair_lines.report_lines(found)), lens.data.distance.Distance
     name = name.of_contact(found.contact).name
     return {
         "headline": pair_lines.headline(found).number,
         "measurements": rows("measurements")[name],
         "clipboard": report[name],
-        "label": part("blender_addon.draw.overlay_labels").vector_label(found).removeprefix("gap "),
+        "label": lens.draw.overlay_labels.vector_label(found).removeprefix("gap "),
         "status bar": re.sub(rf".*, {name.lower()} (.*?)(?: \(.*)?$", r"\1", pair_lines.one_line(found)),
     }
 
@@ -348,10 +348,10 @@ def numbers_of_the_clash(folder: Path) -> dict[str, str]:
     """The number of the only clash of the scene, and where it is shown."""
     check = bpy.context.scene.contact_lens_check
     (finding,) = check.findings
-    units = part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal = part("blender_addon.terminal.check_lines")._distance(finding.row(), units)
+    units = lens.data.units.UnitFormat.of_scene(bpy.context.scene)
+    terminal = lens.terminal.check_lines._distance(finding.row(), units)
     return {
-        "list": part("blender_addon.ui.scene_panel")._number(check, finding, units),
+        "list": lens.ui.scene_panel._number(check, finding, units),
         "terminal": re.sub(r"(depth|gap) ", "", terminal).replace("at most", "\N{LESS-THAN OR EQUAL TO}"),
     }
 
@@ -380,7 +380,7 @@ def test_one_pair_has_one_number_everywhere(
 def row_of_the_list(k: int) -> list[str]:
     """What a row of the list shows."""
     check, layout = bpy.context.scene.contact_lens_check, Layout()
-    draw = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.draw_item
+    draw = lens.ui.scene_panel.CONTACT_LENS_UL_findings.draw_item
     draw(SimpleNamespace(), bpy.context, layout, check, check.findings[k], 0, check, "active", k)
     return [text for text in layout.drawn.texts if text]
 
@@ -396,6 +396,6 @@ def test_a_clash_has_the_number_of_its_panel_beside_a_larger_one(
     page = save_report(tmp_path / "out.html", pictures=0)
     for k, (a, b) in enumerate(pairs):
         inspect(a, b)
-        number = part("blender_addon.report.pair_lines").headline(inspection()).number
+        number = lens.report.pair_lines.headline(inspection()).number
         assert row_of_the_list(k) == [a.name, number, b.name]
         assert page.rows[k + 1][2] == f"Depth {number}"

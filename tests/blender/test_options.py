@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .reports import load_report, run, run_json
-from .scenes import collection_of, cube, part, save_scene
+from .scenes import collection_of, cube, lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -32,7 +32,7 @@ def parsed(made: argparse.ArgumentParser, *words: str) -> Any:
     """The options, or None where they are refused."""
     try:
         return made.parse_args(["a", *words])
-    except part("blender_addon.terminal.outcome").UsageError:
+    except lens.terminal.outcome.UsageError:
         return None
 
 
@@ -47,7 +47,7 @@ def alternatives(made: argparse.ArgumentParser, action: argparse.Action) -> list
 
 @pytest.mark.parametrize("command", ["check", "merge", "farm"])
 def test_no_option_that_is_repeated_is_silently_the_last_one(command: str) -> None:
-    made = part(f"blender_addon.commands.{command}").parser(command)
+    made = getattr(lens.commands, command).parser(command)
     for action in made._actions:
         if not action.option_strings or action.dest in ("help", "version"):
             continue

@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import add_object, animate, collection_of, cube, instance_of, mesh_object, open_scene, part, save_scene
+from .scenes import add_object, animate, collection_of, cube, instance_of, lens, mesh_object, open_scene, save_scene
 from .test_scene_faults import checked, texts_of_panel, unchecked
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -240,7 +240,7 @@ def test_a_baseline_of_other_scenes_is_refused(
 
 
 def test_progress_names_the_scene_of_several(room_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress, seen = part("blender_addon.terminal.progress"), []
+    progress, seen = lens.terminal.progress, []
     monkeypatch.setattr(progress.Progress, "show", lambda self, done, details, place: seen.append((done, place)))
     run(room_file, "--scene", "all", "--quiet", "--fail-on", "never")
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

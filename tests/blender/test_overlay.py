@@ -14,10 +14,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import gpu
@@ -25,40 +25,29 @@ import numpy as np
 import pytest
 from gpu_extras.batch import batch_for_shader
 
-from .scenes import mesh_object, part
+from .scenes import lens, mesh_object
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "tests" / "data" / "images"
 SIZE = (480, 320)
 DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
+draw = lens.draw
 
 
-@pytest.fixture(scope="module", autouse=True)
-def parts(addon: ModuleType) -> None:
-    """The installed add-on's modules and names, where the tests below expect them."""
-    global core, overlay, shader, viewport, geometry, forms, labels, label_names, snapshot, view_room, outline
-    global CollisionProxy, Stage, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
-    drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "overlay_names", "picture")
-    others = (
-        "live.viewport",
-        "live.view_room",
-        "geometry.shape_outline",
-        "data.units",
-        "data.preferences",
-        "pair.inspection",
-    )
-    names = [*(f"draw.{name}" for name in drawing), *others]
-    overlay, shader, geometry, forms, labels, label_names, snapshot, viewport, view_room, outline, units, *more = (
-        import_module(f"{addon.__name__}.blender_addon.{name}") for name in names
-    )
-    preferences, inspection = more
-    core = import_module(f"{addon.__name__}.core")
-    CollisionProxy = inspection.CollisionProxy
-    Stage, UnitFormat, ConvexHull, contact = overlay.DrawingStage, units.UnitFormat, core.ConvexHull, core.contact
-    LOOK = preferences.DEFAULT_LOOK
-    STYLE = geometry.Style(LOOK)
-    toggles = [field.name for field in fields(STYLE) if field.name.startswith("show_")]
-    NOTHING = replace(STYLE, **dict.fromkeys(toggles, False))
+def look() -> Any:
+    """Colours and widths as they are at first."""
+    return lens.data.preferences.DEFAULT_LOOK
+
+
+def styled(**changes: object) -> Any:
+    """The style as it is at first, but for these changes."""
+    return draw.overlay_geometry.Style(look(), **changes)
+
+
+def only(**shown: object) -> Any:
+    """A style that shows nothing but this."""
+    toggles = [field.name for field in fields(styled()) if field.name.startswith("show_")]
+    return styled(**dict.fromkeys(toggles, False) | shown)
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,7 @@ class Proxy:
     fit: object = None
 
     def is_the_mesh(self, resolution: float) -> bool:
-        return CollisionProxy.is_the_mesh(self, resolution)
+        return lens.pair.inspection.CollisionProxy.is_the_mesh(self, resolution)
 
 
 ITSELF = Proxy("MESH")
@@ -81,11 +70,11 @@ class Pair:
     """What the overlay reads of an inspection."""
 
     contact: object
-    shape_a: ConvexHull
-    shape_b: ConvexHull
+    shape_a: Any
+    shape_b: Any
     name_a: str = "Left"
     name_b: str = "Right"
-    units: UnitFormat | None = None
+    units: Any = None
     proxy_a: object = Proxy()
     proxy_b: object = Proxy()
     resolution: float = 1e-6
@@ -94,8 +83,8 @@ class Pair:
 
 def pair(a: object, b: object) -> Pair:
     """Two shapes, or the hulls of two sets of points, and their contact."""
-    a, b = (ConvexHull(each) if isinstance(each, np.ndarray) else each for each in (a, b))
-    return Pair(contact(a, b), a, b, units=UnitFormat())
+    a, b = (lens.core.ConvexHull(each) if isinstance(each, np.ndarray) else each for each in (a, b))
+    return Pair(lens.core.contact(a, b), a, b, units=lens.data.units.UnitFormat())
 
 
 def box(center=(0.0, 0.0, 0.0), size=(2.0, 2.0, 2.0), turn=(0.0, 0.0, 0.0)) -> np.ndarray:
@@ -122,19 +111,23 @@ PAIRS = {
 
 
 def view_of(p: Pair) -> tuple[np.ndarray, np.ndarray]:
-    return snapshot.camera(p, SIZE[0] / SIZE[1])
+    return draw.picture.camera(p, SIZE[0] / SIZE[1])
 
 
-def notes_of(p: Pair, style: object = None, view=None, size=SIZE, **more) -> labels.Annotations:
+def notes_of(p: Pair, style: object = None, view=None, size=SIZE, **more) -> Any:
     view_matrix, projection = view or view_of(p)
-    return labels.annotate(p, style or STYLE, view_matrix, projection, size, overlay.measure, **more)
+    return draw.overlay_labels.annotate(
+        p, style or styled(), view_matrix, projection, size, draw.overlay.measure, **more
+    )
 
 
 def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
     """The glyphs of a layer, of which `start` and `end` are in the world."""
-    (found,) = [layer.glyphs.copy() for layer in geometry.layers(p, style or STYLE) if layer.name == name]
+    (found,) = [
+        layer.glyphs.copy() for layer in draw.overlay_geometry.layers(p, style or styled()) if layer.name == name
+    ]
     for end in ("start", "end"):
-        found[end] += geometry.origin(p)
+        found[end] += draw.overlay_geometry.origin(p)
     return found
 
 
@@ -143,7 +136,7 @@ def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
 
 def projected(points: object, view: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The pixels at which points are seen, and which of them are ahead."""
-    return labels.project(np.array(points), view[1] @ view[0], SIZE)
+    return draw.overlay_labels.project(np.array(points), view[1] @ view[0], SIZE)
 
 
 @pytest.mark.parametrize("name", ["corner_in_face", "face_on_face", "edge_on_edge", "inside", "crossing_meshes"])
@@ -158,43 +151,43 @@ def test_the_arrow_goes_from_the_contact_center_in_true_length(name):
 def test_the_contact_center_is_marked_by_a_disc_among_the_corners(name):
     p = (PAIRS | OTHERS)[name]()
     (disc,) = layer_named(p, "center").reshape(-1, 6)
-    assert (disc["form"][:, 0] == forms.DISC).all()
+    assert (disc["form"][:, 0] == draw.glyphs.DISC).all()
     assert np.allclose(disc["start"], p.contact.center, rtol=0.0, atol=1e-6)
     assert name == "crossing_meshes" or len(layer_named(p, "corners")) >= 2 * 6
-    assert np.array_equal(geometry.origin(p), p.contact.center)
+    assert np.array_equal(draw.overlay_geometry.origin(p), p.contact.center)
 
 
 def test_a_separated_pair_has_a_gap_line_and_neither_region_nor_arrow():
     p = PAIRS["gap"]()
     line = layer_named(p, "gap")[0]
     assert np.allclose([line["start"], line["end"]], [p.contact.point_on_a, p.contact.point_on_b], atol=1e-6)
-    assert {layer.name for layer in geometry.layers(p, STYLE)} == {"outline a", "outline b", "gap"}
+    assert {layer.name for layer in draw.overlay_geometry.layers(p, styled())} == {"outline a", "outline b", "gap"}
 
 
 def test_a_box_has_twelve_edges_and_only_the_outline_of_b_is_dashed():
     a, b = (layer_named(PAIRS["corner_in_face"](), f"outline {side}")["form"] for side in "ab")
     assert len(a) == len(b) == 12 * 6
-    assert (a[:, [0, 3]] == (forms.STROKE, 0.0)).all()
+    assert (a[:, [0, 3]] == (draw.glyphs.STROKE, 0.0)).all()
     assert (b[:, 3] > 0.0).all()
 
 
 def test_witness_points_are_round_on_a_and_square_on_b():
     p = PAIRS["corner_in_face"]()
-    glyphs = layer_named(p, "witness", replace(STYLE, show_witness=True))
-    for form, point in (forms.DISC, p.contact.point_on_a), (forms.SQUARE, p.contact.point_on_b):
+    glyphs = layer_named(p, "witness", styled(show_witness=True))
+    for form, point in (draw.glyphs.DISC, p.contact.point_on_a), (draw.glyphs.SQUARE, p.contact.point_on_b):
         assert np.allclose(glyphs["start"][glyphs["form"][:, 0] == form], point, atol=1e-6)
 
 
 def test_equally_good_ways_out_are_drawn_without_the_chosen_one():
     p = PAIRS["inside"]()
     assert len(p.contact.ties) > 1
-    ties = layer_named(p, "ties", replace(STYLE, show_ties=True))
+    ties = layer_named(p, "ties", styled(show_ties=True))
     assert len(ties) == (len(p.contact.ties) - 1) * len(layer_named(p, "vector"))
 
 
 def test_a_toggle_takes_its_own_layers_away_and_no_other():
-    p, full = PAIRS["inside"](), replace(STYLE, show_witness=True, show_ties=True)
-    everything = {layer.name for layer in geometry.layers(p, full)}
+    p, full = PAIRS["inside"](), styled(show_witness=True, show_ties=True)
+    everything = {layer.name for layer in draw.overlay_geometry.layers(p, full)}
     for toggle, gone in {
         "show_hulls": {"outline a", "outline b"},
         "show_region": {"region", "region border"},
@@ -203,7 +196,7 @@ def test_a_toggle_takes_its_own_layers_away_and_no_other():
         "show_vector": {"vector"},
         "show_ties": {"ties"},
     }.items():
-        left = {layer.name for layer in geometry.layers(p, replace(full, **{toggle: False}))}
+        left = {layer.name for layer in draw.overlay_geometry.layers(p, replace(full, **{toggle: False}))}
         assert (gone <= everything, left) == (True, everything - gone), toggle
 
 
@@ -211,7 +204,7 @@ def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
     extents = []
     for place in np.zeros(3), np.array([1e6, -2e6, 5e5]):
         p = pair(box() + place, box((1.6, -0.4, 0.7), (1.6,) * 3, (32, 28, 40)) + place)
-        (glyphs,) = [layer.glyphs for layer in geometry.layers(p, STYLE) if layer.name == "outline b"]
+        (glyphs,) = [layer.glyphs for layer in draw.overlay_geometry.layers(p, styled()) if layer.name == "outline b"]
         extents.append(np.ptp(glyphs["start"], axis=0))
     assert np.allclose(*extents, atol=1e-6)
 
@@ -220,14 +213,14 @@ def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
 
 
 def test_the_label_tells_the_length_in_the_scene_s_units():
-    p = replace(PAIRS["gap"](), units=UnitFormat("METRIC", 1.0, "CENTIMETERS"))
+    p = replace(PAIRS["gap"](), units=lens.data.units.UnitFormat("METRIC", 1.0, "CENTIMETERS"))
     assert [text.text for text in notes_of(p).texts] == ["gap 42.7 cm", "A  Left", "B  Right"]
-    deep = replace(PAIRS["face_on_face"](), units=UnitFormat("METRIC", 1.0, "MILLIMETERS"))
+    deep = replace(PAIRS["face_on_face"](), units=lens.data.units.UnitFormat("METRIC", 1.0, "MILLIMETERS"))
     assert notes_of(deep).texts[0].text == "100 mm"
 
 
 def test_long_names_lose_their_middle():
-    p = replace(PAIRS["gap"](), name_a="Beam.Y.Level.07.North.07", name_b="N" * label_names.MOST_LETTERS)
+    p = replace(PAIRS["gap"](), name_a="Beam.Y.Level.07.North.07", name_b="N" * draw.overlay_names.MOST_LETTERS)
     _, a, b = (text.text for text in notes_of(p).texts)
     assert a == "A  Beam.Y.Lev\N{HORIZONTAL ELLIPSIS}.North.07"
     assert b == f"B  {p.name_b}"
@@ -235,13 +228,13 @@ def test_long_names_lose_their_middle():
 
 def test_a_stale_result_says_so():
     p = PAIRS["corner_in_face"]()
-    notes = notes_of(p, showing=geometry.Showing(is_stale=True))
-    assert notes.texts[0].text == f"{labels.vector_label(p)} (out of date)"
+    notes = notes_of(p, showing=draw.overlay_geometry.Showing(is_stale=True))
+    assert notes.texts[0].text == f"{draw.overlay_labels.vector_label(p)} (out of date)"
 
 
-def name_dots(notes: labels.Annotations, color: tuple[float, ...]) -> np.ndarray:
+def name_dots(notes: Any, color: tuple[float, ...]) -> np.ndarray:
     """The pixels (n, 2) that the name in a color points at."""
-    marks = notes.marks[notes.marks["form"][:, 0] == forms.DISC]
+    marks = notes.marks[notes.marks["form"][:, 0] == draw.glyphs.DISC]
     return np.unique(marks["start"][(marks["color"] == np.float32(color)).all(axis=1), :2], axis=0)
 
 
@@ -249,18 +242,20 @@ def test_a_result_on_its_way_is_three_dots_and_the_names_are_where_the_objects_a
     p, step = PAIRS["corner_in_face"](), np.eye(4)
     step[:3, 3] = (-1.2, 0.5, 0.4)
     then, now = (
-        notes_of(p, showing=geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None))
+        notes_of(
+            p, showing=draw.overlay_geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None)
+        )
         for pending in (False, True)
     )
-    assert (then.texts[0].text, now.texts[0].text) == (labels.vector_label(p), "...")
+    assert (then.texts[0].text, now.texts[0].text) == (draw.overlay_labels.vector_label(p), "...")
     view, projection, size = (*view_of(p), SIZE)
     middle = now.texts[0].x, now.texts[0].y
-    moved = labels.project(geometry.origin(p) + 0.5 * step[:3, 3], projection @ view, size)[0]
+    moved = draw.overlay_labels.project(draw.overlay_geometry.origin(p) + 0.5 * step[:3, 3], projection @ view, size)[0]
     assert np.linalg.norm(moved - middle) < 80.0, "between them"
-    assert not (now.marks["color"] == np.float32(LOOK.color_vector)).all(axis=1).any()
+    assert not (now.marks["color"] == np.float32(look().color_vector)).all(axis=1).any()
     eye = np.linalg.inv(view_of(p)[0])[:3, 3]
-    (pixel,) = name_dots(now, LOOK.color_b)
-    assert entered(ConvexHull(p.shape_b.vertices + step[:3, 3]), eye, sight_line(pixel, view_of(p))) < np.inf
+    (pixel,) = name_dots(now, look().color_b)
+    assert entered(lens.core.ConvexHull(p.shape_b.vertices + step[:3, 3]), eye, sight_line(pixel, view_of(p))) < np.inf
 
 
 def views_around(p: Pair) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -268,12 +263,12 @@ def views_around(p: Pair) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     view_matrix, projection = view_of(p)
     rng = np.random.default_rng(7)
     for _ in range(20):
-        turned = view_matrix @ np.array(snapshot.Matrix.Rotation(rng.uniform(0.0, 2.0 * np.pi), 4, "Z"))
+        turned = view_matrix @ np.array(draw.picture.Matrix.Rotation(rng.uniform(0.0, 2.0 * np.pi), 4, "Z"))
         turned[:3, 3] += rng.uniform(-1.0, 1.0, 3)
         yield turned, projection
 
 
-def overlap(a: labels.Box, b: labels.Box) -> bool:
+def overlap(a: Any, b: Any) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
@@ -282,7 +277,7 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
     p = PAIRS[name]()
     # As if a toolbar, a sidebar and a header were there, Blender's text and gizmo, and the panel of an operator.
     taken = ((30.0, 230.0, 190.0, 290.0), (310.0, 150.0, 400.0, 290.0), (30.0, 0.0, 130.0, 40.0))
-    room = labels.LabelRoom((30.0, 0.0, 400.0, 290.0), taken)
+    room = draw.overlay_labels.LabelRoom((30.0, 0.0, 400.0, 290.0), taken)
     labels_seen = 0
     for view in views_around(p):
         notes = notes_of(p, view=view, room=room)
@@ -291,9 +286,11 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
             assert room.free[0] <= left < right <= room.free[2]
             assert room.free[1] <= bottom < top <= room.free[3]
             assert not any(overlap(area, other) for other in (*notes.boxes[:i], *taken))
-        ends, _ = projected(geometry.vector_ends(p.contact), view)
+        ends, _ = projected(draw.overlay_geometry.vector_ends(p.contact), view)
         along = ends[0] + np.linspace(0.0, 1.0, 50)[:, None] * (ends[1] - ends[0])
-        labelled = [b for b, t in zip(notes.boxes, notes.texts, strict=True) if t.text == labels.vector_label(p)]
+        labelled = [
+            b for b, t in zip(notes.boxes, notes.texts, strict=True) if t.text == draw.overlay_labels.vector_label(p)
+        ]
         labels_seen += len(labelled)
         for area in labelled:
             assert not ((along > area[:2]).all(axis=1) & (along < area[2:]).all(axis=1)).any()
@@ -301,26 +298,30 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
 
 
 def test_a_label_far_from_its_arrow_has_a_line_to_it():
-    p, style = PAIRS["inside"](), replace(NOTHING, show_vector=True, show_labels=True)
-    ends, _ = projected(geometry.vector_ends(p.contact), view_of(p))
+    p, style = PAIRS["inside"](), only(show_vector=True, show_labels=True)
+    ends, _ = projected(draw.overlay_geometry.vector_ends(p.contact), view_of(p))
     x, y = ends.mean(axis=0)
     for half, count in (0.0, 0), (90.0, 1):
-        room = labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
-        is_line = (notes_of(p, style, room=room).marks["color"] == np.float32(LOOK.color_vector)).all(axis=1)
-        assert is_line.sum() == count * len(forms.QUAD)
+        room = draw.overlay_labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
+        is_line = (notes_of(p, style, room=room).marks["color"] == np.float32(look().color_vector)).all(axis=1)
+        assert is_line.sum() == count * len(draw.glyphs.QUAD)
 
 
 def test_an_object_that_is_out_of_view_is_not_named():
     p = pair(box(), box((2.4, 0.0, 0.0), (0.6, 0.6, 0.6)))
     pixels, _ = projected(p.shape_b.vertices, view_of(p))
-    beside = labels.LabelRoom((0.0, 0.0, float(pixels[:, 0].min()) - 1.0, 320.0))
+    beside = draw.overlay_labels.LabelRoom((0.0, 0.0, float(pixels[:, 0].min()) - 1.0, 320.0))
     assert "B  Right" in [text.text for text in notes_of(p).texts]
     assert [text.text for text in notes_of(p, room=beside).texts if "gap" not in text.text] == ["A  Left"]
 
 
 def test_a_view_without_room_has_no_labels():
-    p, full = PAIRS["gap"](), labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((0.0, 0.0, 480.0, 320.0),))
-    for room in (labels.LabelRoom((200.0, 100.0, 230.0, 300.0)), labels.LabelRoom((100.0, 100.0, 400.0, 110.0)), full):
+    p, full = PAIRS["gap"](), draw.overlay_labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((0.0, 0.0, 480.0, 320.0),))
+    for room in (
+        draw.overlay_labels.LabelRoom((200.0, 100.0, 230.0, 300.0)),
+        draw.overlay_labels.LabelRoom((100.0, 100.0, 400.0, 110.0)),
+        full,
+    ):
         assert not notes_of(p, room=room).texts
 
 
@@ -340,14 +341,14 @@ def test_what_blender_draws_into_a_view_leaves_a_rectangle_and_floating_boxes(se
         ("BOTTOM", (0.0, 0.0, width, bottom)),
         ("FLOAT", (10.0, 10.0, 60.0, 40.0)),
     ]
-    free, floating = view_room.cut(view, regions)
+    free, floating = lens.live.view_room.cut(view, regions)
     assert free == (0.0 if outside else left, bottom, width - right, height - top)
     assert floating == [(10.0, 10.0, 60.0, 40.0)]
     for area in (area for alignment, area in regions if alignment != "FLOAT"):
         assert not overlap(free, area)
-    assert view_room.cut(view, [])[0] == view
-    assert view_room.cut(view, [("RIGHT", view)])[0] == view, "a region without room is not drawn"
-    crowded = view_room.cut(
+    assert lens.live.view_room.cut(view, [])[0] == view
+    assert lens.live.view_room.cut(view, [("RIGHT", view)])[0] == view, "a region without room is not drawn"
+    crowded = lens.live.view_room.cut(
         view, [("LEFT", (0.0, 0.0, 0.6 * width, height)), ("RIGHT", (0.5 * width, 0.0, width, height))]
     )
     assert crowded[0][0] >= crowded[0][2], "nothing is left"
@@ -358,23 +359,23 @@ def test_an_arrow_too_short_to_see_is_continued_in_a_lighter_color():
     ends, _ = projected([p.contact.center, p.contact.center + p.contact.mtv], view)
     assert np.linalg.norm(ends[0] - ends[1]) < 1.0
     notes = notes_of(p, view=view)
-    (head,) = np.unique(notes.marks[notes.marks["form"][:, 0] == forms.HEAD][["start", "end", "color"]])
+    (head,) = np.unique(notes.marks[notes.marks["form"][:, 0] == draw.glyphs.HEAD][["start", "end", "color"]])
     further, _ = projected([p.contact.center + p.contact.normal], view)
     length, direction = np.linalg.norm((head["end"] - head["start"])[:2]), (further - ends[0])[0]
     assert head["start"][:2] == pytest.approx(ends[0], abs=0.1)
-    assert 0.7 * labels.SIZES.least_arrow < length < 1.3 * labels.SIZES.least_arrow
+    assert 0.7 * draw.overlay_labels.SIZES.least_arrow < length < 1.3 * draw.overlay_labels.SIZES.least_arrow
     assert (head["end"] - head["start"])[:2] @ direction == pytest.approx(length * np.linalg.norm(direction), rel=1e-3)
-    assert (head["color"][:3] > LOOK.color_vector[:3]).all()
+    assert (head["color"][:3] > look().color_vector[:3]).all()
     assert notes.texts[0].text == "0.0005 m"
-    assert forms.HEAD not in notes_of(PAIRS["inside"]()).marks["form"][:, 0], "that one is long enough"
+    assert draw.glyphs.HEAD not in notes_of(PAIRS["inside"]()).marks["form"][:, 0], "that one is long enough"
 
 
 def test_an_arrow_seen_from_its_end_gets_a_ring():
     p, (_, projection) = PAIRS["shallow"](), view_of(PAIRS["shallow"]())
     above = np.eye(4)
     above[:3, 3] = -p.contact.center - (0.0, 0.0, 5.0)  # the arrow goes up
-    assert forms.RING in notes_of(p, view=(above, projection)).marks["form"][:, 0]
-    assert forms.RING not in notes_of(p).marks["form"][:, 0]
+    assert draw.glyphs.RING in notes_of(p, view=(above, projection)).marks["form"][:, 0]
+    assert draw.glyphs.RING not in notes_of(p).marks["form"][:, 0]
 
 
 def view_3d() -> dict[str, object]:
@@ -391,11 +392,11 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
     shown = {(space.overlay, "show_text"): 0, (space.overlay, "show_stats"): 0, (space, "show_gizmo"): 0}
     before = {(owner, name): getattr(owner, name) for owner, name in shown}
 
-    def room(*on: str) -> labels.LabelRoom:
+    def room(*on: str) -> Any:
         for owner, name in shown:
             setattr(owner, name, name in on)
         with bpy.context.temp_override(**context):
-            return view_room.room_of(bpy.context)
+            return lens.live.view_room.room_of(bpy.context)
 
     try:
         assert room().taken == ()
@@ -423,23 +424,22 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
 
 
 def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypatch):
-    drawn = {}
-    follow = import_module(f"{viewport.__package__}.follow_pair")
-    monkeypatch.setattr(viewport.session, "current", lambda context: "the result")
+    drawn, follow, stage = {}, lens.live.follow_pair, draw.overlay.DrawingStage
+    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: "the result")
     monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus("Up to date"))
 
-    def draw(*given: object) -> None:
+    def record(*given: object) -> None:
         arguments = of_draw.bind(*given).arguments
         drawn[arguments["part"]] = tuple(arguments[name] for name in ("inspection", "size", "room"))
 
-    of_draw = signature(overlay.draw)
-    monkeypatch.setattr(viewport.overlay, "draw", draw)
+    of_draw = signature(draw.overlay.draw)
+    monkeypatch.setattr(lens.live.viewport.overlay, "draw", record)
     with bpy.context.temp_override(**view_3d()):
-        for part in Stage.WORLD, Stage.LABELS:
-            viewport._draw_current(bpy.context, part)
-        room = view_room.room_of(bpy.context)
+        for part in stage.WORLD, stage.LABELS:
+            lens.live.viewport._draw_current(bpy.context, part)
+        room = lens.live.view_room.room_of(bpy.context)
         size = bpy.context.region.width, bpy.context.region.height
-    assert drawn == {Stage.WORLD: ("the result", size, None), Stage.LABELS: ("the result", size, room)}
+    assert drawn == {stage.WORLD: ("the result", size, None), stage.LABELS: ("the result", size, room)}
 
 
 def test_a_name_is_not_written_on_the_other_object():
@@ -447,7 +447,7 @@ def test_a_name_is_not_written_on_the_other_object():
     p = pair(box(size=(2.0, 2.0, 1.0)), box((0.0, 0.0, 1.0), (1.2, 1.2, 4.6)))
     view = view_of(p)
     nut, _ = projected(p.shape_a.vertices, view)
-    notes = notes_of(p, view=view, room=labels.LabelRoom((0.0, 0.0, 480.0, float(nut[:, 1].max()))))
+    notes = notes_of(p, view=view, room=draw.overlay_labels.LabelRoom((0.0, 0.0, 480.0, float(nut[:, 1].max()))))
     (name,) = [area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "B  Right"]
     eye = np.linalg.inv(view[0])[:3, 3]
     inner = np.array(name) + (2.0, 2.0, -2.0, -2.0)
@@ -461,7 +461,7 @@ def test_names_point_at_their_own_object_where_it_is_seen(name):
     for view in views_around(p):
         eye = np.linalg.inv(view[0])[:3, 3]
         notes = notes_of(p, view=view)
-        for color, own, other in (LOOK.color_a, p.shape_a, p.shape_b), (LOOK.color_b, p.shape_b, p.shape_a):
+        for color, own, other in (look().color_a, p.shape_a, p.shape_b), (look().color_b, p.shape_b, p.shape_a):
             for pixel in name_dots(notes, color):
                 ray = sight_line(pixel, view)
                 assert entered(own, eye, ray) < np.inf
@@ -472,9 +472,9 @@ def test_leaders_of_names_do_not_cross_the_arrow():
     p, crossed = PAIRS["inside"](), []
     for view in views_around(p):
         marks = notes_of(p, view=view).marks
-        (tail, tip), _ = projected(geometry.vector_ends(p.contact), view)
-        for color in LOOK.color_a, LOOK.color_b:
-            is_leader = (marks["form"][:, 0] == forms.STROKE) & (marks["color"] == np.float32(color)).all(axis=1)
+        (tail, tip), _ = projected(draw.overlay_geometry.vector_ends(p.contact), view)
+        for color in look().color_a, look().color_b:
+            is_leader = (marks["form"][:, 0] == draw.glyphs.STROKE) & (marks["color"] == np.float32(color)).all(axis=1)
             for leader in np.unique(marks[is_leader][["start", "end"]]):
                 start, end = leader["start"][:2].astype(float), leader["end"][:2].astype(float)
                 along = np.linalg.solve(np.stack([tip - tail, start - end], axis=1), start - tail)
@@ -490,7 +490,7 @@ def sight_line(pixel: np.ndarray, view: tuple[np.ndarray, np.ndarray]) -> np.nda
     return clip[:3] / clip[3] - np.linalg.inv(view[0])[:3, 3]
 
 
-def entered(hull: ConvexHull, eye: np.ndarray, ray: np.ndarray) -> float:
+def entered(hull: Any, eye: np.ndarray, ray: np.ndarray) -> float:
     """How far along a ray it enters a hull, in lengths of the ray; infinite where it does not."""
     heights = np.array(
         [hull.vertices[facet[0]] @ normal for facet, normal in zip(hull.facets, hull.normals, strict=True)]
@@ -501,11 +501,11 @@ def entered(hull: ConvexHull, eye: np.ndarray, ray: np.ndarray) -> float:
 
 
 def test_labels_stay_beside_the_contact_while_the_view_turns_slowly():
-    p, kept = PAIRS["corner_in_face"](), import_module(labels.__name__.replace("overlay_labels", "label_sheet")).Kept()
+    p, kept = PAIRS["corner_in_face"](), draw.label_sheet.Kept()
     view_matrix, projection = view_of(p)
     before, jumps = None, []
     for angle in np.radians(np.arange(0.0, 60.0, 1.5)):
-        view = (view_matrix @ np.array(snapshot.Matrix.Rotation(angle, 4, "Z")), projection)
+        view = (view_matrix @ np.array(draw.picture.Matrix.Rotation(angle, 4, "Z")), projection)
         boxes = np.array(notes_of(p, view=view, kept=kept).boxes)
         middle, _ = projected([p.contact.center], view)
         places = boxes[:, :2] - middle
@@ -522,17 +522,17 @@ def test_labels_stay_beside_the_contact_while_the_view_turns_slowly():
 @pytest.fixture(scope="module")
 def graphics() -> None:
     """A GPU; without a driver these tests fail and say which packages bring one."""
-    snapshot.start_gpu()
+    draw.picture.start_gpu()
 
 
-def draw_solid(hull: ConvexHull, matrix: np.ndarray) -> None:
+def draw_solid(hull: Any, matrix: np.ndarray) -> None:
     """The hull as grey faces that write depth: something to be in front of and behind."""
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.depth_mask_set(True)
     with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
-        gpu.matrix.load_matrix(snapshot.Matrix.Identity(4))
-        gpu.matrix.load_projection_matrix(snapshot.Matrix(matrix.tolist()))
+        gpu.matrix.load_matrix(draw.picture.Matrix.Identity(4))
+        gpu.matrix.load_projection_matrix(draw.picture.Matrix(matrix.tolist()))
         for facet, normal in zip(hull.facets, hull.normals, strict=True):
             corners = hull.vertices[facet].astype(np.float32)
             fan = np.array([(0, i, i + 1) for i in range(1, len(corners) - 1)], dtype=np.int32)
@@ -555,9 +555,11 @@ def picture(
             gpu.state.active_framebuffer_get().clear(color=(*background, 1.0), depth=1.0)
             for shape in (p.shape_a, p.shape_b) if solid else ():
                 for piece in getattr(shape, "pieces", (shape,)):
-                    draw_solid(snapshot.stand_in(piece), projection @ view_matrix)
-            overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, part or Stage.ALL, **more)
-            return snapshot.read_pixels(*SIZE)
+                    draw_solid(draw.picture.stand_in(piece), projection @ view_matrix)
+            draw.overlay.draw(
+                p, style or styled(), view_matrix, projection, SIZE, part or draw.overlay.DrawingStage.ALL, **more
+            )
+            return draw.picture.read_pixels(*SIZE)
     finally:
         offscreen.free()
 
@@ -588,7 +590,7 @@ def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
     """Compare with the stored picture: at most 3 of 1000 pixels may differ by more than 16 of 255 in a channel."""
     path = PICTURES / f"{name}.png"
     if os.environ.get("CONTACT_LENS_WRITE_PICTURES"):
-        snapshot.write_png(str(path), pixels)
+        draw.picture.write_png(str(path), pixels)
     reference = read_png(path)
     assert reference.shape == pixels.shape
     different = changed_by(reference, pixels, 16)
@@ -597,47 +599,51 @@ def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
         different[rows, max(0, int(left) - 2) : int(right) + 3] = False
     if different.mean() > 0.003:
         actual = ROOT / "build" / "pictures" / f"{name}.png"
-        snapshot.write_png(str(actual), pixels)
+        draw.picture.write_png(str(actual), pixels)
         pytest.fail(f"{different.sum()} pixels of {name} differ from the stored picture; see {actual}")
 
 
 def found_of(a: object, b: object) -> Pair:
-    finding = import_module(f"{overlay.__package__[:-5]}.pair.pair_contact")
-    return Pair(finding.find(a, b, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
+    return Pair(
+        lens.pair.pair_contact.find(a, b, (None, None), "auto", 0.0, 1e-5), a, b, units=lens.data.units.UnitFormat()
+    )
 
 
 def peg_in_a_fork() -> Pair:
     bars = [box(size=(3, 1, 1)), box((1.0, 0.0, 1.5), (1, 1, 2)), box((-1.0, 0.0, 1.5), (1, 1, 2))]
-    fork = core.Compound([ConvexHull(bar) for bar in bars])
-    return found_of(fork, ConvexHull(box((0.15, 0.1, 1.2), (0.9, 2.0, 1.6), (0, 0, 12))))
+    fork = lens.core.Compound([lens.core.ConvexHull(bar) for bar in bars])
+    return found_of(fork, lens.core.ConvexHull(box((0.15, 0.1, 1.2), (0.9, 2.0, 1.6), (0, 0, 12))))
 
 
 OTHERS = {
     "capsule_and_cylinder": lambda: pair(
-        core.Capsule((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), 0.7), core.Cylinder((0.5, -0.3, 0.4), (3.0, 0.4, 0.8), 0.6)
+        lens.core.Capsule((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), 0.7),
+        lens.core.Cylinder((0.5, -0.3, 0.4), (3.0, 0.4, 0.8), 0.6),
     ),
-    "cone_and_sphere": lambda: pair(core.Cone((0, 0, -1), (0, 0, 1.5), 1.0), core.Sphere((1.1, 0.2, 0.2), 0.7)),
+    "cone_and_sphere": lambda: pair(
+        lens.core.Cone((0, 0, -1), (0, 0, 1.5), 1.0), lens.core.Sphere((1.1, 0.2, 0.2), 0.7)
+    ),
     "peg_in_a_fork": peg_in_a_fork,
     "crossing_meshes": lambda: found_of(mesh_of(box()), mesh_of(box((0.9, 0.3, 0.6), (1.5, 1.2, 1.2), (30, 10, 20)))),
 }
 
 
 def mesh_of(corners: np.ndarray) -> object:
-    hull = ConvexHull(corners)
+    hull = lens.core.ConvexHull(corners)
     fans = [(f[0], f[k], f[k + 1]) for f in hull.facets for k in range(1, len(f) - 1)]
-    return core.Mesh(hull.vertices, np.array(fans))
+    return lens.core.Mesh(hull.vertices, np.array(fans))
 
 
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_other_shapes_look_as_stored(graphics, name):
     # Without labels: where these are put depends on the widths of letters, which differ between versions of Blender.
-    assert_looks_like(f"{name}_dark", picture(OTHERS[name](), replace(STYLE, show_labels=False)))
+    assert_looks_like(f"{name}_dark", picture(OTHERS[name](), styled(show_labels=False)))
 
 
 @pytest.fixture
 def even_letters(monkeypatch) -> None:
     """All letters count as equally wide: they differ between versions of Blender, and with them where labels are."""
-    monkeypatch.setattr(overlay, "measure", lambda text, size: (0.55 * size * len(text), size))
+    monkeypatch.setattr(draw.overlay, "measure", lambda text, size: (0.55 * size * len(text), size))
 
 
 @pytest.mark.parametrize("background", ["dark", "light"])
@@ -645,7 +651,7 @@ def even_letters(monkeypatch) -> None:
 def test_the_overlay_looks_as_stored(graphics, name, background):
     # Without labels: where they are put depends on rounding, and on the widths of letters, which differ with Blender.
     ground = DARK if background == "dark" else LIGHT
-    assert_looks_like(f"{name}_{background}", picture(PAIRS[name](), replace(STYLE, show_labels=False), ground))
+    assert_looks_like(f"{name}_{background}", picture(PAIRS[name](), styled(show_labels=False), ground))
 
 
 @pytest.mark.parametrize(
@@ -663,29 +669,29 @@ def test_the_overlay_looks_as_stored(graphics, name, background):
 )
 def test_every_element_lights_pixels_of_its_colour_and_none_when_it_is_off(graphics, name, toggle, color, least):
     p, black = PAIRS[name](), (0.0, 0.0, 0.0)
-    pixels = picture(p, replace(NOTHING, **{toggle: True}), background=black, solid=False)
-    assert lit(pixels, getattr(LOOK, color)) >= least
-    assert name != "gap" or lit(pixels, LOOK.color_vector) == 0
-    assert not picture(p, NOTHING, background=black, solid=False).any()
+    pixels = picture(p, only(**{toggle: True}), background=black, solid=False)
+    assert lit(pixels, getattr(look(), color)) >= least
+    assert name != "gap" or lit(pixels, look().color_vector) == 0
+    assert not picture(p, only(), background=black, solid=False).any()
 
 
 def test_the_arrow_is_as_long_as_the_projected_vector(graphics):
     p = PAIRS["inside"]()
-    pixels = picture(p, replace(NOTHING, show_vector=True), background=(0.0, 0.0, 0.0), solid=False)
+    pixels = picture(p, only(show_vector=True), background=(0.0, 0.0, 0.0), solid=False)
     (start, end), _ = projected([p.contact.center, p.contact.center + p.contact.mtv], view_of(p))
-    rows, columns = np.nonzero(is_lit(pixels, LOOK.color_vector, 59))
+    rows, columns = np.nonzero(is_lit(pixels, look().color_vector, 59))
     drawn = np.stack([columns + 0.5, SIZE[1] - rows - 0.5], axis=1)
     length = np.linalg.norm(end - start)
     along = (drawn - start) @ (end - start) / length
     # The last three pixels of the tip are thinner than a pixel and blend with what is behind.
     assert along.max() == pytest.approx(length - 1.5, abs=1.5)
-    assert along.min() == pytest.approx(-0.5 * geometry.SIZES.vector * LOOK.line_width, abs=1.5)
+    assert along.min() == pytest.approx(-0.5 * draw.overlay_geometry.SIZES.vector * look().line_width, abs=1.5)
 
 
 def test_a_region_inside_both_shapes_is_seen(graphics):
     """The contact region of two solids is always inside them: drawn only in front it would never be seen."""
     p = PAIRS["face_on_face"]()
-    with_region, without = picture(p, replace(NOTHING, show_region=True)), picture(p, NOTHING)
+    with_region, without = picture(p, only(show_region=True)), picture(p, only())
     changed = changed_by(with_region, without, 20)
     assert changed.sum() > 1500
     gain = (with_region.astype(int) - without)[changed]
@@ -694,12 +700,12 @@ def test_a_region_inside_both_shapes_is_seen(graphics):
 
 def test_hull_edges_behind_are_dim_and_in_front_are_bright(graphics):
     p = PAIRS["inside"]()  # the hull of B is wholly behind the faces of A
-    style = replace(NOTHING, show_hulls=True)
-    covered, front = picture(p, style), LOOK.color_a
-    assert lit(picture(p, style, solid=False), LOOK.color_b) > 250
-    assert lit(covered, LOOK.color_b) == 0
+    style = only(show_hulls=True)
+    covered, front = picture(p, style), look().color_a
+    assert lit(picture(p, style, solid=False), look().color_b) > 250
+    assert lit(covered, look().color_b) == 0
     assert lit(covered, front) > 300  # edges on faces win the depth test
-    assert changed_by(covered, picture(p, NOTHING), 12).sum() > lit(covered, front) + 250
+    assert changed_by(covered, picture(p, only()), 12).sum() > lit(covered, front) + 250
 
 
 def ball(center, radius: float, rings: int = 32) -> np.ndarray:
@@ -713,11 +719,11 @@ def ball(center, radius: float, rings: int = 32) -> np.ndarray:
 
 def test_the_contact_is_seen_through_dense_hulls(graphics):
     p = pair(ball((0.0, 0.0, 0.0), 2.0), ball((0.3, 0.1, 0.1), 0.8))
-    pixels, alone = (picture(p, replace(STYLE, show_labels=False, show_hulls=on)) for on in (True, False))
-    covered = np.abs(pixels.astype(int) - alone).max(axis=2)[is_lit(alone, LOOK.color_vector, 60)].mean()
+    pixels, alone = (picture(p, styled(show_labels=False, show_hulls=on)) for on in (True, False))
+    covered = np.abs(pixels.astype(int) - alone).max(axis=2)[is_lit(alone, look().color_vector, 60)].mean()
     assert covered < 60.0, "the edges in front of the arrow leave it its colour"
-    assert lit(pixels, LOOK.color_b, 60) < 600, "B is no blot"
-    assert lit(pixels, LOOK.color_a, 60) > 400, "and A is still seen"
+    assert lit(pixels, look().color_b, 60) < 600, "B is no blot"
+    assert lit(pixels, look().color_a, 60) > 400, "and A is still seen"
 
 
 def test_only_creases_are_drawn_from_everywhere():
@@ -739,8 +745,8 @@ def test_a_smooth_shape_is_drawn_as_its_silhouette(graphics, orthographic):
         projection = np.diag([1.0 / 3.0, 1.0 / 2.0, -1.0 / 100.0, 1.0])
         projection[2, 3] = -0.2
         view = (view[0], projection)
-    pixels = picture(p, replace(NOTHING, show_hulls=True), view=view, solid=False)
-    rows, columns = np.nonzero(is_lit(pixels, LOOK.color_a, 10))
+    pixels = picture(p, only(show_hulls=True), view=view, solid=False)
+    rows, columns = np.nonzero(is_lit(pixels, look().color_a, 10))
     seen = np.stack([columns + 0.5, SIZE[1] - rows - 0.5], axis=1)
     (center, *around), _ = projected([(0.0, 0.0, 0.0), *p.shape_a.vertices], view)
     assert len(seen) > 300
@@ -755,7 +761,7 @@ def test_the_winding_of_a_mesh_does_not_matter_to_its_outline():
     flipped[::3] = flipped[::3, ::-1]
     rng = np.random.default_rng(3)
     (edges, sides), (edges_flipped, sides_flipped) = (
-        outline.edges_and_sides(core.Mesh(mesh.points, each)) for each in (triangles, flipped)
+        lens.geometry.shape_outline.edges_and_sides(lens.core.Mesh(mesh.points, each)) for each in (triangles, flipped)
     )
     assert np.array_equal(edges, edges_flipped)
     for eye in rng.normal(size=(20, 3)) * 4.0:
@@ -768,11 +774,11 @@ def test_the_winding_of_a_mesh_does_not_matter_to_its_outline():
 
 def test_dense_meshes_have_bounded_outlines_of_creases(monkeypatch):
     crate, sphere = mesh_of(box()), mesh_of(ball((0.0, 0.0, 0.0), 1.0))
-    monkeypatch.setattr(outline, "MOST_EDGES", 100)
-    assert len(outline.edges_and_sides(crate)[0]) == 12
-    assert len(outline.edges_and_sides(sphere)[0]) == 0
-    monkeypatch.setattr(outline, "MOST_EDGES", 10)
-    assert len(outline.edges_and_sides(crate)[0]) == 10
+    monkeypatch.setattr(lens.geometry.shape_outline, "MOST_EDGES", 100)
+    assert len(lens.geometry.shape_outline.edges_and_sides(crate)[0]) == 12
+    assert len(lens.geometry.shape_outline.edges_and_sides(sphere)[0]) == 0
+    monkeypatch.setattr(lens.geometry.shape_outline, "MOST_EDGES", 10)
+    assert len(lens.geometry.shape_outline.edges_and_sides(crate)[0]) == 10
 
 
 # --- outlines of objects that are their own shape ---------------------------------------------------------------------
@@ -783,7 +789,9 @@ def test_a_mesh_that_is_its_own_shape_has_no_outline_unless_it_is_inside_the_oth
     inside = found_of(mesh_of(box()), mesh_of(box(size=(1.0, 1.0, 1.0))))
     inside = replace(inside, proxy_a=ITSELF, proxy_b=ITSELF)
     for p, names in (crossing, set()), (inside, {"outline b"}):
-        drawn = {layer.name: layer for layer in geometry.layers(p, STYLE) if layer.name.startswith("outline")}
+        drawn = {
+            layer.name: layer for layer in draw.overlay_geometry.layers(p, styled()) if layer.name.startswith("outline")
+        }
         assert drawn.keys() == names
         assert all(layer.only_hidden for layer in drawn.values())
 
@@ -806,10 +814,10 @@ def test_a_shape_is_the_mesh_within_the_resolution_of_its_coordinates(proxy, sam
 
 def test_an_outline_is_drawn_only_behind_geometry_for_a_convex_mesh(graphics):
     p = PAIRS["inside"]()
-    style = replace(NOTHING, show_hulls=True)
+    style = only(show_hulls=True)
     own = replace(p, proxy_a=ITSELF, proxy_b=ITSELF)
-    bare = picture(p, NOTHING)
-    assert changed_by(picture(own, style, solid=False), picture(p, NOTHING, solid=False), 12).sum() == 0
+    bare = picture(p, only())
+    assert changed_by(picture(own, style, solid=False), picture(p, only(), solid=False), 12).sum() == 0
     pixels = picture(own, style)
     changed = changed_by(pixels, bare, 12)
     rows, columns = np.nonzero(changed)
@@ -823,36 +831,42 @@ def test_an_outline_is_drawn_only_behind_geometry_for_a_convex_mesh(graphics):
 def test_while_a_result_is_on_its_way_outlines_are_where_the_objects_are(graphics):
     p, step = PAIRS["face_on_face"](), np.eye(4)
     step[:3, 3] = (0.5, 0.2, 0.0)
-    pending = geometry.Showing(is_pending=True, moved=(np.eye(4), step))
+    pending = draw.overlay_geometry.Showing(is_pending=True, moved=(np.eye(4), step))
     moved = replace(p, shape_b=p.shape_b.translated(step[:3, 3]))
     view, black = view_of(p), (0.0, 0.0, 0.0)
-    outlines_only = replace(NOTHING, show_hulls=True)
+    outlines_only = only(show_hulls=True)
     one = picture(p, outlines_only, view=view, showing=pending, background=black, solid=False)
     other = picture(moved, outlines_only, view=view, background=black, solid=False)
     assert changed_by(one, other, 16).mean() < 0.003
     rest = picture(
-        p, replace(STYLE, show_hulls=False), black, view=view, part=Stage.WORLD, showing=pending, solid=False
+        p,
+        styled(show_hulls=False),
+        black,
+        view=view,
+        part=draw.overlay.DrawingStage.WORLD,
+        showing=pending,
+        solid=False,
     )
     assert not rest.any(), "nothing stays where the contact was"
 
 
 def test_round_areas_have_no_corners():
     p = pair(ball((0.0, 0.0, 0.0), 1.0, rings=2), box())
-    turns = np.arange(geometry.MOST_CORNERS + 1) * 2.0 * np.pi / (geometry.MOST_CORNERS + 1)
-    for count, found in (geometry.MOST_CORNERS, geometry.MOST_CORNERS), (geometry.MOST_CORNERS + 1, 0):
+    most = draw.overlay_geometry.MOST_CORNERS
+    for count, found in (most, most), (most + 1, 0):
         turns = np.arange(count) * 2.0 * np.pi / count
         disc = np.array([(np.cos(t), np.sin(t), z) for t in turns for z in (0.0, 1.0)])
         p = pair(box((0.0, 0.0, -1.0), (4.0, 4.0, 2.0)), disc)
-        assert len(geometry.region_corners(p.contact)) == found
+        assert len(draw.overlay_geometry.region_corners(p.contact)) == found
 
 
 def test_corners_closer_together_than_their_marks_are_left_out(graphics):
-    p, style = PAIRS["face_on_face"](), replace(NOTHING, show_points=True)
+    p, style = PAIRS["face_on_face"](), only(show_points=True)
     view_matrix, projection = view_of(p)
     far = view_matrix.copy()
     far[2, 3] *= 15.0
     near, tiny = (
-        lit(picture(p, style, (0.0, 0.0, 0.0), solid=False, view=(v, projection)), LOOK.color_point)
+        lit(picture(p, style, (0.0, 0.0, 0.0), solid=False, view=(v, projection)), look().color_point)
         for v in (view_matrix, far)
     )
     assert near > 150
@@ -864,33 +878,42 @@ def test_an_orthographic_view_is_drawn_too(graphics):
     projection = np.diag([1.0 / 3.0, 1.0 / 2.0, -1.0 / 100.0, 1.0])
     projection[2, 3] = -0.2
     pixels = picture(p, view=(view_of(p)[0], projection))
-    assert lit(pixels, LOOK.color_a) > 300
-    assert lit(pixels, LOOK.color_b) > 150
+    assert lit(pixels, look().color_a) > 300
+    assert lit(pixels, look().color_b) > 150
 
 
 def test_a_viewer_inside_the_shapes_sees_lines_cut_at_the_near_plane_and_no_garbage(graphics):
     p = PAIRS["inside"]()
     view_matrix, projection = view_of(p)
     view_matrix[:3, 3] = -view_matrix[:3, :3] @ p.contact.region.centroid
-    pixels = picture(p, replace(NOTHING, show_hulls=True), view=(view_matrix, projection), solid=False)
+    pixels = picture(p, only(show_hulls=True), view=(view_matrix, projection), solid=False)
     assert 0 < changed_by(pixels, np.round(255 * np.array(DARK)), 12).mean() < 0.1
 
 
 def test_sizes_follow_the_interface_scale(graphics):
     p = PAIRS["face_on_face"]()
-    once = picture(p, replace(NOTHING, show_hulls=True), solid=False)
-    twice = picture(p, replace(NOTHING, show_hulls=True, scale=2.0), solid=False)
-    assert 1.6 < lit(twice, LOOK.color_a) / lit(once, LOOK.color_a) < 3.5
+    once = picture(p, only(show_hulls=True), solid=False)
+    twice = picture(p, only(show_hulls=True, scale=2.0), solid=False)
+    assert 1.6 < lit(twice, look().color_a) / lit(once, look().color_a) < 3.5
 
 
 def test_a_stale_result_is_faded(graphics):
     p = PAIRS["face_on_face"]()
-    pixels = picture(p, part=Stage.WORLD, showing=geometry.Showing(is_stale=True), solid=False)
-    assert lit(pixels, LOOK.color_a) == 0
-    assert lit(picture(p, part=Stage.WORLD, solid=False), LOOK.color_a) > 300
-    p, only_arrow, black = PAIRS["shallow"](), replace(NOTHING, show_vector=True), (0.0, 0.0, 0.0)
+    pixels = picture(
+        p, part=draw.overlay.DrawingStage.WORLD, showing=draw.overlay_geometry.Showing(is_stale=True), solid=False
+    )
+    assert lit(pixels, look().color_a) == 0
+    assert lit(picture(p, part=draw.overlay.DrawingStage.WORLD, solid=False), look().color_a) > 300
+    p, only_arrow, black = PAIRS["shallow"](), only(show_vector=True), (0.0, 0.0, 0.0)
     ring, stale = (
-        picture(p, only_arrow, black, part=Stage.LABELS, showing=geometry.Showing(is_stale=each), solid=False)
+        picture(
+            p,
+            only_arrow,
+            black,
+            part=draw.overlay.DrawingStage.LABELS,
+            showing=draw.overlay_geometry.Showing(is_stale=each),
+            solid=False,
+        )
         for each in (False, True)
     )
     assert ring.max() > 150
@@ -901,21 +924,21 @@ def test_a_stale_result_is_faded(graphics):
 
 
 def test_batches_are_built_once_and_again_only_for_a_change(graphics):
-    shader.free()
+    draw.overlay_shader.free()
     p = PAIRS["face_on_face"]()
     picture(p)
     turned = view_of(p)[0].copy()
     turned[0, 3] += 0.3
-    first = list(shader._batches.values())
+    first = list(draw.overlay_shader._batches.values())
     picture(p, view=(turned, view_of(p)[1]))
-    assert list(shader._batches.values()) == first
-    picture(p, replace(STYLE, show_ties=True))
-    assert len(shader._batches) == 2
+    assert list(draw.overlay_shader._batches.values()) == first
+    picture(p, styled(show_ties=True))
+    assert len(draw.overlay_shader._batches) == 2
     for _ in range(12):
         picture(PAIRS["gap"]())
-    assert len(shader._batches) <= 4
-    shader.free()
-    assert not shader._batches
+    assert len(draw.overlay_shader._batches) <= 4
+    draw.overlay_shader.free()
+    assert not draw.overlay_shader._batches
 
 
 def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch):
@@ -931,7 +954,7 @@ def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch
     try:
         picture(p, solid=False)
         assert state() == before
-        monkeypatch.setattr(overlay, "_draw_labels", lambda *_: 1 / 0)
+        monkeypatch.setattr(draw.overlay, "_draw_labels", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             picture(p, solid=False)
         assert state() == before
@@ -957,22 +980,22 @@ def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
         calls.append(context)
         raise RuntimeError("the shader is gone")
 
-    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
-    monkeypatch.setattr(viewport.session, "current", fail)
-    monkeypatch.setattr(viewport, "_error", "")
+    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
+    monkeypatch.setattr(lens.live.viewport.session, "current", fail)
+    monkeypatch.setattr(lens.live.viewport, "_error", "")
     for _ in range(3):
-        viewport._draw(Stage.WORLD)
+        lens.live.viewport._draw(draw.overlay.DrawingStage.WORLD)
     assert len(calls) == 1
     assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
-    assert "the shader is gone" in viewport.error()
+    assert "the shader is gone" in lens.live.viewport.error()
 
 
 def test_nothing_is_drawn_when_the_view_s_overlays_are_off(monkeypatch):
-    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
-    monkeypatch.setattr(viewport.session, "current", lambda context: pytest.fail("asked for a result"))
-    monkeypatch.setattr(viewport, "_error", "")
-    viewport._draw(Stage.WORLD)
-    assert viewport.error() == ""
+    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
+    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: pytest.fail("asked for a result"))
+    monkeypatch.setattr(lens.live.viewport, "_error", "")
+    lens.live.viewport._draw(draw.overlay.DrawingStage.WORLD)
+    assert lens.live.viewport.error() == ""
 
 
 def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
@@ -989,14 +1012,14 @@ def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
         def draw_handler_remove(handle, region):
             alive.remove(handle)
 
-    monkeypatch.setattr(viewport, "_handles", [])
-    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
+    monkeypatch.setattr(lens.live.viewport, "_handles", [])
+    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
     for _ in range(10):
-        viewport.register()
+        lens.live.viewport.register()
         assert len(alive) == 2
-        viewport.unregister()
+        lens.live.viewport.unregister()
         assert not alive
-    assert not shader._batches
+    assert not draw.overlay_shader._batches
 
 
 # --- the picture of a scene -------------------------------------------------------------------------------------------
@@ -1007,16 +1030,16 @@ def scene_with_a_contact(monkeypatch) -> Pair:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=False)
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
-    hull = ConvexHull(box())
+    hull = lens.core.ConvexHull(box())
     places = {"Left": (0.0, 0.0, 0.0), "Right": (1.4, -0.3, 0.9)}
     objects = [mesh_object(name, hull.vertices, hull.facets, place) for name, place in places.items()]
     objects[1].rotation_euler = (0.5, 0.4, 0.3)
     bpy.context.view_layer.update()
     matrices = [np.array(obj.matrix_world, dtype=np.float64) for obj in objects]
     p = pair(*(hull.vertices @ matrix[:3, :3].T + matrix[:3, 3] for matrix in matrices))
-    monkeypatch.setattr(snapshot.session, "current", lambda context: p)
-    monkeypatch.setattr(snapshot.session, "is_stale", lambda context: False)
-    monkeypatch.setattr(snapshot, "style_of", lambda context: STYLE)
+    monkeypatch.setattr(draw.picture.session, "current", lambda context: p)
+    monkeypatch.setattr(draw.picture.session, "is_stale", lambda context: False)
+    monkeypatch.setattr(draw.picture, "style_of", lambda context: styled())
     return p
 
 
@@ -1027,11 +1050,11 @@ def test_a_snapshot_shows_the_scene_with_the_contact(graphics, even_letters, sce
         return counts, space.shading.type, space.shading.background_type, space.overlay.show_overlays
 
     path, before = tmp_path / "pictures" / "contact.png", state()
-    snapshot.render_contact(bpy.context, str(path), *SIZE)
+    draw.picture.render_contact(bpy.context, str(path), *SIZE)
     assert state() == before
     pixels = read_png(path)
     assert pixels.shape == (SIZE[1], SIZE[0], 3)
-    for color, tolerance, least in (LOOK.color_a, 10, 200), (LOOK.color_b, 10, 120), (LOOK.color_vector, 40, 40):
+    for color, tolerance, least in (look().color_a, 10, 200), (look().color_b, 10, 120), (look().color_vector, 40, 40):
         assert lit(pixels, color, tolerance) > least
     grey = np.ptp(pixels.astype(int), axis=2) < 8
     assert (grey & (pixels.mean(axis=2) > 90)).mean() > 0.1  # the two cubes, lit
@@ -1043,12 +1066,12 @@ def test_a_snapshot_needs_no_3d_view_on_the_screen(graphics, scene_with_a_contac
     for area in areas:
         area.type = "CONSOLE"
     try:
-        snapshot.render_contact(bpy.context, str(tmp_path / "contact.png"), *SIZE)
+        draw.picture.render_contact(bpy.context, str(tmp_path / "contact.png"), *SIZE)
         assert {area.type for area in areas} == {"CONSOLE"}
     finally:
         for area in areas:
             area.type = "VIEW_3D"
-    assert lit(read_png(tmp_path / "contact.png"), LOOK.color_a) > 200
+    assert lit(read_png(tmp_path / "contact.png"), look().color_a) > 200
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
@@ -1091,9 +1114,9 @@ def test_two_points_in_one_place_have_a_camera(place):
 
 
 def test_a_snapshot_of_nothing_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(snapshot.session, "current", lambda context: None)
+    monkeypatch.setattr(draw.picture.session, "current", lambda context: None)
     with pytest.raises(ValueError, match="run Inspect Contact first"):
-        snapshot.render_contact(bpy.context, str(tmp_path / "contact.png"), 64, 64)
+        draw.picture.render_contact(bpy.context, str(tmp_path / "contact.png"), 64, 64)
 
 
 WITHOUT_A_DRIVER = f"""
@@ -1131,7 +1154,7 @@ def test_without_a_driver_the_process_lives_and_the_packages_are_named(hide, tmp
 def test_lines_of_egl_are_kept_out_of_logs_and_errors_are_not(capfd):
     """Blender tries one version of OpenGL after the other, and EGL complains of each that it does not have."""
     said = b"EGL Error (0x3009): EGL_BAD_MATCH: no\nlibEGL warning: no\nMESA-LOADER: no\n"
-    with part("blender_addon.draw.picture")._without_lines_of_egl():
+    with draw.picture._without_lines_of_egl():
         os.write(2, said + b"a real error\n")
     os.write(2, b"and another\n")
     assert capfd.readouterr().err == "a real error\nand another\n"

@@ -17,7 +17,7 @@ import addon_utils
 import bpy
 import pytest
 
-from .scenes import MODULE, cube, inspect, part
+from .scenes import MODULE, cube, inspect, lens
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,10 +94,8 @@ def enabled_again() -> Iterator[None]:
 @pytest.mark.usefixtures("empty_scene", "enabled_again")
 def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     timers = counted_timers(monkeypatch)
-    session, inspection, geometry, viewport = (
-        part(f"blender_addon.{name}")
-        for name in ("pair.session", "pair.inspection", "geometry.local_geometry", "live.viewport")
-    )
+    session, inspection = lens.pair.session, lens.pair.inspection
+    geometry, viewport = lens.geometry.local_geometry, lens.live.viewport
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     on = registered()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import add_object, cube, edit, inspect, inspection, part, select, update
+from .scenes import add_object, cube, edit, inspect, inspection, lens, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -32,7 +32,7 @@ def drawn_by(panel: Any, *methods: str) -> Drawn:
 
 def drawn(name: str) -> Drawn:
     """Return what the panel of this name draws below its header."""
-    return drawn_by(getattr(part("blender_addon.ui.panels"), f"CONTACT_LENS_PT_{name}"), "draw")
+    return drawn_by(getattr(lens.ui.panels, f"CONTACT_LENS_PT_{name}"), "draw")
 
 
 def main() -> Drawn:
@@ -40,7 +40,7 @@ def main() -> Drawn:
 
 
 def header() -> Drawn:
-    return drawn_by(part("blender_addon.ui.panels").CONTACT_LENS_PT_contact, "draw_header_preset")
+    return drawn_by(lens.ui.panels.CONTACT_LENS_PT_contact, "draw_header_preset")
 
 
 def result() -> list[str]:
@@ -155,7 +155,7 @@ def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str], mon
     inspect(cube("A"), cube("B", (x, 0.0, 0.0), size))
     assert result() == rows
     assert warnings() == []
-    monkeypatch.setattr(part("blender_addon.ui.status_icons"), "icon", lambda relation: relation)
+    monkeypatch.setattr(lens.ui.status_icons, "icon", lambda relation: relation)
     assert main().dots == [inspection().contact.relation]
     is_movable = rows[0] not in ("Separated", "Touching")
     assert main().disabled == ([] if is_movable else ["CONTACT_LENS_MT_move_out"]), "as the button before it"
@@ -174,7 +174,7 @@ def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
     assert result() == ["Penetrating", "0.5 m", "along +X", "'B' has moved"]
     assert set(main().greyed) == {"Penetrating", "0.5 m", "along +X", "Frame"}
     assert set(drawn("measurements").greyed) == set(numbers) - {"Copy All"}
-    follow = part("blender_addon.live.follow_pair")
+    follow = lens.live.follow_pair
     monkeypatch.setattr(
         follow, "status", lambda context: follow.PairStatus("Updating", is_pending=True, is_following=True)
     )
@@ -208,7 +208,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
     state: dict[str, Any], icon: str, offers_refresh: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    follow = part("blender_addon.live.follow_pair")
+    follow = lens.live.follow_pair
     monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus(**state))
     panel = main()
     assert state["text"] in panel.texts
@@ -219,7 +219,7 @@ def test_the_status_has_an_icon_and_refresh_where_it_helps(
 
 def test_progress_stands_in_place_of_the_reason_why_there_is_no_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main().texts[-1] == "Select two objects"
-    follow = part("blender_addon.live.follow_pair")
+    follow = lens.live.follow_pair
     monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus(progress=0.25))
     assert (main().texts[-1], main().bars) == ("Inspecting: 25 %", ["Inspecting: 25 %"])
 
@@ -240,7 +240,7 @@ def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch)
     update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.live.follow_pair"), "progress_of", lambda scene: 0.25)
+        patch.setattr(lens.live.follow_pair, "progress_of", lambda scene: 0.25)
         assert main().bars == ["Inspecting: 25 %"]
         assert "cancel" in main().names
         assert places() == fresh, "while it is inspected"
@@ -264,9 +264,9 @@ def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch)
 def test_the_status_fits_its_row_and_its_tooltip_is_whole() -> None:
     name, reason = "The left part of the hinge, 2nd", "has changed"
     inspect(cube("A"), cube(name, (1.5, 0.0, 0.0)))
-    part("blender_addon.pair.session").mark_stale(bpy.context.scene, f"'{name}' {reason}")
+    lens.pair.session.mark_stale(bpy.context.scene, f"'{name}' {reason}")
     status = result()[-1]
-    assert len(status) <= part("blender_addon.ui.layout").characters(bpy.context)
+    assert len(status) <= lens.ui.layout.characters(bpy.context)
     assert status.startswith("'The")
     assert status.endswith(f"2nd' {reason}")
     assert main().given("explain", "sentence") == [f"'{name}' {reason}"]
@@ -281,10 +281,10 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     copied = {}
     for what in ("Number", "Depth", "Direction", "Center"):
         assert bpy.ops.contact_lens.copy(what=what) == {"FINISHED"}
-        copied[what] = part("blender_addon.ui.operators").text_to_copy(bpy.context, what)
+        copied[what] = lens.ui.operators.text_to_copy(bpy.context, what)
     assert copied["Number"] == copied["Depth"] == "0.4876545 m"
     assert copied["Direction"] == "[1, 0, 0]"
-    operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_copy
+    operator = lens.ui.operators.CONTACT_LENS_OT_copy
     assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876545 m to the clipboard"
     assert operator.description(bpy.context, SimpleNamespace(what="")) == "", "its own"
     with pytest.raises(RuntimeError, match="has no row 'Weight'"):
@@ -292,7 +292,7 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
 
 
 def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
-    panels = part("blender_addon.ui.panels")
+    panels = lens.ui.panels
     below = [panel for panel in panels.CLASSES if getattr(panel, "bl_parent_id", "") == "CONTACT_LENS_PT_contact"]
     assert [panel.bl_label for panel in below] == ["Measurements", "Accuracy", "Display", "Settings"]
     assert all("DEFAULT_CLOSED" in panel.bl_options for panel in below)
@@ -312,9 +312,9 @@ def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
 
 
 def test_every_relation_has_words_and_a_dot_of_a_form_of_its_own() -> None:
-    icons = part("blender_addon.ui.status_icons")
-    relations = {str(relation) for relation in part("core").Relation}
-    assert set(part("blender_addon.data.messages").RELATIONS) == relations < set(icons._icons)
+    icons = lens.ui.status_icons
+    relations = {str(relation) for relation in lens.core.Relation}
+    assert set(lens.data.messages.RELATIONS) == relations < set(icons._icons)
     alphas = {name: np.array(icons._icons[name].icon_pixels_float)[3::4] for name in relations - {"b_inside_a"}}
     for one, other in combinations(alphas, 2):
         assert np.abs(alphas[one] - alphas[other]).mean() > 0.02, (one, other)
@@ -377,7 +377,7 @@ def test_pieces_that_are_not_exact_are_warned_of(monkeypatch: pytest.MonkeyPatch
     a.contact_lens_shape = "COMPOUND"
     inspect(a, b)
     assert warnings() == [], "exact ones are the object itself"
-    session = part("blender_addon.pair.session")
+    session = lens.pair.session
     found = session.current(bpy.context)
     pieces = replace(found.proxy_a.pieces, exact=False)
     session.store(bpy.context.scene, replace(found, proxy_a=replace(found.proxy_a, pieces=pieces)))
@@ -394,7 +394,7 @@ def test_open_surfaces_without_a_depth_are_warned_of() -> None:
 
 
 def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair_contact, core = part("blender_addon.pair.pair_contact"), part("core")
+    pair_contact, core = lens.pair.pair_contact, lens.core
     honest = pair_contact.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:
@@ -420,7 +420,7 @@ def test_bounds_that_are_far_apart_and_failed_checks_are_warned_of(monkeypatch: 
 
 
 def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    steady = part("blender_addon.live.steady_warnings")
+    steady = lens.live.steady_warnings
     now = 100.0
     monkeypatch.setattr(steady, "clock", lambda: now)
     monkeypatch.setattr(steady.background, "has_windows", lambda: True)
@@ -462,7 +462,7 @@ def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytes
 
 
 def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    contact, core = part("blender_addon.pair.pair_contact"), part("core")
+    contact, core = lens.pair.pair_contact, lens.core
     honest = contact.contact
 
     def bracket(*shapes: Any, **options: Any) -> Any:
@@ -477,7 +477,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
     update()
     assert "Depth is 0.25 to 0.5 m" in main().greyed, "outdated"
 
-    follow = part("blender_addon.live.follow_pair")
+    follow = lens.live.follow_pair
     status = follow.PairStatus("Updating", is_pending=True, is_following=True)
     with monkeypatch.context() as patch:
         patch.setattr(follow, "status", lambda context: status)
@@ -489,7 +489,7 @@ def test_a_warning_has_no_number_that_does_not_hold(monkeypatch: pytest.MonkeyPa
         assert accuracy.greyed == accuracy.texts, "the notes, too"
 
     bpy.ops.contact_lens.refresh()
-    session = part("blender_addon.pair.session")
+    session = lens.pair.session
     first = {"stage": session.Stage.FIRST, "verification": None}
     session.store(bpy.context.scene, replace(session.current(bpy.context), **first))
     assert result() == ["Penetrating", "≤ 0.25 m", "along +X", "First answer only"]
@@ -509,7 +509,7 @@ def test_what_is_no_warning_is_a_note() -> None:
 
 
 def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None:
-    panel = part("blender_addon.ui.panels").CONTACT_LENS_PT_shape
+    panel = lens.ui.panels.CONTACT_LENS_PT_shape
     assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "object")
 
     def words() -> str:
@@ -549,12 +549,12 @@ def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
 
 
 def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> None:
-    preferences = part("blender_addon.data.preferences").ContactLensPreferences
+    preferences = lens.data.preferences.ContactLensPreferences
     layout = Layout()
     bl_rna = bpy.context.preferences.addons[addon.__name__].preferences.bl_rna
     preferences.draw(SimpleNamespace(layout=layout, bl_rna=bl_rna), bpy.context)
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
-    menu = part("blender_addon.ui.menu")
+    menu = lens.ui.menu
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
     assert len(listed.operators) == 19
     layout = Layout()
@@ -563,30 +563,28 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     moves = drawn_by(menu.CONTACT_LENS_MT_move_out, "draw")
     assert moves.given("separate", "moves") == ["A", "HALF", "B", "B", "B"]
     assert moves.given("separate", "along") == [None, None, "X", "Y", "Z"]
-    toggles = part("blender_addon.ui.panels").TOGGLES
+    toggles = lens.ui.panels.TOGGLES
     assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_overlay", *toggles], [])
     bpy.context.scene.contact_lens.show_overlay = False
     assert drawn("overlay").greyed == drawn("display").greyed == list(toggles)
 
 
 def test_why_the_overlay_is_not_drawn_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part("blender_addon.live.viewport"), "error", lambda: "The overlay cannot be drawn")
+    monkeypatch.setattr(lens.live.viewport, "error", lambda: "The overlay cannot be drawn")
     assert "The overlay cannot be drawn" in main().words
 
 
 def test_a_shape_that_cannot_be_chosen_is_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     select(cube("A"), cube("B"))
     assert main().disabled == drawn("shape").disabled == []
-    monkeypatch.setattr(
-        part("blender_addon.geometry.collision_shape"), "readonly_reason", lambda obj: f"{obj.name} is linked"
-    )
+    monkeypatch.setattr(lens.geometry.collision_shape, "readonly_reason", lambda obj: f"{obj.name} is linked")
     assert main().disabled == ["contact_lens_shape"] * 2
     assert drawn("shape").disabled == ["contact_lens_shape"]
     assert "is linked" in drawn("shape").words
 
 
 def test_what_is_too_long_for_the_sidebar_loses_its_middle_or_takes_two_lines() -> None:
-    layout, elided = part("blender_addon.ui.layout"), part("blender_addon.data.names").elided
+    layout, elided = lens.ui.layout, lens.data.names.elided
     assert elided("Beam.Y.07", 9) == "Beam.Y.07"
     assert elided("Beam.Y.Level.07", 9) == "Beam…l.07"
     assert layout.fitting("'The left part of the hinge' has moved", 24) == "'The le…hinge' has moved"
@@ -599,7 +597,7 @@ def test_what_is_too_long_for_the_sidebar_loses_its_middle_or_takes_two_lines() 
 
 
 def test_look_follows_the_preferences(addon: ModuleType) -> None:
-    preferences = part("blender_addon.data.preferences")
+    preferences = lens.data.preferences
     stored = bpy.context.preferences.addons[addon.__name__].preferences
     assert preferences.look(bpy.context).line_width == preferences.DEFAULT_LOOK.line_width
     assert preferences.look(bpy.context).color_a == pytest.approx(preferences.DEFAULT_LOOK.color_a)

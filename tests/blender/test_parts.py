@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .reports import load_report, run
-from .scenes import animate, cube, part, save_scene
+from .scenes import animate, cube, lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -107,8 +107,8 @@ def test_what_is_no_part_of_the_run_is_refused(
 def test_parts_know_all_options_that_decide_what_is_found() -> None:
     """Else parts with different ones would be merged."""
     made = argparse.ArgumentParser()
-    part("blender_addon.commands.check_options").add_what_to_check(made)
-    known = {"help", "frames", "decisions", "clearance", "ignore", *part("blender_addon.commands.part").SETTINGS}
+    lens.commands.check_options.add_what_to_check(made)
+    known = {"help", "frames", "decisions", "clearance", "ignore", *lens.commands.part.SETTINGS}
     assert {action.dest for action in made._actions} == known
 
 
@@ -121,7 +121,7 @@ def test_a_file_that_is_saved_while_it_is_opened_is_refused(
     row_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Its digest may be that of what was there before."""
-    blend_file = part("blender_addon.commands.blend_file")
+    blend_file = lens.commands.blend_file
     opened = blend_file.open_file
 
     def open_and_save(file: str, run_scripts: bool) -> None:

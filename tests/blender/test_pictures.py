@@ -14,7 +14,7 @@ import pytest
 
 from ..browser import browser, browsers, usable_browser
 from .reports import load_report, run
-from .scenes import animate, cube, fresh, part, save_scene
+from .scenes import animate, cube, fresh, lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -32,7 +32,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
         found.append((Path(bpy.data.filepath).name, context.scene.frame_current, names))
         Path(path).write_bytes(names.encode())
 
-    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", draw)
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", draw)
     return found
 
 
@@ -86,7 +86,7 @@ def test_the_number_of_pictures_is_that_of_a_report(moving: Path, tmp_path: Path
 def test_pictures_are_of_the_worst_of_all_files(tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Depths are compared in meters; the file that is open is not opened again."""
     opened: list[str] = []
-    blend_file = part("blender_addon.commands.blend_file")
+    blend_file = lens.commands.blend_file
     open_file = blend_file.open_file
     monkeypatch.setattr(
         blend_file, "open_file", lambda file, *more: (opened.append(Path(file).stem), open_file(file, *more))
@@ -160,9 +160,9 @@ def test_a_time_limit_for_pictures_leaves_the_verdict(
     moving: Path, tmp_path: Path, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     now = [0.0]
-    stop = functools.partial(part("blender_addon.terminal.interruption").Stop, clock=lambda: now[0])
+    stop = functools.partial(lens.terminal.interruption.Stop, clock=lambda: now[0])
     for name in ("check", "jobs"):
-        monkeypatch.setattr(part(f"blender_addon.commands.{name}"), "Stop", stop)
+        monkeypatch.setattr(getattr(lens.commands, name), "Stop", stop)
     stop_in_picture(monkeypatch, lambda: now.append(now.pop() + 60.0))
     page, options = tmp_path / "page.html", ("--jobs", jobs, "--timeout", "2m", "--html")
     assert run(moving, *OPTIONS, *options, page, "--fail-on", "penetrating") == 1
@@ -173,7 +173,7 @@ def test_a_time_limit_for_pictures_leaves_the_verdict(
 
 def stop_in_picture(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], object]) -> None:
     """Let something happen while each picture is drawn."""
-    pictures = part("blender_addon.report.pictures")
+    pictures = lens.report.pictures
     draw = pictures.render_isolated
     monkeypatch.setattr(pictures, "render_isolated", lambda *given: (happen(), draw(*given)))
 

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import collection_of, cube, fresh, instance_of, open_scene, part, save_scene
+from .scenes import collection_of, cube, fresh, instance_of, lens, open_scene, save_scene
 from .test_baseline import (
     adopt,
     baseline_of,
@@ -60,7 +60,7 @@ def delete_and_hide() -> None:
 
 
 def stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = part("blender_addon.scene.scene_check")
+    scene = lens.scene.scene_check
 
     def stopped(*arguments: object) -> None:
         raise scene.Cancelled
@@ -69,7 +69,7 @@ def stop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def be_newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part("blender_addon.read.faults"), "_is_newer", lambda saved: True)
+    monkeypatch.setattr(lens.read.faults, "_is_newer", lambda saved: True)
 
 
 EDITS: dict[str, tuple[Callable[[], None], Edit, Callable[[pytest.MonkeyPatch], None] | None]] = {
@@ -96,7 +96,7 @@ EDITS: dict[str, tuple[Callable[[], None], Edit, Callable[[pytest.MonkeyPatch], 
 
 def table() -> dict[str, tuple[str, str]]:
     """Return the table of the module: what the list and a report say in each case."""
-    rows = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", part("blender_addon.clashes.presence").__doc__ or "", re.M)
+    rows = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", lens.clashes.presence.__doc__ or "", re.M)
     return {case: (of_list, of_report) for case, of_list, of_report in rows[2:]}
 
 

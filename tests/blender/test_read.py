@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import bmesh
@@ -12,23 +11,19 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from .scenes import add_object, collection_of, cube, edit, geometry_nodes, mesh_object, part, shape_key, update
+from .scenes import add_object, collection_of, cube, edit, geometry_nodes, lens, mesh_object, shape_key, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-def reading() -> ModuleType:
-    return part("blender_addon.geometry.snapshot")
 
 
 def snapshot(obj: bpy.types.Object, *geometries: object) -> Any:
     update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    return part("blender_addon.read.scene_reader").snapshot_object(obj, depsgraph, *geometries)
+    return lens.read.scene_reader.snapshot_object(obj, depsgraph, *geometries)
 
 
 def shape(obj: bpy.types.Object, *geometries: object) -> Any:
-    return part("blender_addon.read.world_shape").WorldShape(snapshot(obj, *geometries))
+    return lens.read.world_shape.WorldShape(snapshot(obj, *geometries))
 
 
 def bounds(obj: bpy.types.Object) -> list[float]:
@@ -52,7 +47,7 @@ def test_shape_keys_are_applied() -> None:
 
 
 def refused(obj: bpy.types.Object, words: str) -> None:
-    with pytest.raises(reading().ReadError, match=words):
+    with pytest.raises(lens.geometry.snapshot.ReadError, match=words):
         shape(obj)
 
 
@@ -93,7 +88,7 @@ def test_all_points_are_moved_in_float64_whatever_their_number(count: int) -> No
     rng = np.random.default_rng(count)
     local, matrix = rng.normal(size=(count, 3)).astype(np.float32), rng.normal(size=(3, 4))
     obj = cloud(local, matrix)
-    points = reading().points(obj, bpy.context.evaluated_depsgraph_get())
+    points = lens.geometry.snapshot.points(obj, bpy.context.evaluated_depsgraph_get())
     matrix = np.array(obj.matrix_world)
     assert (points.dtype, points.shape) == (np.float64, (count, 3))
     np.testing.assert_allclose(points, local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3], rtol=0, atol=1e-14)
@@ -126,7 +121,7 @@ def test_bounds_hold_all_points_and_hardly_more(
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     matrix = np.column_stack([turn * stretch, rng.normal(size=3) * scale])
     given = cloud((rng.normal(size=(count, 3)) + far) * scale, matrix), bpy.context.evaluated_depsgraph_get()
-    points, (low, high) = reading().points(*given), reading().bounds(*given)
+    points, (low, high) = lens.geometry.snapshot.points(*given), lens.geometry.snapshot.bounds(*given)
     room = (1e-6 if count > 10_000 else 0.0) * scale * (far + 5.0) * max(stretch)
     for outside, exact in ((-low, (-points).max(axis=0)), (high, points.max(axis=0))):
         assert (outside >= exact).all()
@@ -138,7 +133,7 @@ def test_bounds_beyond_single_precision_are_found_too(count: int) -> None:
     points = np.zeros((count, 3))
     points[:2] = [[3e38, 0.0, 0.0], [-3e38, 1.0, 0.0]]
     obj = cloud(points, np.diag([4.0, 1.0, 1.0, 1.0])[:3])
-    low, high = reading().bounds(obj, bpy.context.evaluated_depsgraph_get())
+    low, high = lens.geometry.snapshot.bounds(obj, bpy.context.evaluated_depsgraph_get())
     assert (low[0], high[0]) == pytest.approx((-1.2e39, 1.2e39))
 
 
@@ -156,7 +151,7 @@ def test_triangles_are_those_that_blender_fills_faces_with() -> None:
         update()
         obj.data.calc_loop_triangles()
         wanted = [tuple(triangle.vertices) for triangle in obj.data.loop_triangles]
-        _, found = reading().triangles(obj, bpy.context.evaluated_depsgraph_get())
+        _, found = lens.geometry.snapshot.triangles(obj, bpy.context.evaluated_depsgraph_get())
         assert [tuple(triangle) for triangle in found.tolist()] == wanted
 
 
@@ -168,7 +163,7 @@ def test_other_faces_make_another_geometry() -> None:
         mesh_object("Broken", corners, [(0, 1), (2, 3, 4, 5)]),
         mesh_object("Triangles", corners, [(0, 1, 2), (3, 4, 5)]),
     ]
-    digests = part("blender_addon.geometry.local_geometry").DigestsOnly()
+    digests = lens.geometry.local_geometry.DigestsOnly()
     states = [snapshot(obj, digests).state for obj in objects]
     assert len({state.made for state in states}) == 4
     assert states == [snapshot(obj).state for obj in objects]
@@ -255,7 +250,7 @@ def test_hidden_object_is_named(how: str) -> None:
     obj.hide_set(how == "eye")
     obj.hide_viewport, inner.hide_viewport = how == "screen", how == "collection"
     update()
-    with pytest.raises(reading().HiddenError, match="'Cloaked' is hidden"):
+    with pytest.raises(lens.geometry.snapshot.HiddenError, match="'Cloaked' is hidden"):
         shape(obj)
 
 
@@ -266,9 +261,11 @@ def test_coordinates_that_are_not_finite_are_named(bad: float) -> None:
     points[10] = bad
     obj.data.attributes["position"].data.foreach_set("vector", points)
     obj.data.update()
-    reader = part("blender_addon.read.scene_reader")
-    for way in (reader.snapshot_object, reading().points, reading().bounds):
-        with pytest.raises(reading().ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
+    reader = lens.read.scene_reader
+    for way in (reader.snapshot_object, lens.geometry.snapshot.points, lens.geometry.snapshot.bounds):
+        with pytest.raises(
+            lens.geometry.snapshot.ReadError, match="'Broken' has a vertex whose coordinates are not finite"
+        ):
             way(obj, bpy.context.evaluated_depsgraph_get())
 
 
@@ -279,7 +276,7 @@ def test_matrix_that_is_not_finite_is_named() -> None:
 
 
 def test_each_mesh_is_read_once_and_its_hull_made_once() -> None:
-    geometries = part("blender_addon.geometry.local_geometry").RecentGeometries()
+    geometries = lens.geometry.local_geometry.RecentGeometries()
     obj = cube("A")
     first = snapshot(obj, geometries)
     obj.location.x += 1.0
@@ -319,7 +316,7 @@ def test_convex_primitives_have_no_dent_beyond_the_resolution() -> None:
 
 @pytest.mark.parametrize("size", [1e-30, 0.75, 1.0, 16777216.0, 3e38])
 def test_step_of_float32(size: float) -> None:
-    float32_step = part("blender_addon.geometry.collision_shape").float32_step
+    float32_step = lens.geometry.collision_shape.float32_step
     with np.errstate(over="ignore"):
         assert float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
 

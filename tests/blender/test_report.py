@@ -12,14 +12,14 @@ import bpy
 import pytest
 
 from .reports import load_report, pair_report
-from .scenes import cube, inspect, lines, mesh_object, notes, one_line, part, refresh, save_scene, torus
+from .scenes import cube, inspect, lens, lines, mesh_object, notes, one_line, refresh, save_scene, torus
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 @pytest.fixture
 def report() -> ModuleType:
-    return part("blender_addon.report.pair")
+    return lens.report.pair
 
 
 def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
@@ -129,7 +129,7 @@ def test_save_json_is_off_without_a_result() -> None:
 
 
 def test_save_json_proposes_the_objects_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    operators = part("blender_addon.ui.operators")
+    operators = lens.ui.operators
     opened: list[Any] = []
     context = SimpleNamespace(
         scene=bpy.context.scene, window_manager=SimpleNamespace(fileselect_add=opened.append), blend_data=bpy.data
@@ -158,8 +158,7 @@ def test_copy_puts_every_line_on_the_clipboard(report: ModuleType) -> None:
     if bpy.app.background:  # no clipboard without a window: that the text is the report's is checked in a window
         return
     text = "".join(
-        f"{name}\t{value}\n"
-        for name, value in part("blender_addon.report.pair_lines").report_lines(report.inspected(bpy.context))
+        f"{name}\t{value}\n" for name, value in lens.report.pair_lines.report_lines(report.inspected(bpy.context))
     )
     assert bpy.context.window_manager.clipboard == text
 
@@ -170,7 +169,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     inspect(ring, bpy.context.object)
     (depth,) = notes()
     found = pair_report()["contact"]
-    units = part("blender_addon.data.units").UnitFormat()
+    units = lens.data.units.UnitFormat()
     least = units.length(-found["upper_bound"], rounding="down", digits=3)
     most = units.length(found["depth"], rounding="up", digits=3)
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
@@ -211,9 +210,9 @@ def test_a_wire_is_inspected_as_its_hull_where_that_was_chosen() -> None:
 
 
 def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
-    messages, units = part("blender_addon.data.messages"), part("blender_addon.data.units").UnitFormat()
-    page, faults = part("blender_addon.page.html_report"), part("blender_addon.read.faults")
-    pictures, worst = part("blender_addon.report.pictures"), part("blender_addon.commands.worst_pictures")
+    messages, units = lens.data.messages, lens.data.units.UnitFormat()
+    page, faults = lens.page.html_report, lens.read.faults
+    pictures, worst = lens.report.pictures, lens.commands.worst_pictures
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
@@ -227,7 +226,7 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
         worst._pictures_of_worst(2, 2, True): "A picture of each pair, at its worst frame",
         worst._pictures_of_worst(20, 1_000, True): "Pictures of the worst 20 of 1,000 pairs, each at its worst frame",
         worst._pictures_of_worst(20, 1_000, False): "Pictures of the worst 20 of 1,000 pairs",
-        part("blender_addon.study.volumes")._volumes_drawn(1, 2): "1 of 2 volumes is drawn",
+        lens.study.volumes._volumes_drawn(1, 2): "1 of 2 volumes is drawn",
         messages.what_is_left_out([hidden]): "left out: 1 object hidden (rendered)",
         messages.pieces("A", pieces, units): f"'A' is approximated by 1 convex piece (it is open): {ending}",
         faults._missing_file(""): "has no file",

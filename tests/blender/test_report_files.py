@@ -27,7 +27,7 @@ import pytest
 from ..schemas import read_json, validated
 from .processes import environment_of, in_process, installed, modules_of, wait_until
 from .reports import KINDS, load_report, outputs, run, run_json, table_of
-from .scenes import collection_of, cube, fresh, inspect, instance_of, link, mesh_object, pane, part, save_scene, sheet
+from .scenes import collection_of, cube, fresh, inspect, instance_of, lens, link, mesh_object, pane, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -45,7 +45,7 @@ def pair_file(path: Path, a: str = "A", b: str = "B", scene: str = "Scene") -> P
 
 
 def to_csv(document: dict[str, Any]) -> str:
-    return "".join(part("blender_addon.report.csv_report").csv_parts(document))
+    return "".join(lens.report.csv_report.csv_parts(document))
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -104,14 +104,14 @@ def test_one_bad_file_does_not_cost_the_reports_of_the_others(
     reason: str,
 ) -> None:
     one, two, path = pair_file(tmp_path / "one.blend"), pair_file(tmp_path / "two.blend"), tmp_path / "bad.blend"
-    check = part("blender_addon.scene.scene_check").check
+    check = lens.scene.scene_check.check
 
     def fails_there(*arguments: Any) -> Any:
         if bad == "with a fault of ours" and Path(bpy.data.filepath) == path:
             raise ZeroDivisionError("a fault of ours")
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", fails_there)
+    monkeypatch.setattr(lens.scene.scene_check, "check", fails_there)
     if bad == "broken":
         path.write_bytes(b"no blend file")
     elif bad != "missing":
@@ -161,7 +161,7 @@ def test_a_table_names_what_was_not_checked(tmp_path: Path, capsys: pytest.Captu
 
 def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> None:
     """Of open surfaces, names that repeat, infinite bounds and skipped objects too."""
-    scene_units = part("blender_addon.scene.clash_rows")
+    scene_units = lens.scene.clash_rows
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     pane("Pane")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
@@ -172,9 +172,9 @@ def test_table_and_page_are_made_of_what_the_document_has(tmp_path: Path) -> Non
     assert run(save_scene(tmp_path / "scene.blend"), "--frames", "1-2", *options) == 1
     document = load_report(paths["json"])
     assert len(document["checks"][1]["findings"]) == 2
-    criteria = part("blender_addon.report.criteria").Criteria()
+    criteria = lens.report.criteria.Criteria()
     for kind, path in paths.items():
-        writer = part("blender_addon.report.scene").WRITERS[kind]
+        writer = lens.report.scene.WRITERS[kind]
         assert "".join(writer(document, criteria)).encode() == path.read_bytes(), kind
     (row, *_) = document["checks"][0]["findings"]
     check = document["checks"][0] | {"findings": [row | {"lower_bound": float("-inf"), "normal": [0.0, 0.0, math.nan]}]}
@@ -290,13 +290,13 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path, monkeypatch: pyt
     """As under nohup."""
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no SIGHUP here")
-    check = part("blender_addon.scene.scene_check").check
+    check = lens.scene.scene_check.check
 
     def hung_up(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGHUP)
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", hung_up)
+    monkeypatch.setattr(lens.scene.scene_check, "check", hung_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         code, document = run_json(pair_file(tmp_path / "scene.blend"))
@@ -358,7 +358,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(
     def too_large(document: dict[str, Any], criteria: object) -> str:
         raise MemoryError
 
-    monkeypatch.setitem(part("blender_addon.report.scene").WRITERS, "json", too_large)
+    monkeypatch.setitem(lens.report.scene.WRITERS, "json", too_large)
     assert run(file, *options) == 2
     said = capsys.readouterr().err
     assert f"contact_lens: {paths['json']}: MemoryError" in said
@@ -444,7 +444,7 @@ def test_a_partial_report_that_cannot_be_removed_costs_no_report(
 def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = part("blender_addon.report.files")
+    files = lens.report.files
     write = files.write
 
     def interrupted(*arguments: Any) -> None:
@@ -460,7 +460,7 @@ def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
 def test_partial_reports_that_nobody_asked_for_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which takes seconds where there are very many findings."""
     file, made = pair_file(tmp_path / "scene.blend"), []
-    monkeypatch.setattr(part("blender_addon.report.json_report"), "line_parts", made.append)
+    monkeypatch.setattr(lens.report.json_report, "line_parts", made.append)
     assert run(file) == run(file, "--csv", os.devnull) == 1
     assert made == []
 
@@ -470,7 +470,7 @@ def test_a_row_is_made_once_for_each_text_that_has_it(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For the terminal, the partial report and the report: each takes seconds where there are very many findings."""
-    file, rows, made = pair_file(tmp_path / "scene.blend"), part("blender_addon.scene.clash_rows"), []
+    file, rows, made = pair_file(tmp_path / "scene.blend"), lens.scene.clash_rows, []
     make = rows.row_of
     monkeypatch.setattr(rows, "row_of", lambda *values: made.append(values) or make(*values))
     pictures = ("--pictures", 0) if kind == "html" else ()
@@ -561,8 +561,8 @@ def folder_of_a_user() -> Iterator[Path]:
 
 
 def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked(folder_of_a_user: Path) -> None:
-    files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
-    path.write_text(",".join(part("blender_addon.report.csv_report").COLUMNS))
+    files, path = lens.report.files, folder_of_a_user / "out.csv"
+    path.write_text(",".join(lens.report.csv_report.COLUMNS))
     path.chmod(0o444)
     with pytest.raises(files.ReportFileError, match=r"out\.csv: Permission denied"):
         files.place_of(str(path))
@@ -570,7 +570,7 @@ def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 def test_a_private_report_is_private_while_it_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files, path, modes, sync = part("blender_addon.report.files"), tmp_path / "out.csv", [], os.fsync
+    files, path, modes, sync = lens.report.files, tmp_path / "out.csv", [], os.fsync
     path.touch(mode=0o600)
 
     def seen(descriptor: int) -> None:
@@ -583,7 +583,7 @@ def test_a_private_report_is_private_while_it_is_replaced(tmp_path: Path, monkey
 
 
 def test_a_report_goes_into_a_folder_that_cannot_be_listed(folder_of_a_user: Path) -> None:
-    files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
+    files, path = lens.report.files, folder_of_a_user / "out.csv"
     folder_of_a_user.chmod(0o300)
     files.write(files.place_of(str(path)), "told")
     assert path.read_text() == "told"

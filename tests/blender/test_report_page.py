@@ -13,7 +13,7 @@ import pytest
 
 from ..browser import Page, browser, browsers, usable_browser
 from .reports import save_report
-from .scenes import cube, fresh, pane, part, sheet
+from .scenes import cube, fresh, lens, pane, sheet
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -247,7 +247,7 @@ def large_file(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> P
     ]
     findings[1501] |= {"relation": HOSTILE[1], "picture": HOSTILE[1]}  # as a file may have that others made
     document["checks"] = [{**check, "findings": findings}, {**check, "frame": 2, "findings": findings[:3]}]
-    (folder / "page.html").write_text(part("blender_addon.page.html_report").to_html(document), encoding="utf-8")
+    (folder / "page.html").write_text(lens.page.html_report.to_html(document), encoding="utf-8")
     return folder / "page.html"
 
 

@@ -31,10 +31,10 @@ from .scenes import (
     inspect,
     inspection,
     instance_of,
+    lens,
     mesh_object,
     notes,
     open_scene,
-    part,
     refresh,
     reopen,
     rigid_body,
@@ -54,9 +54,9 @@ def settings() -> Any:
 
 def read_input(**rules: object) -> Any:
     """The scene read as a check does it."""
-    rules = part("blender_addon.data.records").Rules(**rules)
+    rules = lens.data.records.Rules(**rules)
     update()
-    return part("blender_addon.read.scene").read_input(bpy.context, rules)
+    return lens.read.scene.read_input(bpy.context, rules)
 
 
 def check(**changes: object) -> list[Any]:
@@ -294,7 +294,7 @@ def test_cutting_a_compound_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces are made with the progress of the check: one that is stopped while it cuts ends there."""
     ring("Ring", kind="COMPOUND")
     cube("B", (1.0, 0.0, 0.0), size=0.5)
-    reported, progressed = [], part("core.progress").report_progress
+    reported, progressed = [], lens.core.progress.report_progress
 
     def cut(mesh: object, *, progress: object = None) -> object:
         for k in range(1000):
@@ -302,8 +302,8 @@ def test_cutting_a_compound_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
             reported.append(k)
         raise AssertionError("not stopped")
 
-    monkeypatch.setattr(part("blender_addon.geometry.local_geometry"), "mesh_pieces", cut)
-    stopped = part("blender_addon.scene.scene_check").check(read_input(), lambda fraction: len(reported) < 10)
+    monkeypatch.setattr(lens.geometry.local_geometry, "mesh_pieces", cut)
+    stopped = lens.scene.scene_check.check(read_input(), lambda fraction: len(reported) < 10)
     assert (stopped.partial, len(reported)) == (True, 10)
 
 
@@ -421,7 +421,7 @@ def test_touches_of_edges_and_corners_can_be_left_out() -> None:
         cube(f"{k:02}", place, 1.0)
     cube("Deep", (10.0, 0.0, 0.0), 1.0), cube("Deeper", (10.9, 0.9, 0.9), 1.0)
     faces, edges, corners = 54, 72, 32
-    line = part("blender_addon.ui.scene_operators").summary
+    line = lens.ui.scene_operators.summary
     for least, left_out, words in (
         ("FACE", corners + edges, "; left out: 104 corner and edge touches"),
         ("EDGE", corners, "; left out: 32 corner touches"),
@@ -553,7 +553,7 @@ def test_a_linked_object_may_have_the_name_of_another(tmp_path: Path) -> None:
     [linked] = wanted.objects
     bpy.context.scene.collection.objects.link(linked)
     far.location.x = 3.0
-    session = part("blender_addon.pair.session")
+    session = lens.pair.session
     for a, b in (local, linked), (linked, local):
         inspect(a, b)
         assert session.current(bpy.context).keys == ((a.session_uid, 0, ""), (b.session_uid, 0, ""))
@@ -614,16 +614,16 @@ def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPat
 
     b.contact_lens_shape = "MESH"  # so that its pairs are checked by themselves
     with monkeypatch.context() as patched:
-        patched.setattr(part("blender_addon.scene.scene_check"), "check_pair", refused)
+        patched.setattr(lens.scene.scene_check, "check_pair", refused)
         check()
     assert skipped_names() == ["A and B", "B and C"]
     before = {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
     assert statuses() == before
     finding = settings().findings[0]
-    subject = part("blender_addon.live.follow_clashes").read_clash(bpy.context, finding)
+    subject = lens.live.follow_clashes.read_clash(bpy.context, finding)
     for given in {"partial": True}, {"unchecked": {finding.pair}}:
-        outcome = replace(part("blender_addon.scene.scene_check").Outcome(), **given)
-        part("blender_addon.clashes.clash_renewal").update(finding, subject, outcome, [], 1)
+        outcome = replace(lens.scene.scene_check.Outcome(), **given)
+        lens.clashes.clash_renewal.update(finding, subject, outcome, [], 1)
         assert statuses() == before
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
@@ -742,7 +742,7 @@ def test_instances_that_a_text_or_a_curve_makes_are_checked_beside_it(kind: str)
 
 
 def test_no_hull_is_made_of_what_has_nothing_near() -> None:
-    scene_pairs = part("blender_addon.scene.scene_check")
+    scene_pairs = lens.scene.scene_check
     for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
@@ -759,12 +759,12 @@ def test_no_hull_is_made_of_what_has_nothing_near() -> None:
 
 
 def test_no_hull_is_made_of_a_mesh_with_few_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_pairs, bounds = part("blender_addon.scene.scene_check"), part("blender_addon.scene.convex_bounds")
+    scene_pairs, bounds = lens.scene.scene_check, lens.scene.convex_bounds
     for k, (x, y) in enumerate(((0.0, 0.0), (2.4, 0.0), (4.3, 1.9), (20.0, 0.0), (21.9, 1.9))):
         torus(f"{k}", (x, y, 0.0)).data.vertices[0].co.z += 0.001 * k  # each another mesh
 
     def hulls_and_clashes() -> tuple[list[bool], set[tuple[int, int, str, float]], set[tuple[int, int]]]:
-        part("blender_addon.geometry.local_geometry").clear()
+        lens.geometry.local_geometry.clear()
         given = read_input()
         outcome = scene_pairs.check(given)
         found = {(clash.a, clash.b, str(clash.relation), clash.signed_distance) for clash in outcome.clashes}
@@ -782,7 +782,7 @@ def test_no_hull_is_made_of_a_mesh_with_few_neighbours(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
 def test_bounds_hold_what_a_thing_collides_as(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
-    candidates = part("blender_addon.scene.candidates")
+    candidates = lens.scene.candidates
     monkeypatch.setattr(candidates, "MANY", 12)
     rng, first = np.random.default_rng(5), ring("Ring", kind=kind)
     for k, obj in enumerate([first, *(first.copy() for _ in range(candidates.MANY))]):
@@ -809,7 +809,7 @@ def test_bounds_hold_what_a_thing_collides_as(monkeypatch: pytest.MonkeyPatch, k
 
 
 def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_pairs = part("blender_addon.scene.scene_check")
+    scene_pairs = lens.scene.scene_check
     for k in range(40):
         cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
     given = read_input()
@@ -826,14 +826,14 @@ def test_clashes_are_verified_when_that_is_asked_for(monkeypatch: pytest.MonkeyP
     honest = scene_pairs.clash_of
     monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="touching"))
     outcome = scene_pairs.check(given, verify=True)
-    row = part("blender_addon.scene.clash_rows").rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
+    row = lens.scene.clash_rows.rows(given.objects, outcome.clashes, outcome.facts, given.units, {})[0]
     assert (row["relation"], row["verified"]) == ("penetrating", False)
     assert row["notes"] == ["The result did not pass its own verification (the same relation): please report it"]
 
 
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "COMPOUND", "CONVEX_HULL"])
 def test_progress_goes_in_small_steps_and_stops_the_check(kind: str) -> None:
-    scene_pairs = part("blender_addon.scene.scene_check")
+    scene_pairs = lens.scene.scene_check
     for k in range(6):
         ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0), kind)
     for k in range(30):
@@ -853,10 +853,10 @@ def test_a_stopped_check_keeps_what_is_done() -> None:
     for k in range(200):
         cube(f"{k:03}", (1.5 * k, 0.0, 0.0))
     subject = read_input()
-    outcome = part("blender_addon.scene.scene_check").check(subject, lambda fraction: fraction < 0.9)
+    outcome = lens.scene.scene_check.check(subject, lambda fraction: fraction < 0.9)
     check()
     finding_of("000", "001").status = "REVIEWED"
-    part("blender_addon.report.scene").store_check(bpy.context.scene, subject, outcome)
+    lens.report.scene.store_check(bpy.context.scene, subject, outcome)
     assert summary()["partial"]
     # What was not reached is not resolved.
     assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
@@ -870,9 +870,9 @@ class Checking:
     """Check Scene as its button runs it in a window, the work held until the test says so."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        cls = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_check_scene
+        cls = lens.ui.scene_operators.CONTACT_LENS_OT_check_scene
         self.operator, self.window = modal_operator(
-            part("blender_addon.live.background"), cls.steps, monkeypatch, title=cls.title, keeps_partial=True
+            lens.live.background, cls.steps, monkeypatch, title=cls.title, keeps_partial=True
         )
         assert not cls.poll(bpy.context), "one at a time"
         self.said = self.operator.said
@@ -1023,7 +1023,7 @@ def test_going_through_the_list_selects_and_inspects_each_pair() -> None:
 
 
 def test_filter_and_sort() -> None:
-    lists = part("blender_addon.clashes.clash_list")
+    lists = lens.clashes.clash_list
     row_of_cubes()
     found = check(clearance=0.02)
 
@@ -1159,7 +1159,7 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     check()
     bpy.ops.contact_lens.go_to_finding()
     assert selected() == {"One", "Two"}
-    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
+    session, isolation = lens.pair.session, lens.live.isolation
     found = inspection()
     assert any(key[2] for key in found.keys)
     assert found.verification.ok
@@ -1189,7 +1189,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
     """It changes nothing in the file or the view, so nothing has to be put back."""
     _a, _b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    current = part("blender_addon.live.isolation").current
+    current = lens.live.isolation.current
 
     def look_at_first() -> None:
         check()
@@ -1226,7 +1226,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
 
 def gpu_picture() -> ModuleType:
     """The module that draws pictures; the test is skipped where there is no GPU."""
-    picture = part("blender_addon.draw.picture")
+    picture = lens.draw.picture
     try:
         picture.start_gpu()
     except picture.GpuUnavailable as error:
@@ -1236,7 +1236,7 @@ def gpu_picture() -> ModuleType:
 
 def painted(pixels: Any, alike: float) -> list[int]:
     """How many pixels have the color, however bright, in which the surface of A is painted, and of B."""
-    exhibit, style = part("blender_addon.draw.isolated_pair"), part("blender_addon.draw.overlay").style_of(bpy.context)
+    exhibit, style = lens.draw.isolated_pair, lens.draw.overlay.style_of(bpy.context)
     colors = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
     counts = []
     for color in (style.look.color_a, style.look.color_b):
@@ -1251,7 +1251,7 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
     bpy.ops.contact_lens.go_to_finding()
-    shown = part("blender_addon.live.isolation").current(bpy.context)
+    shown = lens.live.isolation.current(bpy.context)
     path = str(tmp_path / "pair.png")
     preferences = bpy.context.preferences
     before = preferences.system.viewport_aa, preferences.is_dirty
@@ -1262,8 +1262,8 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
 
 
 def test_faces_that_coincide_are_drawn_without_stripes() -> None:
-    picture, exhibit = gpu_picture(), part("blender_addon.draw.isolated_pair")
-    style = part("blender_addon.draw.overlay").style_of(bpy.context)
+    picture, exhibit = gpu_picture(), lens.draw.isolated_pair
+    style = lens.draw.overlay.style_of(bpy.context)
     # B is a rod around A, as high and as wide: of A nothing is to be seen.
     a, b = cube("A"), cube("B")
     rng = np.random.default_rng(4)
@@ -1289,9 +1289,9 @@ class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.show, go_on = part("blender_addon.live.open_clash"), threading.Event()
-        self.go_on, background = go_on, part("blender_addon.live.background")
-        report_progress, inspects = part("core.progress").report_progress, self.show.prepare_inspection
+        self.show, go_on = lens.live.open_clash, threading.Event()
+        self.go_on, background = go_on, lens.live.background
+        report_progress, inspects = lens.core.progress.report_progress, self.show.prepare_inspection
 
         def begun(*arguments: object) -> object:
             made = inspects(*arguments)
@@ -1336,13 +1336,11 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(slow: Slow) -> None:
-    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
+    session, isolation = lens.pair.session, lens.live.isolation
     row_of_cubes()
     check()
     first = slow.go("A", "B")
-    assert (
-        selected() == {"A", "B"} == {obj.name for obj in part("blender_addon.data.properties").pair(bpy.context.scene)}
-    )
+    assert selected() == {"A", "B"} == {obj.name for obj in lens.data.properties.pair(bpy.context.scene)}
     assert inspection() is isolation.current(bpy.context) is None
     assert not slow.flow.run(0.0)
     assert slow.show.progress_of(bpy.context.scene) is not None, "it is not done yet"
@@ -1362,7 +1360,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
 
 
 def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
-    session, isolation = part("blender_addon.pair.session"), part("blender_addon.live.isolation")
+    session, isolation = lens.pair.session, lens.live.isolation
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
     check()
@@ -1392,7 +1390,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
 
 
 def test_separating_a_pair_that_is_still_looked_at(slow: Slow) -> None:
-    session = part("blender_addon.pair.session")
+    session = lens.pair.session
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")

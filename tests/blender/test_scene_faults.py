@@ -27,10 +27,10 @@ from .scenes import (
     fresh,
     inspect,
     instance_of,
+    lens,
     link,
     mesh_object,
     open_scene,
-    part,
     save_scene,
     shape_key,
 )
@@ -62,7 +62,7 @@ def unchecked(scene: Path, kind: str, *arguments: object) -> dict[str, str]:
 
 def texts_of_panel() -> list[str]:
     """What the panel Scene Check says, one text a paragraph."""
-    panel, texts = part("blender_addon.ui.scene_panel"), []
+    panel, texts = lens.ui.scene_panel, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(panel.layout, "sentence", lambda layout, context, text, icon="NONE": texts.append(text))
         panel.CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=Layout()), bpy.context)

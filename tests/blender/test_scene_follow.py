@@ -21,7 +21,7 @@ from .scenes import (
     cube,
     inspect,
     instance_of,
-    part,
+    lens,
     refresh,
     reopen,
     shape_key,
@@ -35,14 +35,14 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 def panel() -> list[str]:
     """The texts of the section Scene Check, without the rows of the list."""
     layout = Layout()
-    cls = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
+    cls = lens.ui.scene_panel.CONTACT_LENS_PT_scene
     cls.draw(SimpleNamespace(layout=layout), bpy.context)
     return layout.drawn.texts
 
 
 def listed() -> dict[str, str]:
     """The rows of the list: the number beside each pair of names."""
-    cls, rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings, {}
+    cls, rows = lens.ui.scene_panel.CONTACT_LENS_UL_findings, {}
     for k, finding in enumerate(settings().findings):
         layout = Layout()
         cls.draw_item(SimpleNamespace(), bpy.context, layout, settings(), finding, 0, settings(), "active", k)
@@ -71,7 +71,7 @@ def go_to(names: str) -> Any:
 
 def out_of_date() -> dict[str, str | None]:
     """What a report that is saved now says of each pair."""
-    [document] = part("blender_addon.report.scene").checks_of(bpy.context.scene)
+    [document] = lens.report.scene.checks_of(bpy.context.scene)
     told = {f"{row['a']['name']}{row['b']['name']}": row["out_of_date"] for row in document["findings"]}
     assert document["out_of_date"] == sum(why is not None for why in told.values())
     return told
@@ -339,7 +339,7 @@ def test_the_findings_of_a_scene_are_out_of_date_when_its_objects_change_in_anot
     a, b, *_ = row_of_cubes()
     check()
     inspect(a, b)
-    session, scene = part("blender_addon.pair.session"), bpy.context.scene
+    session, scene = lens.pair.session, bpy.context.scene
     other = bpy.data.scenes.new("Other")
     for obj in (a, b):
         other.collection.objects.link(obj)
@@ -360,7 +360,7 @@ def test_the_notes_of_a_finding_are_of_the_unit_scale_of_today() -> None:
     a.location.x = 0.5
     check()
     scene = bpy.context.scene
-    notes = part("blender_addon.report.scene").checks_of
+    notes = lens.report.scene.checks_of
     found = [row["notes"] for row in notes(scene)[0]["findings"]]
     assert any(" m" in note for of_row in found for note in of_row)
     scene.unit_settings.scale_length = 0.001
@@ -374,7 +374,7 @@ def test_an_instance_that_is_inspected_has_its_names_of_today() -> None:
     one, _two = two_instances()
     check()
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
-    session = part("blender_addon.pair.session")
+    session = lens.pair.session
     before = session.current(bpy.context)
     source = one.instance_collection.objects[0]
     old = one.name, source.name
@@ -405,7 +405,7 @@ def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone() -> None:
 def test_the_exhibit_of_instances_ends_with_what_they_are_made_of() -> None:
     two_instances()
     source = bpy.data.objects["Part"]
-    exhibit = part("blender_addon.live.isolation")
+    exhibit = lens.live.isolation
     for change in (lambda: squeeze(source, 0.5), lambda: move(source, 0.25)):
         check()
         settings().active = -1
@@ -423,7 +423,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
     bpy.context.scene.frame_set(1)
     check()
     go_to("AB")
-    exhibit = part("blender_addon.live.isolation")
+    exhibit = lens.live.isolation
     assert exhibit.current(bpy.context) is not None
     bpy.context.scene.frame_set(10)
     assert exhibit.current(bpy.context) is None
@@ -458,7 +458,7 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(monkeyp
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
-    follow = part("blender_addon.clashes.changes")
+    follow = lens.clashes.changes
     listed()
     places: list[Any] = []
     reads: list[Any] = []

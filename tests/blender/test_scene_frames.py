@@ -18,7 +18,7 @@ from .scenes import (
     cube,
     geometry_nodes,
     instance_of,
-    part,
+    lens,
     select,
     shape_key,
     torus,
@@ -33,7 +33,7 @@ FRAMES = range(1, 7)
 @pytest.fixture
 def read_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the objects whose geometry was read; whoever looks at it empties it."""
-    snapshot, names = part("blender_addon.geometry.snapshot"), list[str]()
+    snapshot, names = lens.geometry.snapshot, list[str]()
     honest = snapshot.geometry
 
     @contextmanager
@@ -51,10 +51,10 @@ def read_frames(
 ) -> dict[int, set[str]]:
     """Read a scene frame by frame, and each frame alone too: they are the same. Return by frame what was read."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
-    read, go_to = part("blender_addon.read.scene").read_input, part("blender_addon.read.visibility").go_to
-    rules, plain = part("blender_addon.data.records").Rules(), part("blender_addon.geometry.local_geometry").Geometries
+    read, go_to = lens.read.scene.read_input, lens.read.visibility.go_to
+    rules, plain = lens.data.records.Rules(), lens.geometry.local_geometry.Geometries
     names = {}
-    with part("blender_addon.geometry.frame_geometries").FrameGeometries(scene, layer) as geometries:
+    with lens.geometry.frame_geometries.FrameGeometries(scene, layer) as geometries:
         for frame in FRAMES:
             before(frame)
             go_to(scene, layer, visibility, frame)
@@ -240,7 +240,7 @@ def test_what_is_edited_between_frames_is_read(read_again: list[str]) -> None:
 @pytest.fixture
 def found_alone(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The names of the pairs that were found by themselves; whoever looks at it empties it."""
-    scene_pairs, found = part("blender_addon.scene.scene_check"), list[tuple[str, str]]()
+    scene_pairs, found = lens.scene.scene_check, list[tuple[str, str]]()
     honest = scene_pairs.check_pair
 
     def noted(a: Any, b: Any, *more: Any) -> Any:
@@ -259,8 +259,8 @@ def chain() -> None:
 
 
 def test_pairs_that_stay_are_found_once(found_alone: list[tuple[str, str]]) -> None:
-    scene_pairs, cache = part("blender_addon.scene.scene_check"), part("blender_addon.scene.frame_cache").FrameCache()
-    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
+    scene_pairs, cache = lens.scene.scene_check, lens.scene.frame_cache.FrameCache()
+    read, rules = lens.read.scene.read_input, lens.data.records.Rules()
     chain()
 
     def clashes(outcome: Any) -> list[tuple[int, int, float, float]]:
@@ -278,8 +278,8 @@ def test_pairs_that_stay_are_found_once(found_alone: list[tuple[str, str]]) -> N
 
 def test_what_deforms_at_each_frame_is_found_at_each() -> None:
     """Convex shapes of earlier frames are dropped, sooner or later, with what was made of them."""
-    scene_pairs, cache = part("blender_addon.scene.scene_check"), part("blender_addon.scene.frame_cache").FrameCache()
-    read, rules = part("blender_addon.read.scene").read_input, part("blender_addon.data.records").Rules()
+    scene_pairs, cache = lens.scene.scene_check, lens.scene.frame_cache.FrameCache()
+    read, rules = lens.read.scene.read_input, lens.data.records.Rules()
     for k in range(3):
         by_modifier(cube(f"{k}", (1.5 * k, 0.1 * k, 0.0)), bpy.context.scene.camera)
     for frame in range(1, 10):
@@ -319,7 +319,7 @@ def test_a_check_again_finds_only_the_pairs_that_have_changed(found_alone: list[
 
 def test_a_check_that_was_dropped_keeps_its_cache_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its thread may still run when the next one begins."""
-    operators, scene_pairs = part("blender_addon.ui.scene_operators"), part("blender_addon.scene.scene_check")
+    operators, scene_pairs = lens.ui.scene_operators, lens.scene.scene_check
     chain()
     caches: list[object] = []
     monkeypatch.setattr(scene_pairs, "check", lambda given, progress, known: caches.append(known))

@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import adopt, block, cube, part, rigid_body, update
+from .scenes import adopt, block, cube, lens, rigid_body, update
 from .test_scene_check import check, row_of_cubes, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -20,20 +20,18 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 @pytest.fixture(autouse=True)
 def dots_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """The add-on's own icons, which have no number in background mode, by their names."""
-    monkeypatch.setattr(part("blender_addon.ui.status_icons"), "icon", lambda relation: relation)
+    monkeypatch.setattr(lens.ui.status_icons, "icon", lambda relation: relation)
 
 
 def panel() -> Drawn:
     layout = Layout()
-    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
+    lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
     return layout.drawn
 
 
 def drawn_header() -> Drawn:
     layout = Layout()
-    part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene.draw_header_preset(
-        SimpleNamespace(layout=layout), bpy.context
-    )
+    lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw_header_preset(SimpleNamespace(layout=layout), bpy.context)
     return layout.drawn
 
 
@@ -46,7 +44,7 @@ def warnings_of_header() -> list[str]:
 
 
 def checks() -> list[dict[str, Any]]:
-    return part("blender_addon.report.scene").checks_of(bpy.context.scene)
+    return lens.report.scene.checks_of(bpy.context.scene)
 
 
 def tooltip(name: str) -> str:
@@ -55,13 +53,13 @@ def tooltip(name: str) -> str:
 
 
 def shown_rows() -> list[int]:
-    return part("blender_addon.clashes.clash_list").shown(bpy.context.scene).rows
+    return lens.clashes.clash_list.shown(bpy.context.scene).rows
 
 
 def row(k: int) -> Drawn:
     """The k-th row of the list, in its order."""
     at, layout = shown_rows()[k], Layout()
-    draw = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings.draw_item
+    draw = lens.ui.scene_panel.CONTACT_LENS_UL_findings.draw_item
     draw(SimpleNamespace(), bpy.context, layout, settings(), settings().findings[at], 0, settings(), "active", at)
     return layout.drawn
 
@@ -115,7 +113,7 @@ def test_the_panel_says_in_short_what_was_left_out_and_not_checked() -> None:
     bpy.data.scenes.new("Shot").collection.objects.link(bpy.data.objects.new("Prop", a.data))
     check()
     assert "3 left out" in panel().texts, "where the sidebar is narrow"
-    words = part("blender_addon.data.messages").not_checked_in_short
+    words = lens.data.messages.not_checked_in_short
     record = json.loads(settings().summary)
     assert words(record, 0, 60) == "1 pair, 1 object, 1 scene left out"
     record["skipped"].append({"unchecked": True})
@@ -165,7 +163,7 @@ def test_a_group_has_its_size_and_its_object_first() -> None:
 def test_an_ignored_pair_says_so_until_the_next_check_leaves_it_out() -> None:
     row_of_cubes()
     check()
-    with part("blender_addon.clashes.check_settings").silent():
+    with lens.clashes.check_settings.silent():
         settings().active = 0
     assert bpy.ops.contact_lens.ignore_pair(what="FINDING") == {"FINISHED"}
     assert (row(0).texts, row(0).greyed) == (["B", "C"], []), "what is left to do comes first"
@@ -191,8 +189,8 @@ def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> N
     assert "the earlier numbers" in settings().findings[shown_rows()[0]].tooltip
     assert header() == ["1 clash"]
     assert [text for text in panel().texts if "penetrating" in text or "touching" in text] == ["1 touching"]
-    assert "1 clash (1 touching)" in part("blender_addon.ui.scene_operators").summary(bpy.context.scene)
-    verdict = "".join(part("blender_addon.page.html_report")._verdict(checks()))
+    assert "1 clash (1 touching)" in lens.ui.scene_operators.summary(bpy.context.scene)
+    verdict = "".join(lens.page.html_report._verdict(checks()))
     assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
 
 
@@ -207,7 +205,7 @@ def test_the_explanation_of_a_row_says_what_is_gone_until_that_is_resolved() -> 
 
 
 def test_a_check_without_clashes_is_not_asked_for_again() -> None:
-    reason = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_go_to_finding.disabled_reason
+    reason = lens.ui.scene_operators.CONTACT_LENS_OT_go_to_finding.disabled_reason
     cube("Alone")
     assert "run Check Scene" in reason(bpy.context)
     check()
@@ -215,7 +213,7 @@ def test_a_check_without_clashes_is_not_asked_for_again() -> None:
 
 
 def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
-    layout = part("blender_addon.ui.layout")
+    layout = lens.ui.layout
     cube("The first of two objects with long names"), cube("The second of two objects with long names", (1.9, 0, 0))
     bpy.context.scene.unit_settings.length_unit = "MICROMETERS"
     check()
@@ -223,7 +221,7 @@ def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
     assert number == "100000 µm"
     assert len(first) + len(number) < layout.characters(bpy.context)
     assert (first[:3], first[-3:], second[:3]) == ("The", "mes", "The")
-    fraction = part("blender_addon.ui.scene_panel")._fraction_of_name
+    fraction = lens.ui.scene_panel._fraction_of_name
     assert (1.0 - fraction(bpy.context, number)) * layout.characters(bpy.context) >= len(number)
     assert fraction(bpy.context, "1 m") > fraction(bpy.context, number)
 
@@ -252,7 +250,7 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     assert {"CONTACT_LENS_MT_ignore"} <= set(none.disabled)
     states = set()
     for k in range(3):
-        with part("blender_addon.clashes.check_settings").silent():
+        with lens.clashes.check_settings.silent():
             settings().active = k
         assert panel().row == none.row
         assert "CONTACT_LENS_MT_ignore" not in panel().disabled
@@ -265,14 +263,14 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     bpy.context.scene.frame_set(3)
     assert "Found at frame 1" in panel_of(0).texts
     assert panel().row == none.row
-    monkeypatch.setattr(part("blender_addon.live.open_clash"), "progress_of", lambda scene: 0.25)
+    monkeypatch.setattr(lens.live.open_clash, "progress_of", lambda scene: 0.25)
     assert panel().bars == ["Inspecting: 25 %"]
     assert panel().row == none.row
 
 
 def panel_of(k: int) -> Drawn:
     """The panel with the k-th clash active."""
-    with part("blender_addon.clashes.check_settings").silent():
+    with lens.clashes.check_settings.silent():
         settings().active = k
     return panel()
 
@@ -287,7 +285,7 @@ def test_an_object_that_is_gone_cannot_be_ignored() -> None:
 
 
 def test_only_some_reasons_are_listed_of_what_was_not_checked() -> None:
-    most = part("blender_addon.ui.scene_panel").MOST_SENTENCES
+    most = lens.ui.scene_panel.MOST_SENTENCES
     row_of_cubes()
     for k in range(most + 2):
         cube(f"Far {k}").data.vertices[0].co.x = float("nan")
@@ -303,15 +301,15 @@ def test_only_some_reasons_are_listed_of_what_was_not_checked() -> None:
 def test_going_through_the_list_begins_at_its_ends() -> None:
     row_of_cubes()
     check(clearance=0.02)
-    order = part("blender_addon.clashes.clash_list").shown(bpy.context.scene).rows
+    order = lens.clashes.clash_list.shown(bpy.context.scene).rows
     for step, expected in (1, order[0]), (-1, order[-1]):
-        with part("blender_addon.clashes.check_settings").silent():
+        with lens.clashes.check_settings.silent():
             settings().active = -1
         bpy.ops.contact_lens.go_to_finding(step=step)
         assert settings().active == expected
 
 
 def test_approve_explains_itself_and_other_statuses_are_named() -> None:
-    description = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_set_status.description
+    description = lens.ui.scene_operators.CONTACT_LENS_OT_set_status.description
     assert "until it gets deeper" in description(bpy.context, SimpleNamespace(status="APPROVED", all_shown=False))
     assert description(bpy.context, SimpleNamespace(status="REVIEWED", all_shown=False)) == ""

@@ -28,7 +28,7 @@ from ..schemas import read_json
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import SAVED, load_report, outputs, run, run_json, save_report
-from .scenes import animate, cube, inspect, mesh_object, one_line, open_scene, pane, part, save_scene, sheet
+from .scenes import animate, cube, inspect, lens, mesh_object, one_line, open_scene, pane, save_scene, sheet
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -116,11 +116,11 @@ def unit_settings(system: str, length_unit: str, scale: float) -> None:
 def test_each_finding_is_marked_with_its_frame(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report, pictures = part("blender_addon.report.scene"), part("blender_addon.report.pictures")
+    report, pictures = lens.report.scene, lens.report.pictures
     monkeypatch.setattr(
         pictures, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG")
     )
-    panel = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
+    panel = lens.ui.scene_panel.CONTACT_LENS_PT_scene
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
 
     def shown() -> str:
@@ -270,7 +270,7 @@ def test_no_room_for_pictures_costs_no_report(
             raise OSError(28, "No space left on device", file)
         Path(file).write_bytes(b"")
 
-    monkeypatch.setattr(part("blender_addon.report.pictures"), "render_isolated", full)
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", full)
     assert run(*arguments) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1
@@ -335,9 +335,9 @@ def test_a_body_in_a_ball_with_a_missing_triangle_is_inside_without_a_depth(
 
 def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> None:
     (check,) = run_json(scene_file)[1]["checks"]
-    row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal, panel = part("blender_addon.terminal.check_lines"), part("blender_addon.ui.scene_panel")
-    table, report_units = part("blender_addon.page.html_table"), part("blender_addon.scene.clash_rows")
+    row, units = check["findings"][0], lens.data.units.UnitFormat.of_scene(bpy.context.scene)
+    terminal, panel = lens.terminal.check_lines, lens.ui.scene_panel
+    table, report_units = lens.page.html_table, lens.scene.clash_rows
     for status, least, is_bound in (("certified", 0.5, False), ("bracket", 0.25, True)):
         row["exactness"], row["upper_bound"] = status, -least
         assert ("at most" in terminal._distance(row, units)) == is_bound
@@ -352,10 +352,10 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth() -> None:
     pane("A")
     sheet("Sheet", location=(0.5, 0.0, 0.3), kind="MESH")
     bpy.ops.contact_lens.check_scene()
-    check, panel = bpy.context.scene.contact_lens_check, part("blender_addon.ui.scene_panel")
+    check, panel = bpy.context.scene.contact_lens_check, lens.ui.scene_panel
     (finding,) = check.findings
     assert not finding.has_depth
-    units = part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
+    units = lens.data.units.UnitFormat.of_scene(bpy.context.scene)
     assert panel._number(check, finding, units) == "no depth"
     check.sort = "AREA"
     assert panel._number(check, finding, units) == "0 m²"
@@ -409,7 +409,7 @@ def test_exit_codes(scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_contact_that_fails_its_verification_is_not_clean(
     scene_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene_pairs = part("blender_addon.scene.scene_check")
+    scene_pairs = lens.scene.scene_check
     honest = scene_pairs.clash_of
     monkeypatch.setattr(scene_pairs, "clash_of", lambda *given: replace(honest(*given), relation="separated"))
     arguments = scene_file, "--fail-on", "never"
@@ -446,13 +446,13 @@ def test_what_cannot_be_checked_is_not_clean(
     bpy.data.objects.remove(bpy.data.objects["Wire"])
     bpy.data.objects["=B"].contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
-    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check_pair", refused)
+    monkeypatch.setattr(lens.scene.scene_check, "check_pair", refused)
     assert run(scene_file) == 3
     assert f"'{NASTY}' and '=B' cannot be checked: b is too large\n" in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, path = part("blender_addon.scene.scene_check"), tmp_path / "out.json"
+    pairs, path = lens.scene.scene_check, tmp_path / "out.json"
     for obj in bpy.data.objects:
         obj.contact_lens_shape = "MESH"  # meshes are checked one by one
     save_scene(scene_file)
@@ -499,7 +499,7 @@ def test_what_nobody_foresaw_has_an_exit_code_too(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr(part("blender_addon.scene.scene_check"), "check", broken)
+    monkeypatch.setattr(lens.scene.scene_check, "check", broken)
     assert run(scene_file) == 2
     told = capsys.readouterr().err
     assert "nobody foresaw this" in told
@@ -530,14 +530,14 @@ def test_frames_are_checked_one_by_one(scene_file: Path) -> None:
     ],
 )
 def test_frame_lists(written: str, expected: list[int]) -> None:
-    assert part("blender_addon.commands.check_options").frames(written) == expected
+    assert lens.commands.check_options.frames(written) == expected
 
 
 def test_the_user_guide_has_every_option() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "user-guide.md").read_text(encoding="utf-8")
     table = guide.split("## Check scenes from a terminal")[1].split("| option |")[1].split("\n\n")[0]
     written = set(re.findall(r"--[\w-]+", "".join(row.split("|")[1] for row in table.splitlines()[2:])))
-    actions = part("blender_addon.commands.check_options").parser("check")._actions
+    actions = lens.commands.check_options.parser("check")._actions
     options = {name for action in actions for name in action.option_strings}
     assert options - {"-h", "--help"} == written
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from .layouts import Layout
-from .scenes import add_object, cube, inspect, inspection, link, mesh_object, part, refresh, update
+from .scenes import add_object, cube, inspect, inspection, lens, link, mesh_object, refresh, update
 from .window import ESC, TICK, Window, modal_operator
 
 Pair = tuple[bpy.types.Object, bpy.types.Object]
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def relation() -> str:
-    assert not part("blender_addon.pair.session").is_stale(bpy.context)
+    assert not lens.pair.session.is_stale(bpy.context)
     return str(inspection().contact.relation)
 
 
@@ -52,7 +52,7 @@ def test_one_undo_step_takes_it_back(pair: Pair) -> None:
     assert bpy.ops.ed.undo() == {"FINISHED"}
     assert bpy.data.objects["B"].location.x == pytest.approx(1.5)
     update()
-    assert part("blender_addon.pair.session").is_stale(bpy.context)
+    assert lens.pair.session.is_stale(bpy.context)
     refresh()
     assert relation() == "penetrating"
 
@@ -216,7 +216,7 @@ def test_the_menu_offers_all_moves_and_says_what_each_does(slab_and_cube: Pair) 
         "Move Both by Half",
         *(f"Move B Along {axis}" for axis in "XYZ"),
     ]
-    operator = part("blender_addon.ui.operators").CONTACT_LENS_OT_separate
+    operator = lens.ui.operators.CONTACT_LENS_OT_separate
     described = {
         axis: operator.description(bpy.context, SimpleNamespace(moves="B", along=axis)) for axis in ("SHORTEST", "Z")
     }
@@ -344,8 +344,8 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    separate_steps = part("blender_addon.ui.operators").separate_steps
-    background = part("blender_addon.live.background")
+    separate_steps = lens.ui.operators.separate_steps
+    background = lens.live.background
     operator, window = modal_operator(
         background, lambda self, context: separate_steps(self, context, "B", "Z"), monkeypatch
     )
@@ -358,9 +358,9 @@ def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
 @pytest.fixture
 def separating(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
-    separate_steps = part("blender_addon.ui.operators").separate_steps
-    part("blender_addon.pair.session").clear()
-    background = part("blender_addon.live.background")
+    separate_steps = lens.ui.operators.separate_steps
+    lens.pair.session.clear()
+    background = lens.live.background
     return modal_operator(background, lambda self, context: separate_steps(self, context, "B"), monkeypatch)
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from .processes import in_process, installed, modules_of
 from .reports import load_report, run
-from .scenes import cube, mesh_object, part, save_scene
+from .scenes import cube, lens, mesh_object, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -78,7 +78,7 @@ def noisy_file(tmp_path: Path) -> Path:
 
 
 def test_every_command_knows_its_versions(addon: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ([], *([command] for command in part("blender_addon.command_line").COMMANDS)):
+    for name in ([], *([command] for command in lens.command_line.COMMANDS)):
         assert run(*name, "--version") == 0
         told = capsys.readouterr()
         assert told.err == ""
@@ -165,7 +165,7 @@ def test_a_quiet_check_in_a_command_of_blender(packed: Path, noisy_file: Path, t
 
 
 def test_errors_are_shown_while_blender_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
-    streams = part("blender_addon.terminal.streams")
+    streams = lens.terminal.streams
     with streams.blender_aside(report=False, quiet=True) as output:
         exec(NOISE)
         streams.complain("contact_lens: what is wrong")
@@ -179,7 +179,7 @@ def test_errors_are_shown_while_blender_is_silent(capfd: pytest.CaptureFixture[s
 
 
 def test_a_report_has_the_standard_output_to_itself(capfd: pytest.CaptureFixture[str]) -> None:
-    streams = part("blender_addon.terminal.streams")
+    streams = lens.terminal.streams
     with streams.blender_aside(report=True, quiet=False) as output:
         exec(NOISE)
         os.write(output, b"a report\n")
@@ -199,7 +199,7 @@ def test_a_word_that_is_no_command_is_named(capfd: pytest.CaptureFixture[str]) -
 
 
 def test_any_terminal_can_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in part("blender_addon.command_line").COMMANDS:
+    for name in lens.command_line.COMMANDS:
         assert run(name, "--help") == 0
         assert capsys.readouterr().out.isascii(), f"{name}: code page 437 has few letters"
 
@@ -286,8 +286,8 @@ def test_the_last_line_says_why_the_exit_code_is_what_it_is(tmp_path: Path, capf
 
 
 def progress_of(clock: Clock, quiet: bool = False, files: int = 2) -> Any:
-    stop = part("blender_addon.terminal.interruption").Stop()
-    return part("blender_addon.terminal.progress").Progress(quiet, files, stop, clock)
+    stop = lens.terminal.interruption.Stop()
+    return lens.terminal.progress.Progress(quiet, files, stop, clock)
 
 
 def work(progress: Any, clock: Clock) -> None:
@@ -358,7 +358,7 @@ def test_a_check_says_what_it_does_and_counts_clashes_as_it_finds_them(
 ) -> None:
     """Meshes that are found to collide are counted one by one, while others are still to be checked."""
     shown: list[str] = []
-    progress = part("blender_addon.terminal.progress").Progress
+    progress = lens.terminal.progress.Progress
     monkeypatch.setattr(progress, "show", lambda _, done, details, place: shown.append(details()))
     assert run(scene_file, "--verify", "--quiet") == 1
     assert list(dict.fromkeys(shown)) == [
@@ -379,8 +379,8 @@ def test_a_check_says_what_it_does_and_counts_clashes_as_it_finds_them(
 @pytest.fixture
 def slow_pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     """Each pair takes a minute."""
-    clock, scene = Clock(), part("blender_addon.scene.scene_check")
-    check_pair, stop = scene.check_pair, part("blender_addon.terminal.interruption").Stop
+    clock, scene = Clock(), lens.scene.scene_check
+    check_pair, stop = scene.check_pair, lens.terminal.interruption.Stop
 
     def slowly(*arguments: Any) -> Any:
         found = check_pair(*arguments)
@@ -388,7 +388,7 @@ def slow_pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
         return found
 
     monkeypatch.setattr(scene, "check_pair", slowly)
-    monkeypatch.setattr(part("blender_addon.commands.check"), "Stop", functools.partial(stop, clock=clock))
+    monkeypatch.setattr(lens.commands.check, "Stop", functools.partial(stop, clock=clock))
     return clock
 
 
@@ -423,7 +423,7 @@ def test_what_ends_in_time_is_complete(scene_file: Path, tmp_path: Path, slow_pa
 
 def test_ctrl_c_after_the_time_limit_ends_at_once() -> None:
     clock = Clock()
-    with part("blender_addon.terminal.interruption").Stop(5.0, clock) as stop:
+    with lens.terminal.interruption.Stop(5.0, clock) as stop:
         assert not stop.asked
         clock.now += 5.0
         assert not stop.noted
@@ -438,7 +438,7 @@ def test_ctrl_break_of_windows_stops_as_ctrl_c_does(
     number = getattr(signal, "SIGBREAK", None) or signal.SIGUSR1
     monkeypatch.setattr(signal, "SIGBREAK", number, raising=False)
     before = signal.getsignal(number)
-    with part("blender_addon.terminal.interruption").Stop() as stop:
+    with lens.terminal.interruption.Stop() as stop:
         assert not stop.asked
         signal.raise_signal(number)
         signal.raise_signal(number)
@@ -452,7 +452,7 @@ def test_ctrl_break_of_windows_stops_as_ctrl_c_does(
     ("written", "seconds"), [("90", 90.0), ("90s", 90.0), ("10m", 600.0), ("1.5h", 5400.0), ("1d", 86400.0)]
 )
 def test_times(written: str, seconds: float) -> None:
-    assert part("blender_addon.terminal.command_parser").duration(written) == seconds
+    assert lens.terminal.command_parser.duration(written) == seconds
 
 
 @pytest.mark.parametrize("written", ["0", "-5", "m", "", "nan", "inf", "1e99", "10 minutes", "1h30m"])

@@ -14,20 +14,15 @@ from contact_lens.core.shapes.shape import Shape
 
 from ..core.generators import rotation
 from ..core.mesh_shapes import block, bumpy, notch_pair, torus, voxels
-from .scenes import part
+from .scenes import lens
 
 L_SHAPE = voxels([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
 SLOT = voxels([(x, 0, z) for x in (0, 1, 3, 4) for z in range(4)] + [(2, 0, 0)])
 
 
-def core() -> ModuleType:
-    """The engine of the installed add-on."""
-    return part("core")
-
-
 @pytest.fixture
 def units() -> ModuleType:
-    return part("blender_addon.data.units")
+    return lens.data.units
 
 
 def shape(rng: np.random.Generator, kind: int) -> Shape:
@@ -35,21 +30,21 @@ def shape(rng: np.random.Generator, kind: int) -> Shape:
     size = float(10.0 ** rng.uniform(-2.0, 2.0))
     turn = rotation(rng).T * size
     if kind == 0:
-        return core().ConvexHull(rng.normal(size=(12, 3)) @ turn)
+        return lens.core.ConvexHull(rng.normal(size=(12, 3)) @ turn)
     if kind == 1:
         return [
-            core().Sphere((0, 0, 0), size),
-            core().Cylinder((0, 0, 0), turn[0], size),
-            core().Capsule((0, 0, 0), turn[1], size),
+            lens.core.Sphere((0, 0, 0), size),
+            lens.core.Cylinder((0, 0, 0), turn[0], size),
+            lens.core.Capsule((0, 0, 0), turn[1], size),
         ][rng.integers(3)]
     if kind == 2:
         points, triangles = (torus(12, 6), bumpy(rng, 5))[rng.integers(2)]
-        return core().Mesh(points @ turn, triangles)
+        return lens.core.Mesh(points @ turn, triangles)
     if kind == 3:
-        return core().Mesh((L_SHAPE[0] - 1.0) @ turn, L_SHAPE[1])
-    return core().Compound(
+        return lens.core.Mesh((L_SHAPE[0] - 1.0) @ turn, L_SHAPE[1])
+    return lens.core.Compound(
         [
-            core().ConvexHull((block(sides, at)[0] - 1.0) @ turn)
+            lens.core.ConvexHull((block(sides, at)[0] - 1.0) @ turn)
             for sides, at in (((2, 1, 1), (0, 0, 0)), ((1, 2, 1), (0, 0, 0)))
         ]
     )
@@ -63,7 +58,7 @@ def pairs(count: int):
         a, b = (shape(rng, int(kind)) for kind in kinds)
         b = b.scaled(a.extent / b.extent * rng.uniform(0.5, 1.0))
         b = b.translated(a.center - b.center + rng.normal(size=3) * 0.3 * a.extent)
-        found = core().contact(a, b, budget=0)
+        found = lens.core.contact(a, b, budget=0)
         if found.depth > 1e-4 * b.extent:
             count -= 1
             yield a, b, found
@@ -71,7 +66,7 @@ def pairs(count: int):
 
 def written(found: Contact, a: Shape, b: Shape, units: ModuleType) -> tuple[str, str]:
     """Return the translation as it is copied, and as it is shown in metres."""
-    pair = part("blender_addon.pair.pair_check")
+    pair = lens.pair.pair_check
     result = pair.PairResult(contact=found, shape_a=a, shape_b=b, contact_tolerance=1e-5, resolution=0.0)
     in_metres = units.UnitFormat("METRIC", 1.0, "METERS")
     return (
@@ -86,7 +81,7 @@ def read(text: str) -> np.ndarray:
 
 def assert_apart(a: Shape, b: Shape, translation: np.ndarray, found: Contact) -> None:
     """They no longer intersect, or only as far as the engine's promise and the pieces' tolerance go."""
-    after = core().contact(a, b.translated(translation), budget=0)
+    after = lens.core.contact(a, b.translated(translation), budget=0)
     rounding = 4e-9 * found.depth + 1e-9 * min(a.extent, b.extent)
     assert after.signed_distance >= -rounding, (after, translation, found)
 
@@ -104,9 +99,9 @@ def test_what_is_copied_or_shown_of_a_translation_separates(count: int, units: M
 
 
 def test_out_of_a_notch_people_get_too(units: ModuleType) -> None:
-    a, b = (core().Mesh(*surface) for surface in notch_pair())
-    found = core().contact(a, b)
-    assert part("core.note").NOTCH not in found.notes
+    a, b = (lens.core.Mesh(*surface) for surface in notch_pair())
+    found = lens.core.contact(a, b)
+    assert lens.core.note.NOTCH not in found.notes
     for text in written(found, a, b, units):
         assert_apart(a, b, read(text), found)
 
@@ -114,27 +109,27 @@ def test_out_of_a_notch_people_get_too(units: ModuleType) -> None:
 def test_into_a_slot_that_it_fits_a_translation_is_copied_with_all_its_digits(units: ModuleType) -> None:
     """A third of a unit sideways into the slot: no number of digits below all ends between both walls."""
     tooth = voxels([(0, 0, z) for z in range(4)])
-    b = core().Mesh(tooth[0] + [2.0 - 1.0 / 3.0, 0.0, 1.5], tooth[1])
-    a = core().Mesh(*SLOT)
-    found = core().contact(a, b)
-    assert part("core.note").NOTCH in found.notes
+    b = lens.core.Mesh(tooth[0] + [2.0 - 1.0 / 3.0, 0.0, 1.5], tooth[1])
+    a = lens.core.Mesh(*SLOT)
+    found = lens.core.contact(a, b)
+    assert lens.core.note.NOTCH in found.notes
     copied, shown = (read(text) for text in written(found, a, b, units))
     assert copied.tolist() == shown.tolist() == found.mtv.tolist()
 
 
 def test_a_translation_is_rounded_away_from_the_other_object_only_where_it_must(units: ModuleType) -> None:
-    a = core().Box((0, 0, 0), (2, 2, 2))
+    a = lens.core.Box((0, 0, 0), (2, 2, 2))
     for depth, copied, shown in (
         (0.5, "[0.5, 0, 0]", "0.5 0 0 m"),
         (0.12345674, "[0.1234568, 0, 0]", "0.1235 0 0 m"),
         (0.12341234, "[0.1234124, 0, 0]", "0.1235 0 0 m"),
     ):
-        b = core().Box((2.0 - depth, 0.1, 0.2), (2, 2, 2))
-        assert written(core().contact(a, b), a, b, units) == (copied, shown)
+        b = lens.core.Box((2.0 - depth, 0.1, 0.2), (2, 2, 2))
+        assert written(lens.core.contact(a, b), a, b, units) == (copied, shown)
 
 
 def test_a_copied_depth_is_rounded_up_and_a_gap_is_not(units: ModuleType) -> None:
-    distance = part("blender_addon.data.distance").Distance
+    distance = lens.data.distance.Distance
     metres = units.UnitFormat("METRIC", 1.0, "METERS")
     assert distance("penetrating", -0.12345671).exact_text(metres) == "0.1234568 m"
     assert distance("penetrating", -0.5).exact_text(metres) == "0.5 m"

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import cube, mesh_object, part, reopen, select, update
+from .scenes import cube, lens, mesh_object, reopen, select, update
 
 PICTURES = Path(__file__).parents[2] / "build" / "pictures"
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -24,7 +24,7 @@ def view() -> Callable[..., Any]:
         for name, value in settings.items():
             setattr(scene.contact_lens, name, value)
         assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
-        return part("blender_addon.live.follow_volumes").current(scene)
+        return lens.live.follow_volumes.current(scene)
 
     return shown
 
@@ -126,7 +126,7 @@ def test_what_is_empty_is_not_in_the_tree_over_the_scene(view: Callable[..., Any
 def test_what_cannot_be_shown_is_said(view: Callable[..., Any]) -> None:
     with pytest.raises(RuntimeError, match="Select objects with a surface"):
         view(volumes_of="OBJECTS")
-    assert part("blender_addon.live.follow_volumes").current(bpy.context.scene) is None
+    assert lens.live.follow_volumes.current(bpy.context.scene) is None
     wire = mesh_object("Wire", [(0, 0, 0), (1, 0, 0)])
     select(wire)
     with pytest.raises(RuntimeError, match="'Wire' has no faces"):
@@ -144,7 +144,7 @@ def crowd(columns: int) -> bpy.types.Object:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Begin to compute the view as in a window; return its flow, which runs on."""
-    background, follow = part("blender_addon.live.background"), part("blender_addon.live.follow_volumes")
+    background, follow = lens.live.background, lens.live.follow_volumes
     monkeypatch.setattr(background, "wait_for", lambda flow: None)
 
     def begin() -> Any:
@@ -157,7 +157,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
     view: Callable[..., Any], begun: Callable[[], Any]
 ) -> None:
-    follow, scene = part("blender_addon.live.follow_volumes"), bpy.context.scene
+    follow, scene = lens.live.follow_volumes, bpy.context.scene
     select(cube("Cube"))
     before = view(volumes_of="TRIANGLES", volume_kind="AABB", tree_method="INSERTION")
     select(crowd(250))  # 125,000 triangles one by one
@@ -166,7 +166,7 @@ def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
     assert follow.current(scene) is before
     follow.cancel(scene)
     assert task.wait(10.0)
-    with pytest.raises(part("core").Cancelled):
+    with pytest.raises(lens.core.Cancelled):
         task.result()
     assert follow.progress_of(scene) is None
     assert follow.current(scene) is before, "what was shown stays"
@@ -179,7 +179,7 @@ def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
 
 
 def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any]) -> None:
-    follow, scene = part("blender_addon.live.follow_volumes"), bpy.context.scene
+    follow, scene = lens.live.follow_volumes, bpy.context.scene
     obj = crowd(120)
     select(obj)
     scene.contact_lens.show_volumes = True
@@ -204,7 +204,7 @@ def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any]) -> 
 def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any], tmp_path: Path) -> None:
     select(cube("Cube"))
     view(volume_kind="KDOP", volume_planes="18")
-    follow = part("blender_addon.live.follow_volumes")
+    follow = lens.live.follow_volumes
     reopen(tmp_path / "volumes.blend")
     settings = bpy.context.scene.contact_lens
     assert (settings.show_volumes, settings.volume_kind, settings.volume_planes) == (True, "KDOP", "18")
@@ -237,7 +237,7 @@ def test_a_picture_shows_the_volumes(view: Callable[..., Any], name: str, settin
         objects.append(monkey((1.9, 0.3, 0.0)))
     select(*objects)
     volumes = view(**settings)
-    snapshot = part("blender_addon.draw.picture")
+    snapshot = lens.draw.picture
     path = PICTURES / f"volumes_{name}.png"
     snapshot.render_volumes(bpy.context, volumes, str(path), 960, 640)
     with_volumes = _pixels(path)

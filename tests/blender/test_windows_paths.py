@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from .reports import KINDS, load_report, run
-from .scenes import cube, part, save_scene
+from .scenes import cube, lens, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -25,7 +25,7 @@ def scene_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of files as on Windows, without pauses."""
-    files = part("blender_addon.report.files")
+    files = lens.report.files
     monkeypatch.setattr(files, "ON_WINDOWS", True)
     monkeypatch.setattr(files, "PAUSES", (0.0, 0.0, 0.0))
     return files
@@ -52,7 +52,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
 )
 def test_names_of_devices(path: str, device: str | None) -> None:
-    assert part("blender_addon.report.windows_paths").device_of(path) == device
+    assert lens.report.windows_paths.device_of(path) == device
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_names_of_devices(path: str, device: str | None) -> None:
     ],
 )
 def test_second_streams_of_files(path: str, stream: str | None) -> None:
-    assert part("blender_addon.report.windows_paths").stream_of(path) == stream
+    assert lens.report.windows_paths.stream_of(path) == stream
 
 
 def test_only_long_paths_are_extended() -> None:
-    extended, name = part("blender_addon.report.windows_paths").extended, "long\\" * 50 + "out.json"
+    extended, name = lens.report.windows_paths.extended, "long\\" * 50 + "out.json"
     assert extended(rf"C:\{name}") == rf"\\?\C:\{name}"
     assert extended(rf"\\server\share\{name}") == rf"\\?\UNC\server\share\{name}"
     for path in (r"C:\out.json", r"\\server\share\out.json", rf"\\?\C:\{name}", rf"\\.\{name}"):
@@ -90,7 +90,7 @@ def test_no_report_goes_to_a_device_but_the_null_device(windows: Any, tmp_path: 
 
 
 def test_a_path_that_ends_in_any_separator_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = part("blender_addon.report.files")
+    files = lens.report.files
     monkeypatch.setattr(files, "SEPARATORS", ("\\", "/"))
     for end in "\\/":
         with pytest.raises(files.ReportFileError, match="is a folder"):
@@ -146,7 +146,7 @@ def test_a_report_that_is_open_elsewhere_stays_and_what_was_done_too(
 def test_elsewhere_a_refusal_is_not_tried_again(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part("blender_addon.report.files"), "ON_WINDOWS", False)
+    monkeypatch.setattr(lens.report.files, "ON_WINDOWS", False)
     attempts = refusing(1, monkeypatch)
     assert run(scene_file, "--json", tmp_path / "out.json", "--quiet") == 2
     assert len(attempts) == 1
@@ -156,7 +156,7 @@ def test_two_names_of_one_file_are_refused(
     scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As Out.json and out.json are on Windows and macOS, before there is such a file."""
-    files = part("blender_addon.report.files")
+    files = lens.report.files
     open_partial = files._open
     monkeypatch.setattr(files, "_open", lambda path: open_partial(path.lower()))
     folder = tmp_path / "reports"
