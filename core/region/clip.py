@@ -23,7 +23,8 @@ degrees), and points within a rounding error of both sides can be several roundi
 Corner = tuple[float, float, int, int, int]
 """A corner of the intersection: (x, y, place on the first outline, place on the second, the side that leaves it).
 
-The side that leaves is k for side k of the subject of the clipping and ~k for side k of the clipping polygon."""
+The side that leaves is k for side k of the subject of the clipping and ~k, below 0, for side k of the clipping polygon:
+in both, 2k + 1 is its place."""
 
 _FEW_PAIRS = 250  # of sides; up to this number plain Python clips faster than numpy
 
@@ -290,7 +291,7 @@ def _crossing(
     of p and q inside it."""
     px, py, place_p, other_p, side = p
     qx, qy, place_q, other_q, _ = q
-    if side >= 0:
+    if side >= 0:  # of the subject
         place = 2 * side + 1
         if other_p >= 0 and other_q >= 0:
             along = _shared_side(other_p, other_q, len(clip))
@@ -302,7 +303,7 @@ def _crossing(
             along = _shared_side(place_p, place_q, sides)
             if along >= 0:
                 place = 2 * along + 1
-        line = _shared_corner(1 - 2 * (side + 1), line, len(clip))
+        line = _shared_corner(2 * ~side + 1, line, len(clip))
     if line % 2 == 0:
         x, y, _, _ = clip[line >> 1]
         # On a sliver the common corner of both lines can be far beyond the ends of this side.

@@ -18,8 +18,14 @@ OutlinePoint = tuple[float, float, float, int]
 """A point of a support feature: x and y in the contact plane, height along the axis, index of the vertex."""
 
 INSIDE = -1
-"""A place on an outline is 2k for its corner k, 2k + 1 for the side from corner k to the next, this for its
-interior."""
+"""A place on an outline is 2k for its corner k, 2k + 1 for the side from corner k to the next, this for its interior:
+
+    6 --5-- 4
+    |       |
+    7  -1   3
+    |       |
+    0 --1-- 2
+"""
 
 _Place = TypeVar("_Place", bound=Sequence[float])
 
