@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,18 @@ class BoxSlabs:
     """(m,) distances of the centres, and rounding."""
 
 
+class _Allotment:
+    """Rows of memory (k, n), given out one after the other."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.rows, self.end = rows, 0
+
+    def __call__(self, *shape: int) -> NDArray[Any]:
+        """Return the next rows as (*shape, n)."""
+        begin, self.end = self.end, self.end + prod(shape)
+        return self.rows[begin : self.end].reshape(*shape, -1)
+
+
 class _Workspace:
     """Some pairs of boxes and the overlaps along their axes, in memory that is used for one chunk after another.
 
@@ -60,22 +73,24 @@ class _Workspace:
     """
 
     def __init__(self, memory: NDArray[Any], count: int) -> None:
-        rows = memory[: _ROWS * count].reshape(_ROWS, count)
+        allot = _Allotment(memory[: _ROWS * count].reshape(_ROWS, count))
         self.count = count
-        self.axes_a, self.axes_b = rows[:18].reshape(2, 3, 3, count)
-        self.offset_b = rows[18:24]
+        self.axes_a, self.axes_b = allot(2, 3, 3)
+        self.offset_b = allot(6)
         """(6, n) memory, and rows 3 to 5 the offset between the centres in the frame of B."""
-        self.face_rows = rows[24:49]
-        self.half_a, self.half_b = self.face_rows[:3], self.face_rows[3:6]
-        self.cosines, self.offset_a = self.face_rows[6:15].reshape(3, 3, count), self.face_rows[15:18]
-        self.rounding = self.face_rows[18]
+        begin = allot.end
+        self.half_a, self.half_b = allot(2, 3)
+        self.cosines, self.offset_a = allot(3, 3), allot(3)
+        self.rounding = allot()
         """(n,) error bound of an overlap, of an edge times its sine."""
-        self.overlap = rows[43:58]
+        self.overlap = allot(15)
         """(15, n) in the order of `BoxAxes.axis`; of an edge times its sine."""
-        self.square, self.memory = rows[58:76].reshape(2, 3, 3, count)
+        self.face_rows = allot.rows[begin : allot.end - 9]
+        """All from the half sizes to the overlaps of the faces, which are the first six of `overlap`."""
+        self.square, self.memory = allot(2, 3, 3)
         """(3, 3, n) squared sine of an edge of A and one of B; and memory."""
         # Rows and columns 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are then rows 1 to 3 and 2 to 4.
-        self.cyclic, self.sizes = rows[76:126].reshape(2, 5, 5, count), rows[126:141].reshape(3, 5, count)
+        self.cyclic, self.sizes = allot(2, 5, 5), allot(3, 5)
 
     def take(self, other: _Workspace, columns: IntArray) -> _Workspace:
         """Copy some pairs of another workspace, with the overlaps of their faces."""
