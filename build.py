@@ -7,7 +7,7 @@
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
   python3 build.py test --core  the tests of the engine, without Blender: two minutes
   python3 build.py test --all   the slow tests and all other Blender versions too
-  python3 build.py check        formatting, lint, types, metadata and the tables of fields in the documents
+  python3 build.py check        formatting, lint, types, metadata and the tables in the documents
   python3 build.py docs         the API reference and the documents, in build/docs
   python3 build.py words        every string that a user can read, with its place
   python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
