@@ -77,7 +77,9 @@ def contact(
     if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
     options = _Options(method, clearance, contact_tolerance, start, seconds, pieces_a, pieces_b, progress)
-    solver = next(row for row in SOLVERS if isinstance(a, row.shapes) and isinstance(b, row.shapes))
+    for solver in SOLVERS:
+        if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
+            break
     return solver.solve(a, b, options)
 
 
