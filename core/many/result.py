@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from ..result import Contact, Method
 from ..shapes.shape import Shape
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .batched.convex_pairs import RELATIONS, STATUSES
-from .batched.pair_regions import Regions
 from .pair_arguments import tolerance_of
+
+if TYPE_CHECKING:
+    from .batched.pair_regions import Regions
 
 
 @dataclass(frozen=True, eq=False)
