@@ -237,7 +237,7 @@ DECOMPOSE_VOLUME = 1e-9
 surface."""
 
 PIECES_OUT = 1e-3
-"""Times the bounding box's diagonal: how far pieces of a mesh may stand out of its box. Corners of those that are cut
+"""Times the bounding box's diagonal: how far pieces of a mesh may extend beyond its box. Corners of those that are cut
 with a tolerance for single precision are where planes meet that were moved by it, farther the flatter they meet."""
 
 

@@ -91,7 +91,7 @@ def apply(scene: bpy.types.Scene, decisions: Decisions, file: str | None) -> App
         elif decision.status == APPROVED:
             _approve(finding, decision.approval(units))
         used.update(about)
-    refused |= {each: "it is about another file" for each in decisions.all if each.file not in (None, file)}
+    refused |= {each: "it belongs to another file" for each in decisions.all if each.file not in (None, file)}
     unused = [
         Unused(decision.line, decision.words, refused.get(decision, "no such clash is in the list"))
         for decision in decisions.all

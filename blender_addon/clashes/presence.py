@@ -161,7 +161,7 @@ class Presence:
                 found.update(
                     "it is checked as a part of a compound parent"
                     if self._is_part(a, b)
-                    else "the check is of other objects"
+                    else "the check covers other objects"
                     for b in unpaired
                 )
         return sorted(found)

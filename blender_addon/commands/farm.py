@@ -473,8 +473,8 @@ WRITTEN = (
         "flamenco/contact_lens_check.js",
         _flamenco,
         lambda job, path: (
-            "copy it to the folder scripts beside flamenco-manager, restart that, and submit a job from Blender:\n"
-            "it asks where the reports go"
+            "copy it to the folder scripts beside flamenco-manager, restart the manager and submit a job from "
+            "Blender:\nit asks where the reports go"
         ),
     ),
     Template("openjd/check.yaml", _openjd, _run_openjd),
@@ -497,7 +497,7 @@ def _farm_run(command: str, reports: Sequence[str]) -> str:
 
 def _farm_github(jobs: int, most: int, are_stills: bool) -> str:
     """Return what to do with a workflow; jobs: how many its matrix has; are_stills: whether each is of a file."""
-    remedy = "write a workflow for some of the files each" if are_stills else "use a larger --chunk-size"
+    remedy = "write several workflows, each for some of the files" if are_stills else "use a larger --chunk-size"
     too_many = f"\nit has {jobs:,} jobs, and GitHub runs {most} at most: {remedy}" if jobs > most else ""
     return (
         "copy it to .github/workflows/ of the repository that contains the files, and the wheel to its top:\n"

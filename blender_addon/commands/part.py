@@ -107,4 +107,5 @@ def _frames(options: argparse.Namespace) -> list[int] | None:
 def _not_of_run(option: str, names: Sequence[str], whole: str) -> str:
     """Return that a part is to cover what is not in the whole run."""
     missing = f"{', '.join(names[:5])}{messages.and_more(len(names) - 5)}"
-    return f"{option}: {missing} not among {whole}: repeat the command of the whole run"
+    verb = "is" if len(names) == 1 else "are"
+    return f"{option}: {missing} {verb} not among {whole}: repeat the command of the whole run"

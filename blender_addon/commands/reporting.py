@@ -171,7 +171,7 @@ def _clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> st
     not be checked, by these options."""
     text = "no clashes"
     if found:
-        text = "1 clash does not count" if found == 1 else f"none of {messages.clashes(found)} counts"
+        text = "1 clash does not count" if found == 1 else f"none of the {messages.clashes(found)} counts"
         text = f"{text} (--fail-on {fail_on})"
     left = f"; {messages.counted(allowed, 'item')} not checked, allowed by {' and '.join(options)}" if allowed else ""
     return f"Exit code 0: {text}{left}"

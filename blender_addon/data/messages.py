@@ -99,7 +99,7 @@ def bad_part(name: str, reason: str) -> str:
 
 # --- the result of a pair -------------------------------------------------------------------------------------------
 
-CHECK_FAILED = "The result did not pass its own verification: see Accuracy, and please report it"
+CHECK_FAILED = "The result did not pass its own verification: please report it (details in Accuracy)"
 RELATIONS = {
     "coincident": "Coincident",
     "touching": "Touching",

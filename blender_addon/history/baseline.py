@@ -333,7 +333,7 @@ def _checks_of(document: Any) -> list[_Check]:
     if (schema, version) != (json_report.SCHEMA, SCHEMA_VERSION):
         raise BaselineError(f"has the schema {schema} {version!r}, not {json_report.SCHEMA} {SCHEMA_VERSION}")
     if document.get("part") is not None:
-        raise BaselineError("is a part of a run, which merge puts together")
+        raise BaselineError("is only a part of a run (merge combines the parts)")
     if document["partial"]:
         raise BaselineError("is from a check that was stopped")
     if any("id" not in row or "resolution" not in row for check in document["checks"] for row in check["findings"]):

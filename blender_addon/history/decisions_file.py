@@ -135,13 +135,13 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
         if name not in FIELDS:
             raise _WrongError(member.place, _unknown_field(name, FIELDS))
         if name not in ("approved_at", "id", "status") and not (isinstance(member.value, str) and member.value):
-            raise wrong(name, "a text")
+            raise wrong(name, "text")
     if "id" in values and not (isinstance(values["id"], str) and PATTERN.fullmatch(values["id"])):
         raise wrong("id", "an id as reports have it, such as 'vfusp33mcfix'")
     if ("a" in values) != ("b" in values):
         raise _WrongError(start, _missing_field("b" if "a" in values else "a", "the name of the other object"))
     if not ("id" in values or "a" in values):
-        raise _WrongError(start, _missing_field("id", "of the clash, or the names a and b of its objects"))
+        raise _WrongError(start, _missing_field("id", "the id of the clash, or the names a and b of its objects"))
     if "status" not in values:
         raise _WrongError(start, _missing_field("status", " or ".join(STATUSES)))
     if values["status"] not in STATUSES:
@@ -216,11 +216,11 @@ def _value(text: str, place: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, place)
     except json.JSONDecodeError as error:
-        raise _WrongError(error.pos, _expected_json("a value of JSON")) from None
+        raise _WrongError(error.pos, _expected_json("a JSON value")) from None
     except RecursionError:
         raise _WrongError(place, _expected_json("a value with fewer levels")) from None
     except ValueError as error:
-        raise _WrongError(place, f"expected a value of JSON, not {error}") from None
+        raise _WrongError(place, f"expected a JSON value, not {error}") from None
 
 
 def _expected_json(what: str) -> str:

@@ -79,8 +79,8 @@ def validated(name: str, document: Any) -> Part:
         raise MergeError(f"{name}: this is not a scene report of Contact Lens: give the JSON reports of the parts")
     if document.get("contact_lens") != __version__:
         raise MergeError(
-            f"{name}: this was written by Contact Lens {document.get('contact_lens')}, and this is "
-            f"{__version__}: check and merge with one version"
+            f"{name}: this report was written by Contact Lens {document.get('contact_lens')}, not by {__version__}: "
+            "check and merge with one version"
         )
     if document.get("part") is None:
         raise MergeError(
@@ -270,7 +270,7 @@ def _inputs_left(parts: Sequence[Part], found: Mapping[Cell, Shard], gaps: Gaps)
 
 def _lost(what: str, died: Sequence[str]) -> str:
     """Return what was not checked of a file because processes died."""
-    return f"not checked to the end: {f'{what}: ' if what else ''}{', '.join(died)}"
+    return ": ".join(words for words in ("not checked to the end", what, ", ".join(died)) if words)
 
 
 def _file_differs(first: str, other: str, file: str) -> str:
@@ -347,8 +347,8 @@ def _joined(shards: Sequence[Shard], count: int) -> dict[str, Any]:
     for part, other, other_digest in shards[1:]:
         if other_digest != digest:
             raise MergeError(
-                f"{first.name} and {part.name} do not agree on which pairs are close, so one may be in neither: check "
-                "all shards of a file on machines of the same kind"
+                f"{first.name} and {part.name} do not agree on which pairs are close, so a pair may be in neither: "
+                "check all shards of a file on machines of the same kind"
             )
         for name in {**check, **other}:
             if name in (*COUNTS, *COUNTS_BY_WORD, *ROWS, *OF_MACHINE, LOOKED_AT, "partial"):

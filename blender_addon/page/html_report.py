@@ -95,7 +95,7 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _decisions_unused(number: int) -> str:
-    return f"{messages.decisions(number)} {'is' if number == 1 else 'are'} about no clash that was found"
+    return f"{messages.decisions(number)} {'matches' if number == 1 else 'match'} no clash that was found"
 
 
 def _title(document: dict[str, Any]) -> str:

@@ -79,14 +79,14 @@ FIELDS = (
     Field("id", "of the clash: the same at every check of the file, see [Ids](#ids)", {"$ref": "#/$defs/id"}, csv=True),
     Field(
         "change",
-        "compared with the [baseline](#compare-with-an-earlier-report): `deeper` is closer, too, `shallower` farther "
-        "apart; `null` without one",
+        "compared with the [baseline](#compare-with-an-earlier-report): `deeper` also means closer, `shallower` "
+        "farther apart; `null` without one",
         _words("new same deeper shallower", None),
         csv=True,
     ),
     Field(
         "baseline_distance",
-        "the signed distance in the baseline; `null` where it is not in it, or had no depth",
+        "the signed distance in the baseline; `null` where the clash is not in it, or had no depth",
         _REAL,
         LENGTH,
         csv=True,
@@ -173,9 +173,9 @@ FIELDS = (
     ),
     Field(
         "margins",
-        "up to which gap the simulation of rigid bodies pushes the two apart: see "
-        "[Collision margins](user-guide.md#collision-shapes); `null` unless their gap is smaller, which is "
-        "`within_clearance` then, whatever the clearance is. Not in reports of version 0.2.0",
+        "the gap up to which the simulation of rigid bodies pushes the two apart: see "
+        "[Collision margins](user-guide.md#collision-shapes); `null` unless their gap is smaller: the "
+        "relation is `within_clearance` then, whatever the clearance is. Not in reports of version 0.2.0",
         _SIZE,
         LENGTH,
         CHECK,
@@ -208,8 +208,8 @@ FIELDS = (
     ),
     Field(
         "verified",
-        "whether `verify` confirms the contact; `null` if it was not verified: a clash is when it is opened in the "
-        "list, all are with `--verify`",
+        "whether `verify` confirms the contact; `null` if it was not verified: opening a clash in the list "
+        "verifies it, `--verify` verifies all",
         {"type": ["boolean", "null"]},
     ),
     Field(

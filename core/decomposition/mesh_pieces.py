@@ -162,7 +162,7 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
     """Ask for pieces that are not plainly those of another mesh, or of the mesh before it was moved.
 
     Some corners of the mesh, those that touch its box among them, must be as near to a piece as is certified, and the
-    pieces must not stand out of its box. Raises ValueError that begins with the name.
+    pieces must not extend beyond its box. Raises ValueError that begins with the name.
     """
     rounding = 8.0 * CONVEX_FLAT * EPS * max(mesh.magnitude, *(piece.magnitude for piece in pieces.pieces))
     reach = pieces.distance * (1.0 + 1e-9) + rounding
@@ -185,6 +185,6 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
     wrong = f"{name}: not the pieces of this mesh as it is now"
     if len(points):
         x, y, z = points[0].tolist()
-        raise ValueError(f"{wrong}; its corner ({x:.6g}, {y:.6g}, {z:.6g}) is farther from them than they say")
+        raise ValueError(f"{wrong}; its corner ({x:.6g}, {y:.6g}, {z:.6g}) is farther from them than their distance")
     if out > room:
-        raise ValueError(f"{wrong}; they stand out of its box by {out:.3g}")
+        raise ValueError(f"{wrong}; they extend beyond its box by {out:.3g}")

@@ -119,7 +119,7 @@ class Bvh(VolumeTree):
         """
         _validate_volumes(volumes)
         if len(volumes) != len(self.items):
-            raise ValueError(f"volumes: the tree is of {len(self.items)} items, but there are {len(volumes)} volumes")
+            raise ValueError(f"volumes: the tree has {len(self.items)} items, but there are {len(volumes)} volumes")
         self._validate_kind("volumes", volumes)
         enclosing_boxes(volumes)
         return self.around(self, volumes, progress)
@@ -172,7 +172,7 @@ class Bvh(VolumeTree):
             if not isinstance(other, Bvh):
                 raise ValueError(f"other must be a Bvh, as Bvh.build returns it, not {type(other).__name__}")
             if self.volumes.kind != other.volumes.kind:
-                raise ValueError("other must be of volumes of the same kind and dimension")
+                raise ValueError("other must have volumes of the same kind and dimension")
         return find_pairs(self, other, as_margin(margin), progress)
 
     def query_point(self, point: ArrayLike) -> IntArray:

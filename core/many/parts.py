@@ -197,7 +197,7 @@ def _validate_parts(parts: Sequence[ArrayLike], results: tuple[Contacts, ...]) -
             raise ValueError(f"results: number {k} has {len(result)} pairs, but its part has {len(part)}")
         numbers = np.unique(np.stack([result.pairs.ravel(), part.ravel()]), axis=1)
         if any(len(np.unique(row)) < numbers.shape[1] for row in numbers):  # one index is that of two shapes
-            raise ValueError(f"results: number {k} is not of the pairs of its part")
+            raise ValueError(f"results: number {k} has other pairs than its part")
     return found
 
 

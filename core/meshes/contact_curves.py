@@ -176,4 +176,4 @@ def _check(crossings: object, a: object, b: object) -> None:
         validate_mesh(name, mesh)
         assert isinstance(mesh, Mesh)
         if len(crossings) and int(crossings.pairs[:, side].max()) >= len(mesh.triangles):
-            raise ValueError(f"{name} has fewer triangles than the crossings are of")
+            raise ValueError(f"{name} has fewer triangles than the crossings refer to")

@@ -72,7 +72,7 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
     if isinstance(proof, BallCertificate):
         pair = ball_pair(a, b)
         if pair is None:
-            return "the pair is not of an ellipsoid and a ball"
+            return "the pair is not an ellipsoid and a ball"
         outward = (1.0 if pair.ellipsoid_first else -1.0) * proof.normal / np.linalg.norm(proof.normal)
         above = proven_above(pair.ellipsoid, pair.point, outward, proof.gap)
         return above - radii, "two points" if proof.gap is None else "ball"
@@ -114,7 +114,7 @@ def cores_of(
             found.append(shape.skeleton)
         else:
             if directions.ndim != 2 or directions.shape[1] != shape.dim or len(directions) == 0:
-                return f"directions of the shape {directions.shape}"
+                return f"the directions have the shape {directions.shape}"
             off = float(np.abs(np.linalg.norm(directions, axis=1) - 1.0).max())
             if not off <= VERIFY_UNIT * EPS:
                 return f"off by {off:.3g}"

@@ -286,7 +286,7 @@ class _ReportedCompounds:
             words = f"but a shorter translation separates: {found.counterexample[: self.a.dim].tolist()}"
             return Check(name, False, f"{detail}, {words}")
         if found.least >= target:
-            note = f"; {same} differences of very many corners are as the search has them" if same else ""
+            note = f"; {same} differences of very many corners are computed as in the search" if same else ""
             return Check(name, True, detail + note)
         return Check("not checked: that no shorter translation separates", True, detail)
 

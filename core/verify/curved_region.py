@@ -190,10 +190,10 @@ def check_round(
                 for j in range(2)
             )
             if not known:
-                return Check(_WHOLE, False, f"an arc of radius {arc.radius:.9g} is of no feature"), False
+                return Check(_WHOLE, False, f"an arc of radius {arc.radius:.9g} belongs to no feature"), False
             limits.append(np.hypot(*(inside - center).T) - arc.radius)
     missing = max((float(off.max(initial=0.0)) for off in limits), default=0.0)
-    words = f"beside by {beside:.3g}, {len(inside)} points of both features are beyond it by {missing:.3g} at most"
+    words = f"it is {beside:.3g} beside a feature, {len(inside)} points of both are at most {missing:.3g} beyond it"
     return Check(_WHOLE, missing <= tolerance, words), False
 
 

@@ -109,7 +109,7 @@ def _held(relation: Relation, inner: SolidSide, outer: SolidSide, limit: float) 
 def _penetrating(crossing: bool, a: SolidSide, b: SolidSide) -> list[Check]:
     if crossing or a.curved or b.curved:
         # The surfaces meet, or may: that nothing sticks out by more than the band is then no matter of loose parts.
-        words = "the surfaces meet, and only corners could be looked at"
+        words = "the surfaces meet, and only corners could be checked"
         return [Check("not checked: that neither is inside the other", True, words)]
     a_in_b, b_in_a = parts_inside(a.body, b.body), parts_inside(b.body, a.body)
     if a_in_b and not any(b_in_a) and all(a_in_b):

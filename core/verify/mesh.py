@@ -275,7 +275,7 @@ class _ReportedMesh:
         points = np.concatenate([others[:, 0], 0.5 * others[:, 0] + 0.5 * others[:, 1], others[:, 1]])
         off = float(_off_segments(points, steps, 4.0 * self.promise).max(initial=0.0))
         name = "curves contain all segments in which triangles cross"
-        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(others)} of others, off by {off:.3g}"))
+        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(others)} other segments, off by {off:.3g}"))
         if len(crossings):
             words = "each one reported is checked, missing ones are not searched for"
             checks.append(Check("not checked: that no crossing is missing", True, words))
@@ -375,7 +375,7 @@ class _ReportedMesh:
         if contact.signed_distance > self.band:
             near = contact.signed_distance <= contact.clearance
             wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
-            return [Check(name, contact.relation is wanted, f"{contact.relation}, of {wanted}")]
+            return [Check(name, contact.relation is wanted, f"{contact.relation}, expected {wanted}")]
         if self._enclosed is not None:
             found, are_all = self._enclosed
             fits = contact.relation is found and not contact.has_depth
@@ -391,7 +391,7 @@ class _ReportedMesh:
         if (contact.depth > self.band and not fits) or (is_bare and not contact.has_depth):
             possible -= {Relation.TOUCHING}
         ok = contact.relation in possible
-        checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]
+        checks = [Check(name, ok, f"{contact.relation}, expected {' or '.join(sorted(possible))}")]
         crossing = len(self.proof.crossings) > 0
         return [*checks, *check_inside(contact, crossing, self.sides[0], self.sides[1], self.band, self._limit)]
 
@@ -605,7 +605,7 @@ class _ReportedMesh:
                 continue  # nothing of A is beyond a plane that nothing of B is before
             is_own = bool((own == tie).all(axis=1).any())
             if not (self._deepest_after(contact.depth * tie) == 0.0 if is_own else self._separates_along(tie)):
-                return [Check(name, False, f"{contact.depth:.9g} along {tie.tolist()} does not")]
+                return [Check(name, False, f"a translation of {contact.depth:.9g} along {tie.tolist()} does not")]
         return [Check(name, True, f"{len(contact.ties)} ties")]
 
     def _slab(self, direction: FloatArray) -> float:

@@ -126,7 +126,7 @@ def check_depth_proof(proof: DepthProof | None, a: Body, b: Body, least: float, 
     name = "no shorter translation separates"
     wanted = least * (1.0 - _BOXES) - room
     if wanted <= 0.0:
-        return Check(name, True, "none is reported to be proved")
+        return Check(name, True, "the reported bound needs no proof")
     if proof is None:
         return Check(name, False, "there is no proof")
     if isinstance(proof, CommonBall):

@@ -72,7 +72,7 @@ def region_faults(contact: Contact, a: Mesh | Pieces, b: Mesh | Pieces) -> Itera
                 yield f"a patch is {patch!r}"
                 return
             if not all(are_indices((k,), n) for k, n in zip((patch.piece_a, patch.piece_b), counts, strict=True)):
-                yield f"a patch is of triangles {patch.piece_a!r} and {patch.piece_b!r}"
+                yield f"a patch has the triangles {patch.piece_a!r} and {patch.piece_b!r}"
                 return
             yield from _patch_faults(patch, a, b)
 
@@ -81,7 +81,7 @@ def _column_faults(patches: TrianglePatches, a: Mesh, b: Mesh) -> Iterator[str]:
     """Yield the faults in the form of the patches of many pairs of triangles."""
     count = len(patches.counts)
     if not are_pairs(patches.pairs, len(a.triangles), len(b.triangles)):
-        yield f"patches are of triangles {patches.pairs!r}"
+        yield f"triangles of patches are {patches.pairs!r}"
         return
     shapes: dict[str, tuple[int | None, ...]] = {
         "normals": (count, 3),

@@ -36,20 +36,20 @@ def tree_faults(mesh: Surface) -> Iterator[str]:
     for k in range(3):
         corners = mesh.points.take(mesh.triangles[:, k], axis=0)
         if (corners < items.low).any() or (corners > items.high).any():
-            yield "a triangle is not in its box"
+            yield "a triangle is not inside its own box"
     inner, leaves = np.flatnonzero(tree.left >= 0), np.flatnonzero(tree.left < 0)
     children = tree.left.take(inner)
     if not np.array_equal(np.sort(both_children(children)), np.arange(1, len(tree))):
-        yield "a node is not below one other"
+        yield "a node does not have exactly one parent"
     if not np.array_equal(np.sort(tree.items.take(tree.first.take(leaves))), np.arange(len(mesh.triangles))):
-        yield "a triangle is not in one leaf"
+        yield "a triangle is not in exactly one leaf"
     own = tree.items.take(tree.first.take(leaves))
     for rows, item_rows, sign in ((low, items.low.T, 1.0), (high, items.high.T, -1.0)):
         for row, item_row in zip(rows, item_rows, strict=True):
             above = sign * row.take(inner)
             outside = (sign * row.take(children) < above).any() or (sign * row.take(children + 1) < above).any()
             if outside or (sign * item_row.take(own) < sign * row.take(leaves)).any():
-                yield "a box is not in the one above"
+                yield "a box is not inside the box of its parent"
 
 
 def surface_distance(a: Surface, b: Surface, reach: float, enough: float = -np.inf) -> tuple[float, float]:

@@ -81,7 +81,7 @@ def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: floa
 def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatArray | None, tolerance: float) -> Check:
     ties = contact.ties
     if axis is not None and len(axis) == 0:
-        return Check(_KIND, False, "a circle, but all directions are as good")
+        return Check(_KIND, False, "a circle, but all directions are equally good")
     # Four ties of each circle: the first and third are mirrored at the axis.
     direction = axis[1] if axis is not None else None
     if direction is None:
@@ -126,7 +126,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
         np.abs(overlap_along(a, b, directions) + contact.signed_distance) <= _VERIFY_TIE_CLEAR * tolerance
     ]
     missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - _VERIFY_TIE_ANGLE).sum()) if len(good) else 0
-    checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not reported")]
+    checks = [Check(_ALL, missing == 0, f"{len(good)} facets are equally good, {missing} of them not reported")]
     return [*checks, Check(name, True, "only facets were checked, not pairs of edges")]
 
 

@@ -665,7 +665,7 @@ def test_what_has_moved_to_the_side_of_its_partner_is_not_gone(file: Path) -> No
 
     edited(file, change)
     found = compare(file, old, *arguments, "--allow-empty")
-    assert (found.gone, found.not_compared) == ([], {"A B": "the check is of other objects"})
+    assert (found.gone, found.not_compared) == ([], {"A B": "the check covers other objects"})
 
 
 def child_on_vertices(child: bpy.types.Object) -> None:
@@ -857,7 +857,7 @@ def test_bad_baselines_are_refused_by_name(file: Path, tmp_path: Path, capsys: p
     assert f"not contact-lens-scene-report {data['schema_version']}" in refused(capsys, file, other)
     assert "has the schema contact-lens" in refused(capsys, file, changed_report(old, schema="contact-lens-contact"))
     part_of_run = changed_report(old, part={"run": {}, "covers": {}})
-    assert "changed.json is a part of a run, which merge puts together" in refused(capsys, file, part_of_run)
+    assert "changed.json is only a part of a run (merge combines the parts)" in refused(capsys, file, part_of_run)
     assert "is from a check that was stopped" in refused(capsys, file, changed_report(old, partial=True))
     too_large = [{**data["checks"][0], "frame": 10**400}]
     assert "is not a complete JSON report" in refused(capsys, file, changed_report(old, checks=too_large))

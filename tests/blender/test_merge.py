@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
         set_at("inputs", 0, "error", to="broken"),
         "3.json: a.blend could not be checked (broken)",
     ),
-    "another version": (set_at("contact_lens", to="0.1.0"), "3.json: this was written by Contact Lens 0.1.0"),
+    "another version": (set_at("contact_lens", to="0.1.0"), "3.json: this report was written by Contact Lens 0.1.0"),
     "another Blender": (set_at("blender", to="3.6.0"), "different versions of Blender, "),
     "another numpy": (set_at("numpy", to="1.20.0"), "different versions of numpy, "),
     "other frames": (set_at("part", "run", "frames", to=[1, 2, 3]), "different runs: they differ in frames"),

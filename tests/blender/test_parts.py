@@ -89,8 +89,8 @@ def test_a_part_knows_how_far_objects_moved_since_a_frame_of_another(row_file: P
         (["--shard", "0/4"], "1 <= K <= N"),
         (["--shard", "a/4"], "1 <= K <= N"),
         (["--only-frames", "1"], "--only-frames needs --frames"),
-        (["--frames", "1-3", "--only-frames", "3-5"], "4, 5 not among --frames"),
-        (["--only-files", "none.blend"], "none.blend not among the files"),
+        (["--frames", "1-3", "--only-frames", "3-5"], "4, 5 are not among --frames"),
+        (["--only-files", "none.blend"], "none.blend is not among the files"),
         (["--shard", "1/2", "--html", "out.html"], "merge writes the other reports"),
     ],
 )

@@ -227,7 +227,7 @@ def test_decisions_about_no_clash_of_the_list_are_named(path: Path, capfd: pytes
         "Applied 1 decision, not line 10, X and Y: no such clash is in the list; line 15, A and B in hall.blend: "
         in said
     )
-    assert "in hall.blend: it is about another file" in said
+    assert "in hall.blend: it belongs to another file" in said
 
 
 def test_a_pair_of_instances_is_not_ignored_in_the_list(path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -562,14 +562,14 @@ OTHERS = (
         (lambda value: Bvh.build(THREE, value), ["sideways"], "^method must be one of linear, top-down"),
         (lambda value: Bvh.build(THREE, "top-down", value), ["somewhere"], "^split must be one of sah, median"),
         (lambda value: Bvh.build(THREE, leaf_size=value), [0, -1, 1.5, True, "2"], "^leaf_size must be a whole number"),
-        (TREE.refit, [THREE.take([0, 1])], "^volumes: the tree is of 3 items, but there are 2"),
+        (TREE.refit, [THREE.take([0, 1])], "^volumes: the tree has 3 items, but there are 2"),
         (TREE.refit, OTHERS, "^volumes must be of the same kind and dimension"),
         (TREE.insert, OTHERS, "^volumes must be of the same kind and dimension"),
         (TREE.refit, [np.zeros((3, 3))], "^volumes must be bounding volumes"),
         (TREE.insert, [np.zeros((3, 3))], "^volumes must be bounding volumes"),
         (TREE.at_level, [None, 1.0, -1, True, "1"], "^level must be a whole number from 0 on"),
         (TREE.overlapping_pairs, [THREE], "^other must be a Bvh, as Bvh.build returns it, not KDops"),
-        (TREE.overlapping_pairs, [Bvh.build(other) for other in OTHERS], "^other must be of volumes of the same kind"),
+        (TREE.overlapping_pairs, [Bvh.build(other) for other in OTHERS], "^other must have volumes of the same kind"),
         (lambda value: TREE.overlapping_pairs(margin=value), [-1.0], "^margin must be a finite number"),
         *(
             (

@@ -139,8 +139,8 @@ FIRST = contacts(ROW, [[0, 1]])
         ([contacts(ROW, [[0, 1], [0, 1]])], None, r"the pair \[0, 1\] is twice in number 0"),
         ([FIRST], [[[0, 1]], [[1, 2]]], "results: 2 expected, one for each of the parts, got 1"),
         ([FIRST], [[[0, 1], [1, 2]]], "number 0 has 1 pairs, but its part has 2"),
-        ([contacts(ROW, [[0, 1], [1, 2]])], [[[0, 1], [5, 6]]], "number 0 is not of the pairs of its part"),
-        ([contacts(ROW, [[0, 1], [0, 2]])], [[[0, 1], [5, 1]]], "number 0 is not of the pairs of its part"),
+        ([contacts(ROW, [[0, 1], [1, 2]])], [[[0, 1], [5, 6]]], "number 0 has other pairs than its part"),
+        ([contacts(ROW, [[0, 1], [0, 2]])], [[[0, 1], [5, 1]]], "number 0 has other pairs than its part"),
     ],
 )
 def test_results_that_do_not_fit_are_refused_by_name(results, parts, message: str) -> None:
