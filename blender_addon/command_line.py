@@ -63,7 +63,7 @@ def main(arguments: Sequence[str], prog: str) -> int:
 
 def _unknown_command(command: str | None, commands: Sequence[str]) -> str:
     names = f"{', '.join(commands[:-1])} or {commands[-1]}"
-    return f"expected {names}{'' if command is None else f', not {command!r}'}"
+    return f"expected {names}" if command is None else f"expected {names}, not {command!r}"
 
 
 _handle: Any = None

@@ -22,12 +22,13 @@ LAST_FRAME = 1_048_574
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
+    example = prog if "FILE" in prog else f"{prog} room.blend"
     made = CommandParser(
         prog=prog,
         description="Find the objects of a scene that collide or are closer than a clearance, at the current frame of "
         "the file or at a list of frames. Options that are not given are as set in the Scene Check panel of the "
         "file.\n\nExample:\n"
-        f"  {prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html\n\n"
+        f"  {example} --clearance 2mm --html room.html\n\n"
         "Other commands (see their --help):\n"
         "  merge  join the reports of the parts of a run\n"
         "  farm   write jobs for render farms, GNU parallel and GitHub Actions",

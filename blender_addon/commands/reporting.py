@@ -184,8 +184,10 @@ def _failed(relations: Sequence[str], fail_on: str) -> str:
     text = f"Exit code 1: {messages.clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
     if fail_on == "new" or not {*kinds} <= {"touching", "within_clearance"}:
         return text
-    which = f"{'it is' if count == 1 else 'all are'} {' or '.join(kinds).replace('_', ' ')}"
-    return f"{text}; {which}, which --fail-on {'penetrating' if 'touching' in kinds else 'touching'} does not count"
+    subject = "it is" if count == 1 else "all are"
+    words = " or ".join(kinds).replace("_", " ")
+    stricter = "penetrating" if "touching" in kinds else "touching"
+    return f"{text}; {subject} {words}, which --fail-on {stricter} does not count"
 
 
 def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:

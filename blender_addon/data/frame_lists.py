@@ -17,6 +17,7 @@ def frames_text(numbers: Sequence[int]) -> str:
             count += 1
         if count < 3 and step != 1:
             count = 1
-        spans.append(f"{left[0]}" if count == 1 else f"{left[0]}-{left[count - 1]}{f':{step}' if step > 1 else ''}")
+        span = str(left[0]) if count == 1 else f"{left[0]}-{left[count - 1]}"
+        spans.append(f"{span}:{step}" if count > 1 and step > 1 else span)
         del left[:count]
     return ",".join(spans)

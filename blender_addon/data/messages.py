@@ -124,9 +124,10 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     reason, number = decomposition.reason or decomposition.message, len(decomposition.pieces)
     distance = units.length(decomposition.distance, rounding="up")
+    there = "it, except in hollows that it fills" if number == 1 else "them, except in hollows that they fill"
     return (
         f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within {distance} "
-        f"of {'it, except in hollows that it fills' if number == 1 else 'them, except in hollows that they fill'}"
+        f"of {there}"
     )
 
 
@@ -152,7 +153,7 @@ def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:
 
 def other_shape(name: str, note: str, shape: str) -> str:
     """Return what to know of a collision shape; shape: what is used in its place, if anything."""
-    return f"'{name}' {note}{f': its {shape} is used' if shape else ''}"
+    return f"'{name}' {note}: its {shape} is used" if shape else f"'{name}' {note}"
 
 
 def hull_used(name: str) -> str:
@@ -176,13 +177,12 @@ def bounds_apart(contact: Any, least: str, most: str) -> str:
     if not contact.reason or not contact.has_depth:  # that surfaces are open is in the notes of the contact
         return ""
     if contact.status in BOUNDS_APART and contact.depth and most:
-        separates = f"The exact depth is not known: moving by {most} separates them"
-        return (
-            f"{separates}, {f'moving by less than {least} does not' if least else 'and a shorter move may be enough'}"
-        )
+        shorter = f"moving by less than {least} does not" if least else "and a shorter move may be enough"
+        return f"The exact depth is not known: moving by {most} separates them, {shorter}"
     known = " and ".join(words for words in (least and f"at least {least}", most and f"at most {most}") if words)
     name = "gap" if contact.signed_distance > 0.0 else "depth"
-    return f"Less exact than usual: {contact.reason}{f'; the {name} is {known}' if known else ''}"
+    text = f"Less exact than usual: {contact.reason}"
+    return f"{text}; the {name} is {known}" if known else text
 
 
 # --- the state of a result ------------------------------------------------------------------------------------------
@@ -290,15 +290,17 @@ def not_checked_in_short(check: Mapping[str, Any], notes: int, room: int) -> str
     found = [things_not_checked(unchecked)] if unchecked else []
     if number := sum(counts.values()):
         words = ", ".join(counted(count, noun) for noun, count in counts.items() if count)
-        is_short = len(", ".join([*found, words])) + len(" left out") <= room
-        found.append(f"{words if is_short else f'{number:,}'} left out")
+        if len(", ".join([*found, words])) + len(" left out") > room:
+            words = f"{number:,}"
+        found.append(f"{words} left out")
     return ", ".join(found) or counted(notes, "note")
 
 
 def _counts(noun: str, counts: Mapping[str, int]) -> list[str]:
     """Return numbers with what they are of, the first one with its noun: '3 objects hidden', '1 excluded'."""
     found = [(number, word) for word, number in counts.items() if number]
-    return [f"{f'{number:,}' if k else counted(number, noun)} {word}" for k, (number, word) in enumerate(found)]
+    first = [f"{counted(number, noun)} {word}" for number, word in found[:1]]
+    return first + [f"{number:,} {word}" for number, word in found[1:]]
 
 
 def _objects_left_out(check: Mapping[str, Any]) -> dict[str, int]:
@@ -356,7 +358,8 @@ def check_line(check: Mapping[str, Any], found: Sequence[str], decisions: Mappin
 
 def smaller_touches(count: int, least: Set[str | None]) -> str:
     """Return how many touches share less than what was asked for: '93,000 corner and edge touches'."""
-    return f"{count:,} {'corner' if least == {'edge'} else 'corner and edge'} touch{'es' if count != 1 else ''}"
+    kind = "corner" if least == {"edge"} else "corner and edge"
+    return counted(count, f"{kind} touch", f"{kind} touches")
 
 
 def difference(entry: Mapping[str, Any]) -> str:
@@ -377,7 +380,8 @@ def difference(entry: Mapping[str, Any]) -> str:
 
 
 def no_pictures(reason: str, are_some_taken: bool = False, file: str = "") -> str:
-    return f"No {'more ' if are_some_taken else ''}pictures{f' of {file}' if file else ''}: {reason}"
+    text = "No more pictures" if are_some_taken else "No pictures"
+    return f"{text} of {file}: {reason}" if file else f"{text}: {reason}"
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -412,7 +416,7 @@ def of_scene(name: str, text: str) -> str:
 
 def stopping(signal_name: str) -> str:
     """Return what is shown when a signal asks to stop; empty name: Ctrl-C."""
-    return f"stopping{f': {signal_name}' if signal_name else '; press Ctrl-C again to end at once'}"
+    return f"stopping: {signal_name}" if signal_name else "stopping; press Ctrl-C again to end at once"
 
 
 def timed_out(seconds: float) -> str:
@@ -450,7 +454,8 @@ def since_baseline(changes: Mapping[str, int], gone: int, not_compared: int) -> 
     """Return what differs from the baseline: '1 new, 2 deeper, 1 gone since the baseline'."""
     counts = [(changes.get(word, 0), word) for word in ("new", "deeper", "shallower")] + [(gone, "gone")]
     words = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "no change"
-    return f"{words} since the baseline{f', {not_compared:,} not compared with it' if not_compared else ''}"
+    text = f"{words} since the baseline"
+    return f"{text}, {not_compared:,} not compared with it" if not_compared else text
 
 
 def earlier_clash(entry: Mapping[str, Any], units: Lengths) -> str:

@@ -142,8 +142,8 @@ def describe(obj: bpy.types.Object) -> str:
 
 
 def _shape_of_rigid_body(shape: str, is_centered: bool, note: str) -> str:
-    place = ", centered at its origin" if is_centered else ""
-    return f"As its rigid body: {shape}{place}{f'. It {note}' if note else ''}"
+    text = f"As its rigid body: {shape}{', centered at its origin' if is_centered else ''}"
+    return f"{text}. It {note}" if note else text
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:

@@ -149,10 +149,10 @@ def _of_background_sets(scene: bpy.types.Scene) -> Iterator[Skipped]:
 
 
 def _background_set(name: str, number: int, scene: str) -> str:
+    verb, pronoun = ("is", "it") if number == 1 else ("are", "them")
     return (
-        f"The background set '{name}' has {messages.counted(number, 'object')} that {'is' if number == 1 else 'are'} "
-        f"rendered with the scene '{scene}' and not checked against it: link "
-        f"{'it' if number == 1 else 'them'} into the scene"
+        f"The background set '{name}' has {messages.counted(number, 'object')} that {verb} rendered with the scene "
+        f"'{scene}' and not checked against it: link {pronoun} into the scene"
     )
 
 

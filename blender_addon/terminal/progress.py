@@ -91,10 +91,12 @@ class Progress:
     def _show_check(self) -> None:
         of_scene = (self._frame + self._fraction) / self._frames
         done = (self._file + (self._scene + of_scene) / self._scenes) / self._files
-        place = f"{self._name}, {f'{self._scene_name}, ' if self._scene_name else ''}frame {self._number:g}, "
-        self.show(
-            done, lambda: f"{f'{self._phase}, ' if self._phase else ''}{messages.clashes(self._clashes)} so far", place
-        )
+        scene = f"{self._scene_name}, " if self._scene_name else ""
+        self.show(done, self._details, f"{self._name}, {scene}frame {self._number:g}, ")
+
+    def _details(self) -> str:
+        found = f"{messages.clashes(self._clashes)} so far"
+        return f"{self._phase}, {found}" if self._phase else found
 
     def show(self, done: float, details: Callable[[], str], place: str = "") -> None:
         """Show which fraction of the run is done, with details; place: what is checked, in logs."""

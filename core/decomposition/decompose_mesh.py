@@ -19,6 +19,7 @@ from ..meshes.surface import signed_volume, validate_mesh
 from ..meshes.winding import contains
 from ..progress import Progress, equal_parts, report_progress, subrange
 from ..shapes.hull import ConvexHull
+from ..shapes.shape import counted
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_VOLUME, EPS
 from ..types import FloatArray, IntArray
 from .exact_cuts import ROUNDING, ExactCuts
@@ -61,8 +62,8 @@ def decompose_mesh(
     reflex = sum(len(reflex_edges(solid.points, solid.triangles, least)[0]) for solid in solids)
     if reflex > most_reflex:
         raise ValueError(
-            f"most_reflex: {reflex} edges of the mesh bend inward and {most_reflex} are allowed; allow more, take "
-            f"a simpler mesh or a larger tolerance"
+            f"most_reflex: {counted(reflex, 'edge of the mesh bends', 'edges of the mesh bend')} inward and "
+            f"{most_reflex} are allowed; allow more, take a simpler mesh or a larger tolerance"
         )
     parts: list[tuple[list[ConvexHull], float]] = []
     for solid, part in equal_parts(solids, subrange(progress, 0.0, 0.7)):
@@ -87,7 +88,8 @@ def decompose_mesh(
             distance = max(distance, distance_from_mesh(found, solid, part, spare=2.0 * max(moved, rounding)))
             if not exact:
                 distance = max(distance, _outside(found, solid))
-    words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} from {reflex} edges that bend inward"
+    inward = counted(reflex, "edge that bends inward", "edges that bend inward")
+    words = f"{counted(len(pieces), 'convex piece', 'convex pieces')} from {inward}"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"
     report_progress(progress, 1.0)
     return Decomposition(tuple(pieces), exact, distance, reflex, words)

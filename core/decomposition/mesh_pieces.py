@@ -17,6 +17,7 @@ from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
+from ..shapes.shape import counted
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from .approximate_cuts import ApproximateCuts
 from .concavity import max_concavity
@@ -104,7 +105,7 @@ def _cut(
     distance += rounding
     fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
     report_progress(progress, 1.0)
-    words = f"{len(pieces)} convex {'pieces that contain' if len(pieces) != 1 else 'piece that contains'} the surface"
+    words = f"{counted(len(pieces), 'convex piece that contains', 'convex pieces that contain')} the surface"
     return Decomposition(pieces, False, distance, reflex, words, why, fills)
 
 
@@ -123,7 +124,7 @@ def exact_pieces(
     reflex = 0
     if whole.extent > 0.0:
         reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
-    reason = f"{reflex} edges bend inward and {most_reflex} are allowed"
+    reason = f"{counted(reflex, 'edge bends', 'edges bend')} inward and {most_reflex} are allowed"
     # Coordinates stored in single precision are no planes; a second try takes them as such.
     for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
         try:

@@ -15,6 +15,7 @@ from ..meshes.mesh import Mesh
 from ..meshes.triangle_pairs import self_crossings
 from ..note import Note
 from ..progress import Progress
+from ..shapes.shape import counted
 
 _MOST_IN_ONE_PLACE = 32
 """Triangles, of which the crossings are counted: their pairs grow as the square."""
@@ -34,8 +35,8 @@ def mesh_faults(given: Mesh, crossings: bool, progress: Progress | None) -> list
             known["own crossings"] = _own_crossings(joined(given.original).surface, progress)
         count, is_all = known["own crossings"]
         if count:
-            number = f"{'' if is_all else 'at least '}{count} pair{'s' if count != 1 else ''}"
-            notes.append(Note(f"crosses itself in {number} of triangles"))
+            least = "" if is_all else "at least "
+            notes.append(Note(f"crosses itself in {least}{counted(count, 'pair', 'pairs')} of triangles"))
     return notes
 
 
@@ -43,7 +44,7 @@ def _slits(given: Mesh) -> list[Note]:
     """Return what closes a mesh, or would."""
     found = joined(given)
     if found.edges:
-        edges = f"{found.edges} open edge{'s' if found.edges != 1 else ''}"
+        edges = counted(found.edges, "open edge", "open edges")
         return [Note(f"closed after joining {edges} at corners up to {{}} apart", (found.slit,))]
     links = None if found.is_closed else closing_links(given)
     if links is None:
@@ -66,7 +67,7 @@ def _faults(given: Mesh) -> list[str]:
         words.append("closed after merging points in the same place")
     if not found.is_closed:
         reasons = [
-            f"{len(edges)} {one if len(edges) == 1 else many}"
+            counted(len(edges), one, many)
             for edges, one, many in (
                 (given.boundary_edges, "open edge", "open edges"),
                 (given.nonmanifold_edges, "edge with more than two faces", "edges with more than two faces"),
@@ -88,7 +89,7 @@ def _faults(given: Mesh) -> list[str]:
         (given.degenerate_faces, "triangle has no area", "triangles have no area"),
     ):
         if len(faces):
-            words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
+            words.append(counted(len(faces), one, many))
     return words
 
 

@@ -35,6 +35,7 @@ from ..progress import Progress, report_progress, subrange, tracked
 from ..region.merged_region import MergedRegion
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.polytope import Polytope
+from ..shapes.shape import counted
 from ..tolerance import CLEAR_LONGER, CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray, positive_zero, read_only
 from .mesh_faults import mesh_faults
@@ -643,7 +644,7 @@ def _holes(edges: tuple[int, ...]) -> str:
     """Return the holes of a mesh in words, by how many edges their rims have."""
     if not edges:
         return "is not closed"
-    size = f"{edges[-1]} edge{'s' if edges[-1] != 1 else ''}"
+    size = counted(edges[-1], "edge", "edges")
     return f"has a hole of {size}" if len(edges) == 1 else f"has {len(edges)} holes, the largest of {size}"
 
 

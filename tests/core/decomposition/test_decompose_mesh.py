@@ -153,12 +153,14 @@ def test_what_has_no_pieces_is_refused():
     for message, mesh, most in (
         ("mesh: it is not closed", Mesh(points, triangles[1:]), 100),
         ("most_reflex: 16 edges of the mesh bend inward and 15 are allowed", Mesh(*torus(8, 6)), 15),
+        ("most_reflex: 1 edge of the mesh bends inward and 0 are allowed", solid, 0),
         ("most_reflex", solid, -1),
         ("mesh: it encloses no volume", Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 1]]), 100),
         ("mesh: ", Mesh(crossed, faces), 1000),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
             decompose_mesh(mesh, most_reflex=most)
+    assert decompose_mesh(solid).message == "2 convex pieces from 1 edge that bends inward, exact"
     assert_progress(lambda progress: decompose_mesh(solid, progress=progress))
 
 
