@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain data, Blender properties, preferences, units and all messages: imports nothing else of the add-on."""
+"""Plain data, Blender properties, preferences, units and shared sentences: imports nothing else of the add-on."""

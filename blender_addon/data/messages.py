@@ -39,7 +39,7 @@ def percent(fraction: float) -> str:
 
 
 def about(name: str, reason: str) -> str:
-    """Return a sentence about an object, or, as in `About`, about A or B."""
+    """Return a sentence about an object."""
     return f"'{name}' {reason}"
 
 

@@ -3,7 +3,7 @@
 
 1. Gather the vertices of a few hundred polytopes of one block at a time, so that they stay in the cache.
 2. Multiply them with the directions of their pairs; the largest product is the support point of A, the least that of B.
-3. Number the support point by its vertices, so that the same one is recognised: `id_of`.
+3. Number the support point by its vertices, so that the same one is recognised: `vertices_of`.
 
 Searches derive from `HullPairs`: a column is a pair, and `keep` drops the pairs that are finished. Source: S4.3, S4.4.
 """
