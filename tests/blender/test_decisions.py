@@ -163,7 +163,9 @@ def test_a_decision_about_no_clash_is_named(file: Path, tmp_path: Path, capsys: 
     document = load_report(paths["json"])
     assert unused(document) == [(6, "no such clash was found")]
     assert document["decisions"]["file"] == "decisions.json"
-    assert "decisions.json, line 6: aaaaaaaaaaaa (X and Y)" in paths["html"].read_text(encoding="utf-8")
+    page = paths["html"].read_text(encoding="utf-8")
+    assert "1 decision matches no clash that was found" in page
+    assert "decisions.json, line 6: aaaaaaaaaaaa (X and Y)" in page
 
 
 def test_a_stopped_run_does_not_say_that_a_clash_was_not_found(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

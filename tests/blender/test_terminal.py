@@ -269,6 +269,8 @@ def test_the_last_line_says_why_the_exit_code_is_what_it_is(tmp_path: Path, capf
     )
     last = told(capfd, "check", touching, "--fail-on", "penetrating")[-1]
     assert last == "Exit code 0: 1 clash does not count (--fail-on penetrating)"
+    last = told(capfd, "check", touching, "--clearance", "10", "--fail-on", "penetrating")[-1]
+    assert last == "Exit code 0: none of the 3 clashes counts (--fail-on penetrating)"
     assert told(capfd, "check", touching, "--no-touching")[-1] == "Exit code 0: no clashes"
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
     broken = save_scene(tmp_path / "broken.blend")
