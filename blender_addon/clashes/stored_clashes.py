@@ -38,12 +38,10 @@ ARRAYS = {"pairs": "<i4", "codes": "<i1", "numbers": "<f8"}
 FIRST_WIDTHS = {
     **dict.fromkeys(("signed_distance", "lower_bound", "upper_bound", "resolution", "area"), 1),
     **dict.fromkeys(("normal", "point_on_a", "point_on_b", "center", "centroid"), 3),
-    "margins": 1,
 }
-"""The numbers of a clash, and their widths, in texts that do not name them: in the first ones up to the centroid."""
-WIDTHS = {field.name: field.kind.width for field in STORED}
-WIDTHS = {name: WIDTHS[name] for name in (*(name for name in FIRST_WIDTHS if name in WIDTHS), *WIDTHS)}
-"""The same in texts that are written now: an earlier version reads those that it knows."""
+"""The numbers of a clash that version 0.2.0 has, and their widths, in one array as it reads them."""
+LATER = tuple(stored.name for stored in STORED if stored.name not in FIRST_WIDTHS)
+"""The others, each an array of its own: a version reads those that it knows."""
 
 
 class ContactLensTable(bpy.types.PropertyGroup):
@@ -145,7 +143,7 @@ class StoredClashes:
     def as_text(self) -> str:
         """Return them as text."""
         pairs, codes, numbers = self.clashes.arrays()
-        columns = [numbers[name].reshape(len(numbers), width) for name, width in WIDTHS.items()]
+        columns = [numbers[name].reshape(len(numbers), width) for name, width in FIRST_WIDTHS.items()]
         arrays = pairs, codes, np.concatenate(columns, axis=1)
         data = {
             "frame": self.frame,
@@ -155,7 +153,7 @@ class StoredClashes:
             "states": self.states,
             "ids": self.ids,
             "rows": {str(k): row for k, row in self.whole.items()},
-            "widths": WIDTHS,
+            "later": {name: _packed(numbers[name].astype(ARRAYS["numbers"])) for name in LATER},
             **{name: _packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
         }
         return json.dumps(data, ensure_ascii=False)
@@ -169,20 +167,22 @@ class StoredClashes:
         clashes = Clashes(
             pairs.reshape(count, 2).astype(np.intp),
             codes.reshape(count, -1).astype(np.int8),
-            _named(numbers.reshape(count, -1), data.get("widths", FIRST_WIDTHS)),
+            _named(numbers.reshape(count, -1), data.get("later", {})),
         )
         whole = {int(k): row for k, row in data["rows"].items()}
         about = data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"]
         return cls(clashes, *about, whole, data.get("ids", []))
 
 
-def _named(numbers: FloatArray, widths: Mapping[str, int]) -> NDArray[np.void]:
+def _named(numbers: FloatArray, later: Mapping[str, str]) -> NDArray[np.void]:
     """Return rows of numbers by name; NaN where they have none."""
     named = np.full(len(numbers), np.nan, DTYPE)
-    ends = accumulate(widths.values())
-    for (name, width), end in zip(widths.items(), ends, strict=True):
-        if name in WIDTHS and end <= numbers.shape[1]:
+    widths = {**FIRST_WIDTHS, "margins": 1}  # which versions of just after 0.2.0 have in the same array
+    for (name, width), end in zip(widths.items(), accumulate(widths.values()), strict=True):
+        if end <= numbers.shape[1]:
             named[name] = numbers[:, end - width : end].reshape(named[name].shape)
+    for name in later.keys() & set(LATER):
+        named[name] = _unpacked(later[name], ARRAYS["numbers"]).reshape(named[name].shape)
     return named
 
 

@@ -24,7 +24,7 @@ _FIRST = (
     *("area_unit", "blender_units_per_unit", "notes", "out_of_date", "path", "sha256", "id", "change"),
     *("baseline_distance", "margins"),
 )
-"""The order of what version 0.2.0 has: later fields are after it."""
+"""The first columns, which keep their places: later fields are after them."""
 _FIELDS = {field.name: field for field in FIELDS if field.csv}
 _ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))
 COLUMNS = tuple(column for name in _ORDER for column in (_FIELDS[name].columns if name in _FIELDS else (name,)))
