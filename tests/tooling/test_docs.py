@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PYTHON = ("core", "blender_addon", "benchmarks", "docs", "tests")
+PATH = re.compile(r"`((?:\w+/)*\w+\.py)`")
 
 
 def test_every_command_of_the_documents_is_run_by_ci() -> None:
@@ -64,6 +66,16 @@ def test_every_file_that_a_document_links_to_exists() -> None:
     for document in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
             assert (document.parent / link).exists(), f"{document.name}: {link}"
+
+
+def test_every_module_that_a_document_or_the_code_names_by_its_path_exists() -> None:
+    paths = [*ROOT.glob("*.py"), *(path for folder in PYTHON for path in (ROOT / folder).rglob("*.py"))]
+    modules = [path.relative_to(ROOT) for path in paths]
+    known = {"/".join(path.parts[k:]) for path in modules for k in range(len(path.parts))}
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *paths]
+    named = {(path.name, name) for path in documents for name in PATH.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 50
+    assert [(document, name) for document, name in sorted(named) if name not in known] == []
 
 
 def imports(path: Path, package: str) -> Iterator[str]:
