@@ -28,7 +28,7 @@ def measure(count: int, rounds: int) -> list[float]:
     import bpy
     from mathutils import Matrix
 
-    from contact_lens.blender_addon.read import snapshot as read
+    from contact_lens.blender_addon.geometry import snapshot as read
 
     rng = np.random.default_rng(count)
     objects = []

@@ -95,11 +95,11 @@ def document(count: int) -> dict[str, Any]:
 
 def page(count: int, path: str) -> float:
     """Write the page of so many clashes and return the CPU seconds of making its text."""
-    from contact_lens.blender_addon.page.html_report import to_html
+    from contact_lens.blender_addon.report.scene import html_report
 
     told = document(count)
     start = time.process_time()
-    text = to_html(told)
+    text = html_report.to_html(told)
     seconds = time.process_time() - start
     Path(path).write_text(text, encoding="utf-8")
     return seconds

@@ -21,7 +21,7 @@ import numpy as np
 
 import contact_lens
 from contact_lens.blender_addon.draw import picture
-from contact_lens.blender_addon.ui import follow_volumes
+from contact_lens.blender_addon.live import follow_volumes
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
