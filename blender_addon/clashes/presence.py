@@ -16,6 +16,7 @@ themselves; a report knows their names, geometry and places (`history/looked_at.
 | ignored with B by a rule | kept | not compared |
 | a part of a compound parent with B | kept | not compared |
 | an instance that is no longer made | resolved | gone |
+| an instance that is no longer made, with B hidden | resolved | not compared |
 | an instance of what is hidden | kept | not compared |
 | moved away, in a check that was stopped | kept | not compared |
 | moved away, in a file of a newer Blender | kept | not compared |

@@ -54,6 +54,10 @@ def rename_and_move_away() -> None:
     objects()["A"].name = "Another"
 
 
+def make_no_more() -> None:
+    bpy.data.collections["Inside"].objects.unlink(objects()["A"])
+
+
 def delete_and_hide() -> None:
     delete("A")
     hide("C")
@@ -82,11 +86,8 @@ EDITS: dict[str, tuple[Callable[[], None], Edit, Callable[[pytest.MonkeyPatch], 
     "not readable": (three_cubes, lambda: break_mesh("A"), None),
     "ignored with B by a rule": (three_cubes, lambda: adopt(objects()["A"], objects()["B"]), None),
     "a part of a compound parent with B": (three_cubes, lambda: compound_of(objects()["A"], objects()["B"]), None),
-    "an instance that is no longer made": (
-        instances,
-        lambda: bpy.data.collections["Inside"].objects.unlink(objects()["A"]),
-        None,
-    ),
+    "an instance that is no longer made": (instances, make_no_more, None),
+    "an instance that is no longer made, with B hidden": (instances, lambda: (make_no_more(), hide("B")), None),
     "an instance of what is hidden": (instances, lambda: setattr(objects()["A"], "hide_viewport", True), None),
     "moved away, in a check that was stopped": (three_cubes, move_away, stop),
     "moved away, in a file of a newer Blender": (three_cubes, move_away, be_newer),
