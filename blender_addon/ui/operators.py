@@ -85,7 +85,7 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
             return (
                 "Select two objects: the active one becomes A, the other B"
                 if picked_a is picked_b
-                else "Pick another object, or select two: the active one becomes A"
+                else "Pick another object: or select two, of which the active one becomes A"
             )
         a, b = picked_a, picked_b
     if _are_picked_instances(context.scene, (a, b)):

@@ -48,7 +48,7 @@ class PosedShapes:
             second = others if isinstance(others, ShapeSet) else different
             known = ShapeSet((*first, *different))
         elif other_poses is not None:
-            raise ValueError("other_poses: others, the shapes in these poses, expected too")
+            raise ValueError("other_poses: others expected, whose poses they are")
         matrices = None if poses is None else validate_poses("poses", poses, len(first), known.dim)
         other_matrices = None
         if second is not None and other_poses is not None:
