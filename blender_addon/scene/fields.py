@@ -63,7 +63,7 @@ class Field:
     csv: bool = False
     """Whether the table for spreadsheets has it; new ones are at the end."""
     title: str = ""
-    """Its column on the page, and in the list where that is sorted by it; empty without one."""
+    """Its column on the page; empty without one."""
     needs_depth: bool = False
     """Whether it is null where there is no depth, as of two open surfaces that meet."""
     is_added: bool = False

@@ -24,7 +24,7 @@ RECORD = """
     Field("centroid","""
 
 
-@pytest.mark.skipif(bpy.app.binary_path != "", reason="runs the bpy module")
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this starts the bpy module, which an installed Blender lacks")
 def test_one_record_adds_a_number_to_every_report_and_document(addon: ModuleType, tmp_path: Path) -> None:
     cube("A", kind="MESH")
     cube("B", (1.5, 0.0, 0.0), kind="MESH")
