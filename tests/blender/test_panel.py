@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import add_object, cube, edit, inspect, inspection, lens, select, update
+from .scenes import add_object, cube, edit, inspect, inspection, lens, rigid_body, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -359,8 +359,7 @@ def test_normal_meshes_give_no_warning(pair: str) -> None:
 
 
 def test_stand_ins_for_what_is_not_convex_are_warned_of_and_at_most_two() -> None:
-    a, b = monkey("Left"), monkey("Right", 1.5)
-    a.contact_lens_shape = b.contact_lens_shape = "CONVEX_HULL"
+    a, b = rigid_body(monkey("Left"), "CONVEX_HULL"), rigid_body(monkey("Right", 1.5), "CONVEX_HULL")
     inspect(a, b)
     assert warnings() == ["'Left': convex hull used", "'Right': convex hull used"]
     assert main().given("explain", "sentence")[0].startswith("'Left' is not convex: its convex hull is used, concavity")
@@ -370,6 +369,55 @@ def test_stand_ins_for_what_is_not_convex_are_warned_of_and_at_most_two() -> Non
     update()
     bpy.ops.contact_lens.refresh()
     assert warnings() == ["Coordinates too coarse", "'Left': convex hull used"]
+
+
+@pytest.mark.parametrize(
+    ("x", "clearance", "are_warned_of"),
+    [
+        (1.545, 0.0, False),  # 205 mm deep, the concavity at the corners is 0.18 mm
+        (1.7345, 0.0, True),  # 15.5 mm deep
+        (1.75, 0.0, True),  # touching: the band is narrower than the concavity
+        (1.751, 0.0, True),  # a gap of 1 mm
+        (1.8, 0.0, False),
+        (1.8, 0.06, True),  # 10 mm closer than the clearance
+        (1.8, 0.5, False),
+    ],
+)
+def test_a_concavity_is_warned_of_where_it_counts(x: float, clearance: float, are_warned_of: bool) -> None:
+    a, b = bevelled("A"), bevelled("B", x)
+    concavity = inspect(a, b, clearance=clearance).proxy_a.concavity.depth
+    assert 1.7e-4 < concavity < 1.9e-4
+    assert warnings() == (["'A': convex hull used", "'B': convex hull used"] if are_warned_of else [])
+
+
+def bevelled(name: str, x: float = 0.0) -> bpy.types.Object:
+    """A crate whose corners are a little concave, as Blender bevels them; a rigid body."""
+    crate = rigid_body(cube(name, (x, 0.0, 0.0), 1.75), "CONVEX_HULL")
+    bevel = crate.modifiers.new("Bevel", "BEVEL")
+    bevel.width, bevel.segments = 0.05, 3
+    return crate
+
+
+def test_what_is_mostly_hollow_is_warned_of_however_thin_its_wall_is() -> None:
+    tray = rigid_body(cube("Tray"), "CONVEX_HULL")
+    top = max(tray.data.polygons, key=lambda face: face.center.z)
+    mesh = bpy.data.meshes.new("Tray")
+    faces = [list(face.vertices) for face in tray.data.polygons if face != top]
+    mesh.from_pydata([vertex.co for vertex in tray.data.vertices], [], faces)
+    tray.data = mesh
+    tray.modifiers.new("Wall", "SOLIDIFY").thickness = 0.001
+    found = inspect(tray, cube("B", (1.5, 0.0, 0.0)))
+    assert found.proxy_a.concavity.is_closed
+    assert found.proxy_a.concavity.depth < 0.01 * found.contact.depth
+    assert warnings() == ["'Tray': convex hull used"]
+
+
+def test_a_hull_that_the_user_has_chosen_is_not_warned_of() -> None:
+    a = monkey("Left")
+    a.contact_lens_shape = "CONVEX_HULL"
+    inspect(a, cube("B", (1.5, 0.0, 0.0)))
+    assert warnings() == []
+    assert "'Left' is not convex: its convex hull is used" in drawn("accuracy").words
 
 
 def test_pieces_that_are_not_exact_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,7 +491,7 @@ def test_lines_of_warnings_stay_and_are_of_the_present_result(monkeypatch: pytes
     now += 0.4
     assert (warnings(), main().row) == (["No depth: open surfaces"], without + 1)
     assert followed(9.0) == ([], without + 1), "what no longer holds leaves an empty line"
-    a.contact_lens_shape = "CONVEX_HULL"
+    rigid_body(a, "CONVEX_HULL")
     update()
     assert followed(9.0) == (["'Left': convex hull used"], without + 1)
     now += 0.4

@@ -65,7 +65,9 @@ def steps(window: Any) -> Iterator[float]:
     # Two warnings that hold wherever the objects are, while B is dragged through all relations.
     with window.context():
         shelf, crate = cube("Shelf", 4.0, 0.0, []), cube("Crate", 2.0, -6.0, [])
-        shelf.contact_lens_shape = crate.contact_lens_shape = "CONVEX_HULL"
+        for body in (shelf, crate):
+            bpy.context.view_layer.objects.active = body
+            bpy.ops.rigidbody.object_add(type="PASSIVE")  # a convex hull
     yield from pair(shelf, crate)
     place = yield from window.find_button(MOVE)
     numbers["row"] = window.region("UI").y + window.region("UI").height - place[1]
