@@ -7,7 +7,7 @@ The page needs nothing but itself. All that comes from the file (names, messages
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..data import messages
@@ -15,7 +15,7 @@ from ..data.lazy_rows import column
 from ..data.messages import counted
 from ..scene.clash_rows import unit_format, words
 from . import html_facts, html_page
-from .html_table import Pictured, dot, of_relations, pictured, shown, table
+from .html_table import Pictured, dot, of_relations, pictured, shared_notes, shown, table
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -30,6 +30,8 @@ BEGINNING_0_1 = """<!DOCTYPE html>
 
 DIALOG = '<dialog aria-labelledby="large"><p id="large"></p><button type="button">Close</button></dialog>'
 """Where a picture is shown in full."""
+_MOST_NAMES = 20
+"""Objects that a note of all clashes names at most."""
 
 
 def to_html(document: dict[str, Any]) -> str:
@@ -51,6 +53,9 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
         yield from _verdict(checks, document["decisions"])
     yield from _incomplete(document)
     yield from html_facts.list_of([*common, *html_facts.of_report(document)])
+    shared = shared_notes(checks)
+    for text, objects in shared.items():
+        yield f'<p class="dim">{shown(_shared_note(text, objects))}</p>'
     for line in document.get("pictures", ()):  # JSON has none
         yield f'<p class="dim">{shown(line)}</p>'
     yield "</header><main>"
@@ -61,12 +66,12 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
         name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
         head = f"{name}, {check['scene']}, frame {check['frame']}"
         if len(checks) == 1:
-            yield from _check(check, number, head, "h2", pictures)
+            yield from _check(check, number, head, "h2", pictures, shared)
             continue
         yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
         yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
         yield from _verdict([check], document["decisions"])
-        yield from _check(check, number, head, "h3", pictures)
+        yield from _check(check, number, head, "h3", pictures, shared)
         yield "</section>"
     yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
 
@@ -135,8 +140,18 @@ def _not_everything_in(number: int, total: int) -> str:
     return f"{_NOT_EVERYTHING}: {number:,} of {counted(total, 'check')} {verb} incomplete, as listed below"
 
 
-def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured) -> Iterator[str]:
-    """Yield a check, with headings of this kind; pictures: where those of the clashes are."""
+def _shared_note(text: str, names: Sequence[str]) -> str:
+    """Return a note that all clashes have; names: the objects that it is about, empty for both of each clash."""
+    if len(names) == 1:
+        return messages.capitalized(f"'{names[0]}'{text}" if names[0] else text)
+    return f"Each of {messages.quoted(names, _MOST_NAMES)}{text}"
+
+
+def _check(
+    check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured, shared: Collection[str]
+) -> Iterator[str]:
+    """Yield a check, with headings of this kind; pictures: where those of the clashes are; shared: notes that all
+    clashes have."""
     found = check["findings"]
     unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
@@ -147,7 +162,7 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str, pictures
     yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
-        yield from table(check, number, head, pictures)
+        yield from table(check, number, head, pictures, shared)
     yield from _details(check)
 
 

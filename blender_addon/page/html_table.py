@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -66,6 +66,33 @@ def severity(relation: str) -> int:
     return MILDER.get(relation, 0)
 
 
+def shared_notes(checks: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return what notes of all clashes say, where there are several, with the objects that they are about."""
+    if sum(len(check["findings"]) for check in checks) < 2:
+        return {}
+    found: dict[str, dict[str, None]] | None = None
+    for row in (row for check in checks for row in check["findings"]):
+        texts: dict[str, dict[str, None]] = {}
+        for name, text in _notes(row):
+            texts.setdefault(text, {})[name] = None
+        found = texts if found is None else {text: names for text, names in found.items() if text in texts}
+        for text, names in found.items():
+            names |= texts[text]
+        if not found:
+            break
+    return {text: sorted(names) for text, names in (found or {}).items()}
+
+
+def _notes(row: Row) -> list[tuple[str, str]]:
+    """Return the notes of a clash: the object that each begins with, empty where it is about both, and the rest."""
+    found = []
+    for note in row["notes"]:
+        names = (row[letter]["name"] for letter in "ab")
+        name = next((name for name in names if note.startswith(f"'{name}'")), "")
+        found.append((name, note.removeprefix(f"'{name}'")))
+    return found
+
+
 def pictured(checks: Sequence[dict[str, Any]]) -> Pictured:
     """Return where the pictures of clashes are that are checked at several frames."""
     found: Pictured = {}
@@ -93,10 +120,11 @@ def _place(order: tuple[str, ...], word: str) -> int:
     return order.index(word) if word in order else len(order)
 
 
-def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) -> Iterator[str]:
+def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, shared: Collection[str]) -> Iterator[str]:
     """Yield the lines of the table, the number-th of the page, and of what searches and filters it.
 
-    pictures: where those of the clashes are, which rows of other frames link to.
+    pictures: where those of the clashes are, which rows of other frames link to; shared: what `shared_notes` returns,
+    which is not repeated.
     """
     found = check["findings"]
     relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
@@ -129,7 +157,7 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured) ->
         row = found[k]
         data = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
         picture = f"<td>{_picture(row, links[k] if links else None)}</td>" if "picture" in kinds[-1] else ""
-        cells = _cells(row, check["frame"], units)
+        cells = _cells(row, check["frame"], units, shared)
         yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{picture}</tr>'
     yield "</tbody></table>"
     yield "</noscript></div>"
@@ -183,15 +211,16 @@ def _change(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
 
 
-def _cells(row: dict[str, Any], frame: float, units: UnitFormat) -> str:
-    """Return the rest of the row's tag, and its cells but that of its picture."""
+def _cells(row: dict[str, Any], frame: float, units: UnitFormat, shared: Collection[str]) -> str:
+    """Return the rest of the row's tag, and its cells but that of its picture; without notes that are shared."""
     relation, status = row["relation"], row.get("status", "")
     kind = KINDS.get(relation, relation)
     found_at = row.get("frame", frame)
     of_frame = [] if found_at == frame else [messages.found_at(found_at)]
     if row["apart"]:
         of_frame.append(messages.APART_NOW)
-    notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *row["notes"]])
+    own = [note for note, (_, text) in zip(row["notes"], _notes(row), strict=True) if text not in shared]
+    notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *own])
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     outdated = " outdated" if row["out_of_date"] else ""

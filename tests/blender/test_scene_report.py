@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import html
 import json
 import os
 import re
@@ -28,7 +29,20 @@ from ..schemas import read_json
 from .layouts import Layout
 from .processes import environment_of, in_process, installed, modules_of
 from .reports import SAVED, load_report, outputs, run, run_json, save_report
-from .scenes import animate, cube, inspect, lens, mesh_object, one_line, open_scene, pane, save_scene, sheet
+from .scenes import (
+    animate,
+    cube,
+    inspect,
+    lens,
+    mesh_object,
+    one_line,
+    open_scene,
+    pane,
+    rigid_body,
+    save_scene,
+    sheet,
+    torus,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -97,6 +111,27 @@ def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, t
     }
     versions = f"Contact Lens {contact_lens.__version__}, Blender {bpy.app.version_string}, numpy {np.__version__}"
     assert report == versions
+
+
+def test_a_note_of_all_clashes_stands_once_at_the_top_of_the_page(tmp_path: Path) -> None:
+    for k in range(3):
+        rigid_body(torus(f"Ring {k}", (1.5 * k, 0.0, 0.0)), "CONVEX_HULL")
+    bpy.ops.contact_lens.check_scene()
+    path = tmp_path / "out.html"
+    page = save_report(path, pictures=0)
+    assert [row[0] for row in page.rows[1:]] == ["Ring 0\nRing 1", "Ring 1\nRing 2"]
+    note = "<p class=\"dim\">Each of 'Ring 0', 'Ring 1' and 'Ring 2' is not convex: its convex hull is used</p>"
+    header, _, table = html.unescape(path.read_text(encoding="utf-8")).partition("</header>")
+    assert header.count(note) == 1
+    assert "convex hull is used" not in table
+    notes = [row["notes"] for row in save_report(tmp_path / "out.json")["checks"][0]["findings"]]
+    assert notes[0] == [f"'Ring {k}' is not convex: its convex hull is used" for k in (0, 1)], "each has its own there"
+    cube("Nail", (0.0, 9.0, 0.0), 0.2), cube("Board", (0.0, 9.0, 0.15), 0.2)  # they clash, and have no note
+    bpy.ops.contact_lens.check_scene()
+    save_report(path, pictures=0)
+    header, _, table = path.read_text(encoding="utf-8").partition("</header>")
+    assert "is used" not in header
+    assert table.count("is used") == 4
 
 
 def test_numbers_are_in_the_scenes_unit(scene_file: Path, tmp_path: Path) -> None:
