@@ -177,6 +177,15 @@ def is_filtered(check: ContactLensCheck) -> bool:
     return bool(check.search or check.only_changed or hidden(check))
 
 
+def why_empty(scene: bpy.types.Scene) -> str:
+    """Return why the list shows none of its clashes."""
+    check, touching = check_settings.of_scene(scene), changes.totals(scene).words["touching"]
+    if not touching or check.search or check.only_changed or hidden(check) - {RESOLVED} != {"TOUCHING"}:
+        return "No clash passes the filters"
+    verb = "is" if touching == 1 else "are"
+    return f"{touching:,} touching {verb} hidden: click their number above the list to show them"
+
+
 def hidden(check: ContactLensCheck) -> frozenset[str]:
     """Return the relations and statuses that the user has filtered out."""
     words = (*GROUPS, *(status[0] for status in STATUSES))

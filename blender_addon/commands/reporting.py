@@ -139,7 +139,7 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
     entries = [entry for check in checks for entry in unchecked(check)]
     left = [entry for entry in entries if not criteria.allows(entry)]
     if not left:
-        found = sum(len(present_relations(check["findings"])) for check in checks)
+        found = [relation for check in checks for relation in present_relations(check["findings"])]
         screen.say(_clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
         return CLEAN
     complain_of(_not_all_checked([entry["reason"] for entry in left]))
@@ -166,13 +166,13 @@ def _unchecked(count: int, options: Sequence[str]) -> str:
     return f"Exit code 3: no clash counts, but {messages.counted(count, 'item')} could not be checked ({allow})"
 
 
-def _clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> str:
-    """Return why the exit code is 0; found: how many clashes there are, of which none counts; allowed: how much could
+def _clean(found: Sequence[str], fail_on: str, allowed: int, options: Sequence[str]) -> str:
+    """Return why the exit code is 0; found: the relations of the clashes, of which none counts; allowed: how much could
     not be checked, by these options."""
     text = "no clashes"
     if found:
-        text = "1 clash does not count" if found == 1 else f"none of the {messages.clashes(found)} counts"
-        text = f"{text} (--fail-on {fail_on})"
+        verb = "does" if len(found) == 1 else "do"
+        text = f"{messages.relation_counts(found)} {verb} not count (--fail-on {fail_on})"
     left = f"; {messages.counted(allowed, 'item')} not checked, allowed by {' and '.join(options)}" if allowed else ""
     return f"Exit code 0: {text}{left}"
 
@@ -180,14 +180,11 @@ def _clean(found: int, fail_on: str, allowed: int, options: Sequence[str]) -> st
 def _failed(relations: Sequence[str], fail_on: str) -> str:
     """Return why the exit code is that of clashes, and which word of --fail-on does not count them if none penetrates;
     relations: of those that count."""
-    count, kinds = len(relations), sorted({*relations})
-    text = f"Exit code 1: {messages.clashes(count)} {'counts' if count == 1 else 'count'} (--fail-on {fail_on})"
-    if fail_on == "new" or not {*kinds} <= {"touching", "within_clearance"}:
+    text = f"Exit code 1: {messages.relation_counts(relations)} (--fail-on {fail_on})"
+    if fail_on == "new" or not {*relations} <= {"touching", "within_clearance"}:
         return text
-    subject = "it is" if count == 1 else "all are"
-    words = " or ".join(kinds).replace("_", " ")
-    stricter = "penetrating" if "touching" in kinds else "touching"
-    return f"{text}; {subject} {words}, which --fail-on {stricter} does not count"
+    stricter = "penetrating" if "touching" in relations else "touching"
+    return f"{text}; --fail-on {stricter} does not count {'it' if len(relations) == 1 else 'them'}"
 
 
 def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:

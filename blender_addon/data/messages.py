@@ -84,7 +84,6 @@ def in_progress(title: str, fraction: float) -> str:
 ALLOW_SCRIPTS = "allow it with --enable-autoexec or Auto Run Python Scripts"
 NO_CLASHES = "No clashes"
 IGNORED = "Ignored from the next check on"
-NO_CLASH_SHOWN = "No clash passes the filters"
 
 
 def no_faces(shape: str) -> str:
@@ -326,6 +325,10 @@ def relation_word(relation: str) -> str:
     return f"{words[:-1].capitalize()}{words[-1].upper()}" if "inside" in words else words
 
 
+DEEP = ("penetrating", "inside", "coincident")
+"""What of clashes is in each other, as it is counted."""
+MILD = ("touching", "within_clearance", "within_collision_margins")
+"""What of them is not, the most severe first."""
 FACING = "facing"
 """Beside the area of a pair that has a gap."""
 
@@ -335,20 +338,35 @@ def area_name(relation: str) -> str:
     return f"{FACING} area" if relation == "within_clearance" else "area"
 
 
-def relation_counts(relations: Iterable[str]) -> str:
-    """Return how many clashes there are of each relation: '2 penetrating, 1 touching'."""
-    words = ("inside" if "inside" in relation else relation.replace("_", " ") for relation in relations)
-    return ", ".join(f"{count:,} {word}" for word, count in Counter(words).items())
+def relation_groups(relations: Iterable[str] | Mapping[str, int]) -> dict[str, str]:
+    """Return how many clashes there are of each group, most severe first: 'touching': '147 touching'.
+
+    Those inside each other and coincident ones penetrate, too: '90 penetrating (3 inside)'; the key is that of the dot.
+    """
+    counts: Counter[str] = Counter()
+    for relation, count in Counter(relations).items():
+        counts["inside" if "inside" in relation else relation] += count
+    words = [word for word in dict.fromkeys((*DEEP, *MILD, *counts)) if counts[word]]
+    groups = {word: f"{counts[word]:,} {word.replace('_', ' ')}" for word in words}
+    deep = [word for word in DEEP if word in groups]
+    if len(deep) < 2:
+        return groups
+    kinds = ", ".join(groups.pop(word) for word in deep if word != DEEP[0])
+    groups.pop(DEEP[0], None)
+    return {DEEP[0]: f"{sum(counts[word] for word in deep):,} {DEEP[0]} ({kinds})", **groups}
+
+
+def relation_counts(relations: Iterable[str] | Mapping[str, int]) -> str:
+    """Return the clashes of a check as a headline: '90 penetrating (3 inside), 147 touching', '0 clashes'."""
+    return ", ".join(relation_groups(relations).values()) or clashes(0)
 
 
 def check_line(check: Mapping[str, Any], found: Sequence[str], decisions: Mapping[str, Any] | None = None) -> str:
-    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching); left out: 1 pair listed'.
+    """Return a check in one line: 'Scene: 12 objects, 2 penetrating, 1 touching; left out: 1 pair listed'.
 
     found: the relations of those of its findings that are not resolved; decisions: see `what_is_left_out`.
     """
-    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {clashes(len(found))}"
-    if found:
-        text += f" ({relation_counts(found)})"
+    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {relation_counts(found)}"
     unchecked = sum(entry["unchecked"] for entry in check["skipped"])
     missing = [things_not_checked(unchecked)] if unchecked else []
     stopped = ["stopped early"] if check["partial"] else []
@@ -450,10 +468,16 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
     return f"not compared: {file}, {entry['scene']}, frame {entry['frame']}, with {found}: {entry['reason']}"
 
 
-def since_baseline(changes: Mapping[str, int], gone: int, not_compared: int) -> str:
-    """Return what differs from the baseline: '1 new, 2 deeper, 1 gone since the baseline'."""
-    counts = [(changes.get(word, 0), word) for word in ("new", "deeper", "shallower")] + [(gone, "gone")]
-    words = ", ".join(f"{number:,} {word}" for number, word in counts if number) or "no change"
+def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared: int) -> str:
+    """Return what differs from the baseline: '3 new (2 touching), 2 deeper, 1 gone since the baseline'.
+
+    changes: the relations of the clashes that differ in each way.
+    """
+    counts = {word: len(changes.get(word, ())) for word in ("new", "deeper", "shallower")} | {"gone": gone}
+    found = {word: f"{number:,} {word}" for word, number in counts.items() if number}
+    if touching := Counter(changes.get("new", ()))["touching"]:
+        found["new"] += f" ({touching:,} touching)"
+    words = ", ".join(found.values()) or "no change"
     text = f"{words} since the baseline"
     return f"{text}, {not_compared:,} not compared with it" if not_compared else text
 

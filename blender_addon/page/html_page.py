@@ -27,7 +27,7 @@ h3 { font-size: 1.05rem; margin: 1.2rem 0 .4rem; } h1, h2, h3, p, li, dd { overf
 dt { color: var(--dim); flex: 0 0 5.2rem; }
 .verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1rem 0 .2rem; }
 :is(.verdict, .since, h2, h3) + .dim { margin: 0 0 1rem; }
-.since { font-weight: 600; margin: 0 0 .2rem; } .verdict span { white-space: nowrap; }
+.since { font-weight: 600; margin: 0 0 .2rem; } .verdict > * { white-space: nowrap; }
 section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margin-top: 0; }
 .unchecked, .between { border-left: 4px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
 .unchecked { border-color: var(--bad); } .unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }

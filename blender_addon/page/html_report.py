@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..data import messages
-from ..data.lazy_rows import column
 from ..data.messages import counted
-from ..scene.clash_rows import unit_format, words
+from ..scene.clash_rows import APART, RESOLVED, changed_relations, unit_format, words
 from . import html_facts, html_page
-from .html_table import Pictured, dot, of_relations, pictured, shared_notes, shown, table
+from .html_table import Pictured, dot, pictured, shared_notes, shown, table
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -113,14 +112,15 @@ def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | No
     relations: Counter[str] = Counter()
     for check in checks:
         relations.update(words(check["findings"]))
-    counts = "".join(
-        f"<span>{dot(relation)}{number:,} {shown(relation.replace('_', ' '))}</span>"
-        for relation, number in of_relations(relations)
-    )
+    done = {word: relations.pop(word) for word in (RESOLVED, APART) if relations[word]}
+    groups = messages.relation_groups(relations)
+    counts = "".join(f"<strong>{dot(word)}{shown(text)}</strong>" for word, text in groups.items())
+    counts = counts or f"<strong>{messages.clashes(0)}</strong>"
+    counts += "".join(f"<span>{dot(word)}{number:,} {word}</span>" for word, number in done.items())
     objects = max(check["objects"] for check in checks)
     pairs = sum(check["checked_pairs"] for check in checks)
-    where = f" in {counted(len(checks), 'check')}" if len(checks) > 1 else ""
-    yield f'<p class="verdict"><strong>{messages.clashes(relations.total())}{where}</strong>{counts}</p>'
+    where = f"<span>in {counted(len(checks), 'check')}</span>" if len(checks) > 1 else ""
+    yield f'<p class="verdict">{counts}{where}</p>'
     yield from _since_baseline(checks)
     unchecked = [sum(entry["unchecked"] for entry in check["skipped"]) for check in checks]
     missing = [messages.things_not_checked(unchecked[0])] if len(checks) == 1 and unchecked[0] else []
@@ -176,7 +176,7 @@ def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield how many clashes are others than in the baseline."""
     compared = [check for check in checks if check["gone"] is not None]
     if compared:
-        changes = Counter(change for check in compared for change in column(check["findings"], "change"))
+        changes = changed_relations(compared)
         gone, unknown = (sum(len(check[name]) for check in compared) for name in ("gone", "not_compared"))
         yield f'<p class="since">{messages.since_baseline(changes, gone, unknown)}</p>'
 

@@ -18,13 +18,13 @@ from ..data.distance import Distance
 from ..data.lazy_rows import Row, added, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
-from ..scene.clash_rows import WITHIN_MARGINS, unit_format
+from ..scene.clash_rows import unit_format
 from ..scene.fields import TITLED, Field
 
 INSIDE = "inside"
 """Relation of a pair of which one is inside the other, as it is counted and filtered."""
 KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
-RELATIONS = ("penetrating", INSIDE, "coincident", "touching", "within_clearance", WITHIN_MARGINS)
+RELATIONS = (*messages.DEEP, *messages.MILD)
 MILDER = {"touching": 1, "within_clearance": 2}
 """What is less severe than all other relations, and by how much."""
 _HEADS = {f"{'depth' if field.name == 'signed_distance' else field.name} n": field.title for field in TITLED}

@@ -17,7 +17,7 @@ import numpy as np
 from ..data import messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.distance import Distance
-from ..data.lazy_rows import LazyRows, Row, column, mapped
+from ..data.lazy_rows import LazyRows, Row, column, columns, mapped
 from ..data.records import Approval
 from ..data.units import Unit, UnitFormat
 from ..read.scene_objects import SceneObject
@@ -188,6 +188,15 @@ def words(findings: Sequence[Row]) -> list[str]:
 def present_relations(findings: Sequence[Row]) -> list[str]:
     """Return the relations of the findings that are neither resolved nor apart."""
     return [word for word in words(findings) if word not in (RESOLVED, APART)]
+
+
+def changed_relations(checks: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the relations of the findings that differ in each way from the baseline."""
+    found: dict[str, list[str]] = {}
+    for check in checks:
+        for change, relation in zip(*columns(check["findings"], "change", "relation"), strict=True):
+            found.setdefault(change, []).append(relation)
+    return found
 
 
 def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..report import scene as scene_report
 from ..report.criteria import OPEN, WORSE
-from ..scene.clash_rows import APART, RESOLVED, present_relations, unit_format, words
+from ..scene.clash_rows import APART, RESOLVED, changed_relations, present_relations, unit_format, words
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
@@ -61,7 +60,7 @@ def lines(
     units = unit_format(check)
     summary = messages.check_line(check, present_relations(check["findings"]), decisions)
     if check["gone"] is not None:
-        changes = Counter(column(check["findings"], "change"))
+        changes = changed_relations([check])
         summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
     head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
     clearance = check["settings"]["clearance"]
@@ -146,14 +145,14 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
 
 
 def _total(checks: int, found: Sequence[str], pairs: int, left_out: str, incomplete: int) -> str:
-    """Return several checks in one line: 'In 20 checks: 47 clashes of 3 pairs (40 penetrating, 7 touching)'.
+    """Return several checks in one line: 'In 20 checks: 40 penetrating, 7 touching, of 3 pairs'.
 
     found: the relations of all clashes; pairs: how many different pairs they are of; left_out: see
     `what_is_left_out`; incomplete: how many of the checks have something that could not be checked.
     """
-    text = f"In {messages.counted(checks, 'check')}: {messages.clashes(len(found))}"
+    text = f"In {messages.counted(checks, 'check')}: {messages.relation_counts(found)}"
     if found:
-        text += f" of {messages.counted(pairs, 'pair')} ({messages.relation_counts(found)})"
+        text += f", of {messages.counted(pairs, 'pair')}"
     if left_out:
         text += f"; {left_out}"
     verb = "is" if incomplete == 1 else "are"

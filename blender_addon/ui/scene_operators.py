@@ -34,7 +34,7 @@ from ..report import scene as scene_report
 from ..report.criteria import Criteria
 from ..report.order import ordered
 from ..scene import scene_check as scene_pairs
-from ..scene.clash_rows import in_scene_units, present_relations
+from ..scene.clash_rows import in_scene_units, present_relations, words
 from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
 from . import operators
@@ -185,7 +185,7 @@ class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
         check = _check(context)
         shown = clash_list.shown(context.scene)
         if not shown.rows:
-            self.report({"INFO"}, messages.NO_CLASH_SHOWN)
+            self.report({"INFO"}, clash_list.why_empty(context.scene))
             return {"CANCELLED"}
         before = shown.places.get(check.active, -1 if self.step > 0 else 0)
         check.active = shown.rows[(before + self.step) % len(shown.rows)]
@@ -432,7 +432,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         pictures = self._take_pictures(context, check) if kind == "html" and self.pictures else []
         document = {**scene_report.document([ordered(check)]), "pictures": pictures}
         report_files.write(place, scene_report.WRITERS[kind](document, Criteria()))
-        return messages.clashes(len(check["findings"]))
+        return messages.relation_counts(words(check["findings"]))
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> list[str]:
         keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]

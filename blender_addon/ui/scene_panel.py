@@ -7,6 +7,7 @@ Rows that are there for one clash are there for all: no button moves from one cl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -47,8 +48,8 @@ ROWS = 4
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-COUNTED = (*RELATIONS, clash_rows.WITHIN_MARGINS)
-"""What clashes count as."""
+HEADING = 16
+"""Characters that the header of the panel takes beside the counts."""
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
@@ -181,12 +182,20 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         check = check_settings.of_scene(context.scene)
         if check.summary:
-            found = changes.totals(context.scene).words
             record = _record(check.summary)
             is_complete = not record["partial"] and not any(entry["unchecked"] for entry in record["skipped"])
             self.layout.active = not is_complete
-            text = messages.clashes(sum(found[word] for word in COUNTED))
-            self.layout.label(text=text, icon="NONE" if is_complete else "ERROR")
+            if not is_complete:
+                self.layout.label(icon="ERROR")
+            found = _groups(changes.totals(context.scene).words)
+            texts = _counts_in_words(found)
+            if not found:
+                self.layout.label(text=messages.NO_CLASHES)
+            elif len(", ".join(texts.values())) <= layout.characters(context) - HEADING:
+                self.layout.label(text=", ".join(texts.values()))
+            else:
+                for word, count in found.items():
+                    self.layout.label(text=f"{count:,}", icon_value=status_icons.icon(word))
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
@@ -245,13 +254,9 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw how many clashes of each relation there are: buttons that filter the list."""
     check = check_settings.of_scene(context.scene)
     counts = changes.totals(context.scene).words
-    groups = dict.fromkeys(clash_list.GROUPS, 0)
-    for relation in RELATIONS:
-        groups[clash_list.group_of(relation)] += counts[relation]
-    groups["WITHIN_CLEARANCE"] += (of_margins := counts[clash_rows.WITHIN_MARGINS])
-    found = {group.lower(): count for group, count in groups.items() if count}
-    texts = {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in found.items()}
-    if of_margins:
+    found = _groups(counts)
+    texts = _counts_in_words(found)
+    if of_margins := counts[clash_rows.WITHIN_MARGINS]:
         texts["within_clearance"] = _some_within_margins(
             texts["within_clearance"], of_margins, found["within_clearance"]
         )
@@ -262,6 +267,19 @@ def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
     if not found:
         row.label(text=messages.NO_CLASHES)
+
+
+def _groups(counts: Counter[str]) -> dict[str, int]:
+    """Return how many clashes there are of each group that the list can be filtered by; counts: by relation."""
+    groups = dict.fromkeys(clash_list.GROUPS, 0)
+    for relation in RELATIONS:
+        groups[clash_list.group_of(relation)] += counts[relation]
+    groups["WITHIN_CLEARANCE"] += counts[clash_rows.WITHIN_MARGINS]
+    return {group.lower(): count for group, count in groups.items() if count}
+
+
+def _counts_in_words(groups: dict[str, int]) -> dict[str, str]:
+    return {word: f"{count:,} {messages.RELATIONS[word].lower()}" for word, count in groups.items()}
 
 
 def _some_within_margins(text: str, count: int, total: int) -> str:
@@ -365,8 +383,8 @@ def _draw_clash(panel: bpy.types.UILayout, context: bpy.types.Context, clash: Co
     """Draw what the list does not say of the active clash, in as many rows as of any other."""
     column, listed = panel.column(align=True), clash_list.drawn(context.scene)
     if clash is None or check_settings.of_scene(context.scene).active not in listed.places:
-        text = "Click a row to see its contact" if listed.rows else messages.NO_CLASH_SHOWN
-        layout.line(column, context, text, text, "INFO")
+        text = "Click a row to see its contact" if listed.rows else clash_list.why_empty(context.scene)
+        layout.line(column, context, text.partition(":")[0], text, "INFO")
         column.label(text="")
         return
     row, scene = clash.row(), context.scene

@@ -212,6 +212,7 @@ def row(names: str) -> Any:
 
 def test_a_clash_that_is_moved_out_keeps_its_place_and_next_goes_on_from_there() -> None:
     three_pairs()
+    settings().show_touching = True
     assert pairs() == ["AB", "CD", "EF"]
     assert go(2) == "CD"
     assert bpy.ops.contact_lens.separate_finding(moves="B") == {"FINISHED"}
@@ -257,6 +258,7 @@ def test_only_out_of_date_ends_with_the_next_check_and_filters_nothing_when_noth
 
 
 def test_a_list_in_which_nothing_is_shown_says_so_and_one_button_shows_all_again() -> None:
+    settings().show_touching = True
     three_pairs()
     show_all = bpy.ops.contact_lens.show_all_clashes
     assert not show_all.poll()
@@ -267,6 +269,54 @@ def test_a_list_in_which_nothing_is_shown_says_so_and_one_button_shows_all_again
     assert pairs() == ["AB", "CD", "EF"]
     assert settings().show_touching
     assert "3 clashes" in panel().texts
+
+
+def touching_pairs() -> None:
+    """Stand A in B, and B and C so that they touch."""
+    for k, x in enumerate((0.0, 1.5, 3.5)):
+        cube("ABC"[k], (x, 0.0, 0.0))
+
+
+def test_the_first_check_of_a_file_hides_what_touches_and_counts_it() -> None:
+    touching_pairs()
+    check()
+    assert pairs() == ["AB"]
+    assert {"1 penetrating", "1 touching"} <= set(panel().texts), "the button has their number"
+    assert (go(), go()) == ("AB", "AB"), "next leaves them out"
+    settings().show_touching = True
+    check()
+    assert pairs() == ["AB", "BC"], "the user has pressed it"
+    bpy.ops.contact_lens.clear_findings()
+    check()
+    assert pairs() == ["AB", "BC"]
+
+
+def test_a_list_saved_with_what_touches_keeps_it(tmp_path: Path) -> None:
+    """A version that showed it unless the user had filtered it out stored nothing of that."""
+    touching_pairs()
+    check()
+    settings().property_unset("show_touching")
+    reopen(tmp_path / "earlier.blend")
+    assert pairs() == ["AB", "BC"]
+    check()
+    assert pairs() == ["AB", "BC"]
+    settings().show_touching = False
+    reopen(tmp_path / "filtered.blend")
+    check()
+    assert pairs() == ["AB"]
+
+
+def test_a_list_of_nothing_but_touching_pairs_does_not_look_clean() -> None:
+    touching_pairs()
+    bpy.data.objects["A"].location.x = -9.0
+    check()
+    words = "1 touching is hidden"
+    assert pairs() == []
+    assert {words, "0 of 1 shown"} <= set(panel().texts)
+    settings().search = "no such name"
+    assert "No clash passes the filters" in panel().texts
+    assert bpy.ops.contact_lens.show_all_clashes() == {"FINISHED"}
+    assert pairs() == ["BC"]
 
 
 def test_nothing_is_done_with_a_clash_that_the_list_does_not_show() -> None:
@@ -312,7 +362,7 @@ def test_counts_are_those_of_the_list_and_of_the_report() -> None:
     assert "show_resolved" in panel().props
     layout = Layout()
     lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw_header_preset(SimpleNamespace(layout=layout), bpy.context)
-    assert layout.drawn.greyed == ["2 clashes"]
+    assert layout.drawn.greyed == ["2 penetrating"]
     settings().show_penetrating = False
     assert pairs() == ["EF"], "a clash that is resolved does not penetrate"
 

@@ -164,7 +164,7 @@ def test_open_job_description_checks_stills(stills: list[Path], machine: Machine
     assert code == 0, said
     assert len(list((jobs / "openjd_parts").glob("*.json"))) == 4
     code, said = machine.run([*command, "--step", "Merge", "--no-run-dependencies"])
-    assert "Exit code 1: 2 clashes count" in said
+    assert "Exit code 1: 2 penetrating" in said
     assert (jobs / "clashes.json").read_bytes() == report_of(machine, stills)
 
 
@@ -224,7 +224,7 @@ def test_open_job_description_makes_the_report_of_one_run(scene_file: Path, mach
     assert task("3-4")[0] == 0
     code, said = step("Merge", "-p", "FailOn=penetrating")
     assert code != 0
-    assert re.search(r"Exit code 1: \d+ clashes count \(--fail-on penetrating\)", said), said
+    assert re.search(r"Exit code 1: \d+ penetrating \(--fail-on penetrating\)", said), said
     assert all(report.with_suffix(suffix).exists() for suffix in (".html", ".xml"))
     assert report.read_bytes() == machine.one_run(scene_file, "--frames", "1-6", "--verify")
 

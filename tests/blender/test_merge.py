@@ -98,8 +98,8 @@ def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, cap
     assert run("merge", parts[0].parent) == 1
     printed = capfd.readouterr().out
     assert [line.strip() for line in printed.splitlines() if "Cube" in line] == told
-    assert "In 4 checks: 16 clashes of 8 pairs (16 penetrating)" in printed
-    assert printed.endswith("\nExit code 1: 16 clashes count (--fail-on any)\n"), "the last line says why"
+    assert "In 4 checks: 16 penetrating, of 8 pairs" in printed
+    assert printed.endswith("\nExit code 1: 16 penetrating (--fail-on any)\n"), "the last line says why"
     assert run("merge", *parts, "--quiet", "--fail-on", "never") == 0
     assert run("merge", *parts, "--quiet", "--fail-on", "penetrating") == 1
     assert capfd.readouterr().out == ""

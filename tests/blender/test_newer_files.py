@@ -167,7 +167,7 @@ def test_what_its_modifiers_leave_nothing_of_is_named_last(tmp_path: Path, capsy
     cube("B")
     assert run(save_scene(file)) == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "Exit code 1: 1 clash counts (--fail-on any); left out, as modifiers leave nothing of it: 'Gone'"
+    assert last == "Exit code 1: 1 coincident (--fail-on any); left out, as modifiers leave nothing of it: 'Gone'"
     _, check = checked(file)
     assert {entry["name"]: entry["kind"] for entry in check["skipped"]} == {"Gone": "emptied", "Never": "geometry"}
 

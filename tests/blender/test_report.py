@@ -217,7 +217,14 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
     pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
     ending = "its surface is within 0.1 m of it, except in hollows that it fills"
+    deep = ["penetrating"] * 2 + ["a_inside_b", "coincident"]
+    mild = ["within_clearance", "touching", "touching"]
+    changes = {"new": ["touching", "penetrating"], "deeper": ["touching"]}
     sentences = {
+        messages.relation_counts([]): "0 clashes",
+        messages.relation_counts(mild + deep): "4 penetrating (1 inside, 1 coincident), 2 touching, 1 within clearance",
+        messages.relation_counts({"b_inside_a": 1, "a_inside_b": 1_000, "touching": 0}): "1,001 inside",
+        messages.since_baseline(changes, 0, 0): "2 new (1 touching), 1 deeper since the baseline",
         page._clashes_out_of_date(1, 1): "1 of 1 clash is out of date: check the scene again",
         page._clashes_out_of_date(2, 3): "2 of 3 clashes are out of date: check the scene again",
         pictures._pictures_of_first(1): "A picture of the first pair",

@@ -23,6 +23,12 @@ def dots_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lens.ui.status_icons, "icon", lambda relation: relation)
 
 
+@pytest.fixture(autouse=True)
+def touching_is_listed(empty_scene: None) -> None:
+    """As where the user wants it, or in files that were saved before it was hidden at first."""
+    settings().show_touching = True
+
+
 def panel() -> Drawn:
     layout = Layout()
     lens.ui.scene_panel.CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=layout), bpy.context)
@@ -99,11 +105,20 @@ def test_gaps_within_margins_are_counted_in_the_panel() -> None:
         rigid_body(cube(f"Cone {k}", (0.0, 0.0, z)), "CONE")
     check()
     assert "1 within margins" in panel().texts
-    assert header() == ["1 clash"]
+    assert header() == ["1 within clearance"]
     cube("Crate", (0.0, 5.0, 0.0))
     cube("Wall", (0.0, 7.01, 0.0))
     check(clearance=0.02)
     assert "2 within clearance (1 within margins)" in panel().texts
+
+
+def test_the_header_counts_by_relation_in_words_where_they_fit() -> None:
+    row_of_cubes()
+    check()
+    assert (header(), drawn_header().dots) == (["1", "1"], ["penetrating", "touching"])
+    move("A", -9.0)
+    check()
+    assert header() == ["1 touching"]
 
 
 def test_the_panel_says_in_short_what_was_left_out_and_not_checked() -> None:
@@ -187,9 +202,9 @@ def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> N
     check(sort="AREA")
     assert row(0).texts == ["A", "apart", "B"]
     assert "the earlier numbers" in settings().findings[shown_rows()[0]].tooltip
-    assert header() == ["1 clash"]
+    assert header() == ["1 touching"]
     assert [text for text in panel().texts if "penetrating" in text or "touching" in text] == ["1 touching"]
-    assert "1 clash (1 touching)" in lens.ui.scene_operators.summary(bpy.context.scene)
+    assert ", 1 touching" in lens.ui.scene_operators.summary(bpy.context.scene)
     verdict = "".join(lens.page.html_report._verdict(checks()))
     assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
 

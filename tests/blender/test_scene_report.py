@@ -93,7 +93,7 @@ def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, t
     options = ["--clearance", "2mm", "--least-contact", "edge", "--ignore", "parents", "--ignore", "collections"]
     assert run(scene_file, "--html", path, "--quiet", "--pictures", 0, *options) == 1
     header, _, _ = path.read_text(encoding="utf-8").partition("</header>")
-    assert re.sub("<[^>]*>", "", header).index("2 clashes1 penetrating1 within clearance") < header.index("<dl")
+    assert re.sub("<[^>]*>", "", header).index("1 penetrating1 within clearance") < header.index("<dl")
     facts = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", header))
     report = facts.pop("Report")
     assert facts == {
@@ -602,7 +602,7 @@ def test_what_a_person_reads(scene_file: Path, capsys: pytest.CaptureFixture[str
     run(scene_file, "--clearance", 0.002)
     told = capsys.readouterr().out
     for words in (
-        "6 objects, 2 clashes (1 penetrating, 1 within clearance)",
+        "6 objects, 1 penetrating, 1 within clearance",
         "depth 0.5 m   area 4 m²",
         "gap 0.0015",
         "; clearance 0.002 m\n",

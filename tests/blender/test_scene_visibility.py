@@ -74,12 +74,12 @@ def test_each_choice_checks_what_it_names(stack: Path, capsys: pytest.CaptureFix
     assert everything["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
     capsys.readouterr()
     run(stack)
-    counted = "3 objects, 3 clashes (3 coincident); left out: 3 objects"
+    counted = "3 objects, 3 coincident; left out: 3 objects"
     assert f"{counted} hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
     run(stack, "--visibility", "render")
     assert f"{counted} not rendered, 1 excluded\n" in capsys.readouterr().out
     run(stack, "--visibility", "all")
-    assert "7 objects, 21 clashes (21 coincident)\n" in capsys.readouterr().out
+    assert "7 objects, 21 coincident\n" in capsys.readouterr().out
 
 
 def test_what_instances_of_collections_leave_out_is_counted(tmp_path: Path) -> None:
