@@ -141,6 +141,7 @@ def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status
 
 class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
     bl_label = "Contact"
+    bl_order = 1
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         if properties.pair_keys(context.scene) is not None:
@@ -248,7 +249,7 @@ class CONTACT_LENS_PT_display(Tab, Closed, bpy.types.Panel):
 
 class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
     bl_label = "Bounding Volumes"
-    bl_order = 1
+    bl_order = 3
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(properties.settings_of(context.scene), "show_volumes", text="")

@@ -34,9 +34,11 @@ STATUS_ICONS: dict[str, Any] = {
     "APPROVED": "CHECKMARK",
     "RESOLVED": "CHECKBOX_HLT",
 }
+ICONS_OF_FILTERS: dict[str, Any] = {"only_changed": "ERROR", "show_resolved": STATUS_ICONS["RESOLVED"]}
+"""Of those that are not of a relation."""
 MOST_SENTENCES = 10
 """So many reasons why something was not checked are shown; the reports have all."""
-LINES = 1.9
+LINES = 1.75
 """Heights of a line that a row of the list takes: of a list that is drawn taller, Blender makes the rows so."""
 TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
@@ -44,11 +46,11 @@ SCROLL_BAR = 3
 """Characters that it takes beside the rows."""
 WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
-ROWS = 4
+ROWS = 5
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-HEADING = 16
+HEADING = 24
 """Characters that the header of the panel takes beside the counts."""
 
 
@@ -95,9 +97,14 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         second.label(text=_name(names[1], sides[1], room))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        check = check_settings.of_scene(context.scene)
         column = layout.column(align=True)
         column.scale_y = 1.0 / LINES
-        _draw_statuses(column, context)
+        column.prop(check, "search", text="", icon="VIEWZOOM")
+        for status, count in clash_list.drawn(context.scene).statuses.items():
+            name = f"show_{status.lower()}"
+            text = f"{check.bl_rna.properties[name].name} ({count:,})"
+            column.prop(check, name, text=text, icon=STATUS_ICONS[status], toggle=True)
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
         return clash_list.shown(context.scene).filtered
@@ -145,80 +152,59 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
 
 
 class CONTACT_LENS_MT_decisions(bpy.types.Menu):
-    """Save or load what was decided about clashes, as a file"""
+    """Save or load what was decided about clashes, as a file, or clear the list"""
 
     bl_label = "Decisions"
 
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.operator("contact_lens.save_decisions", text="Save Decisions...")
         self.layout.operator("contact_lens.load_decisions", text="Load Decisions...")
+        self.layout.separator()
+        self.layout.operator("contact_lens.clear_findings", icon="TRASH")
 
 
-class CONTACT_LENS_PT_clash_filter(bpy.types.Panel):
-    """Show clashes by their review status"""
+class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
+    """The clashes that the last check has found, above the contact of the one that is open.
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "HEADER"  # so it is a popover alone
-    bl_label = "Filter by Status"
+    What changes its height from clash to clash is below it: a click on a row never moves the list.
+    """
 
-    def draw(self, context: bpy.types.Context) -> None:
-        self.layout.label(text="Review Status")
-        _draw_statuses(self.layout.column(align=True), context)
+    bl_label = "Clashes"
+    bl_order = 0
 
-
-def _draw_statuses(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the statuses that clashes have, to filter the list by; of those that are resolved see `_draw_state`."""
-    check = check_settings.of_scene(context.scene)
-    for status, count in clash_list.drawn(context.scene).statuses.items():
-        if status != clash_list.RESOLVED:
-            name = f"show_{status.lower()}"
-            text = f"{check.bl_rna.properties[name].name} ({count:,})"
-            column.prop(check, name, text=text, icon=STATUS_ICONS[status], toggle=True)
-
-
-class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
-    bl_label = "Scene Check"
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(check_settings.of_scene(context.scene).summary)
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         check = check_settings.of_scene(context.scene)
-        if check.summary:
-            record = _record(check.summary)
-            is_complete = not record["partial"] and not any(entry["unchecked"] for entry in record["skipped"])
-            self.layout.active = not is_complete
-            if not is_complete:
-                self.layout.label(icon="ERROR")
-            found = _groups(changes.totals(context.scene).words)
-            texts = _counts_in_words(found)
-            if not found:
-                self.layout.label(text=messages.NO_CLASHES)
-            elif len(", ".join(texts.values())) <= layout.characters(context) - HEADING:
-                self.layout.label(text=", ".join(texts.values()))
-            else:
-                for word, count in found.items():
-                    self.layout.label(text=f"{count:,}", icon_value=status_icons.icon(word))
+        if not check.summary:
+            return
+        record = _record(check.summary)
+        is_complete = not record["partial"] and not any(entry["unchecked"] for entry in record["skipped"])
+        header = self.layout.row()
+        header.active = not is_complete
+        if not is_complete:
+            header.label(icon="ERROR")
+        found = _groups(changes.totals(context.scene).words)
+        texts = _counts_in_words(found)
+        if not found:
+            header.label(text=messages.NO_CLASHES)
+        elif len(", ".join(texts.values())) <= layout.characters(context) - HEADING:
+            header.label(text=", ".join(texts.values()))
+        else:
+            for word, count in found.items():
+                header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
+        buttons = self.layout.row(align=True)
+        buttons.operator("contact_lens.check_scene", text="", icon="FILE_REFRESH", emboss=False)
+        buttons.operator("contact_lens.save_scene_report", text="", icon="EXPORT", emboss=False)
+        buttons.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = self.layout
         check = check_settings.of_scene(context.scene)
-        column = panel.column(align=True)
-        fraction = scene_operators.progress_of(context.scene)
-        if not layout.progress(column, fraction, "Checking", "check"):
-            column.operator("contact_lens.check_scene", icon="VIEWZOOM")
-        row = column.row(align=True)
-        row.prop(check, "scope", text="")
-        row.prop(check, "clearance")
-        of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
-        if of_scope:
-            row = column.row(align=True)
-            for name in of_scope:
-                row.prop(check, name, text="")
-        if not check.summary:
-            return
         record = _record(check.summary)
-        _draw_counts(panel, context)
-        _draw_state(panel, context, record)
-        _draw_left_out(panel, context, record)
-        _draw_filter(panel, context)
+        _draw_counts(panel.column(align=True), context, record)
         two_lines = panel.column()
         two_lines.scale_y = LINES
         two_lines.template_list(
@@ -233,14 +219,11 @@ class CONTACT_LENS_PT_scene(Tab, Closed, bpy.types.Panel):
             maxrows=ROWS,
             sort_lock=True,
         )
-        clash = check_settings.active_clash(context.scene)
-        _draw_buttons(panel, context, clash)
+        column = panel.column(align=True)
+        _draw_buttons(column, context)
         if check.findings:
-            _draw_clash(panel, context, clash)
-        row = panel.row(align=True)
-        row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
-        row.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")
-        row.operator("contact_lens.clear_findings", text="", icon="TRASH")
+            _draw_clash(column, context)
+        _draw_left_out(panel, context, record)
 
 
 @lru_cache(maxsize=4)
@@ -250,23 +233,48 @@ def _record(summary: str) -> dict[str, Any]:
     return record
 
 
-def _draw_counts(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw how many clashes of each relation there are: buttons that filter the list."""
+def _draw_counts(column: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
+    """Draw in two rows how many clashes of each relation there are, and whether the check is complete and of now.
+
+    The counts are buttons that filter the list.
+    """
     check = check_settings.of_scene(context.scene)
-    counts = changes.totals(context.scene).words
+    counts, changed, _ = changes.totals(context.scene)
     found = _groups(counts)
-    texts = _counts_in_words(found)
+    texts = {f"show_{word}": text for word, text in _counts_in_words(found).items()}
     if of_margins := counts[clash_rows.WITHIN_MARGINS]:
-        texts["within_clearance"] = _some_within_margins(
-            texts["within_clearance"], of_margins, found["within_clearance"]
+        texts["show_within_clearance"] = _some_within_margins(
+            texts["show_within_clearance"], of_margins, found["within_clearance"]
         )
-    if sum(len(text) + layout.ICON_WIDTH for text in texts.values()) > 1.2 * layout.characters(context):
-        texts = {word: f"{count:,}" for word, count in found.items()}
-    row = panel.row(align=True)
-    for word, text in texts.items():
-        row.prop(check, f"show_{word}", text=text, icon_value=status_icons.icon(word), toggle=True)
-    if not found:
-        row.label(text=messages.NO_CLASHES)
+    room = layout.characters(context)
+    first, second = column.row(align=True), column.row(align=True)
+    below = {}
+    if _width(texts) > room and len(texts) > 1 and "show_within_clearance" in texts:
+        below["show_within_clearance"] = texts.pop("show_within_clearance")
+    for name, text in texts.items():
+        first.prop(check, name, text=text, icon_value=status_icons.icon(name.removeprefix("show_")), toggle=True)
+    if not texts:
+        first.label(text=messages.NO_CLASHES)
+    if changed:
+        below["only_changed"] = f"{changed.total():,} out of date"
+    if counts[clash_rows.RESOLVED]:
+        below["show_resolved"] = f"{counts[clash_rows.RESOLVED]:,} resolved"
+    if _width(below) > room and "show_within_clearance" in below:
+        below["show_within_clearance"] = f"{found['within_clearance']:,} clearance"
+    if _width(below) > room:  # the filters below the list have it
+        below.pop("show_resolved", None)
+    fraction = scene_operators.progress_of(context.scene)
+    if not layout.progress(second, fraction, "Checking", "check"):
+        _draw_state(second, context, record, room - _width(below))
+    for name, text in below.items():
+        icon: dict[str, Any] = {"icon": ICONS_OF_FILTERS[name]} if name in ICONS_OF_FILTERS else {}
+        icon = icon or {"icon_value": status_icons.icon(name.removeprefix("show_"))}
+        second.prop(check, name, text=text, toggle=True, **icon)
+
+
+def _width(texts: dict[str, str]) -> int:
+    """Return how many characters buttons take beside each other."""
+    return sum(len(text) + layout.ICON_WIDTH for text in texts.values())
 
 
 def _groups(counts: Counter[str]) -> dict[str, int]:
@@ -287,12 +295,9 @@ def _some_within_margins(text: str, count: int, total: int) -> str:
     return f"{count:,} within margins" if count == total else f"{text} ({count:,} within margins)"
 
 
-def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
-    """Draw whether the last check is complete and of now; buttons that filter by what is out of date or resolved."""
-    check = check_settings.of_scene(context.scene)
-    counts, changed, comparing = changes.totals(context.scene)
-    outdated = f"{changed.total():,} out of date" if changed else ""
-    resolved = f"{counts[clash_rows.RESOLVED]:,} resolved" if counts[clash_rows.RESOLVED] else ""
+def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any], room: int) -> None:
+    """Draw whether the last check is complete and of now, in so many characters."""
+    _, changed, comparing = changes.totals(context.scene)
     states = []
     if record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
@@ -305,24 +310,8 @@ def _draw_state(panel: bpy.types.UILayout, context: bpy.types.Context, record: d
         text, icon = f"Comparing {messages.clashes(comparing)}", "SORTTIME"
     elif not states and not changed:
         text, icon = messages.UP_TO_DATE, "CHECKMARK"
-    row = panel.row(align=True)
     if text:
-        room = layout.characters(context) - layout.ICON_WIDTH - len(outdated) - len(resolved)
-        row.label(text=layout.fitting(text, room), icon=icon)
-    if changed:
-        row.prop(check, "only_changed", text=outdated, icon="ERROR", toggle=True)
-    if resolved:
-        row.prop(check, "show_resolved", text=resolved, icon=STATUS_ICONS[clash_list.RESOLVED], toggle=True)
-
-
-def _draw_filter(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the search and the order of the list, the filter by status, and the button that ends all filters."""
-    check = check_settings.of_scene(context.scene)
-    row = panel.row(align=True)
-    row.prop(check, "search", text="", icon="VIEWZOOM")
-    row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
-    row.popover("CONTACT_LENS_PT_clash_filter", text="", icon="FILTER")
-    row.operator("contact_lens.show_all_clashes", text="", icon="LOOP_BACK")
+        layout.line(row, context, text, text, icon, layout.characters(context) - room)
 
 
 def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any]) -> None:
@@ -347,10 +336,9 @@ def _draw_left_out(panel: bpy.types.UILayout, context: bpy.types.Context, record
             layout.sentence(body, context, f"{len(texts) - MOST_SENTENCES:,} more: save a report to see all", icon)
 
 
-def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
+def _draw_buttons(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw what leads from clash to clash, and what can be done with the active one."""
     check, listed = check_settings.of_scene(context.scene), clash_list.drawn(context.scene)
-    column = panel.column(align=True)
     row = column.row(align=True)
     first = row.split(factor=0.25, align=True)
     first.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
@@ -359,6 +347,8 @@ def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: 
     place.alignment = "CENTER"
     place.label(text=_place_in_list(listed.places.get(check.active), len(listed.rows), listed.count))
     second.operator("contact_lens.go_to_finding", text="", icon="TRIA_RIGHT").step = 1
+    row.prop(check, "sort", text="", icon="SORTSIZE", icon_only=True)
+    row.operator("contact_lens.show_all_clashes", text="", icon="LOOP_BACK")
     row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
     row = column.row(align=True)
     row.operator("contact_lens.set_status", text="Approve").status = "APPROVED"
@@ -366,6 +356,7 @@ def _draw_buttons(panel: bpy.types.UILayout, context: bpy.types.Context, clash: 
     ignore = row.row(align=True)
     ignore.enabled = is_possible
     ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
+    row = column.row(align=True)
     row.operator("contact_lens.separate_finding", text="Move B Out").moves = "B"
     others = row.row(align=True)
     others.enabled = is_possible
@@ -379,41 +370,64 @@ def _place_in_list(place: int | None, count: int, total: int) -> str:
     return messages.clashes(count) if count == total else f"{count:,} of {total:,} shown"
 
 
-def _draw_clash(panel: bpy.types.UILayout, context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
-    """Draw what the list does not say of the active clash, in as many rows as of any other."""
-    column, listed = panel.column(align=True), clash_list.drawn(context.scene)
-    if clash is None or check_settings.of_scene(context.scene).active not in listed.places:
+def _draw_clash(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw in one row what the list does not say of the active clash, and its status."""
+    listed, scene = clash_list.drawn(context.scene), context.scene
+    check, clash = check_settings.of_scene(scene), check_settings.active_clash(scene)
+    if clash is None or check.active not in listed.places:
         text = "Click a row to see its contact" if listed.rows else clash_list.why_empty(context.scene)
         layout.line(column, context, text.partition(":")[0], text, "INFO")
-        column.label(text="")
         return
-    row, scene = clash.row(), context.scene
-    reason = clash.why_out_of_date(check_settings.of_scene(scene).active)
-    first = column.split(factor=1.0 - WIDTH_OF_STATUS)
-    beside = round(WIDTH_OF_STATUS * layout.characters(context))
-    fraction, frame = open_clash.progress_of(scene), row.get("frame")  # files saved earlier do not say
+    row = column.split(factor=1.0 - WIDTH_OF_STATUS)
+    fraction = open_clash.progress_of(scene)
     if fraction is not None:
-        first.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
-    elif reason:
-        sentence = messages.capitalized(reason)
-        layout.line(first, context, sentence, sentence, "ERROR", beside)
-    elif check_settings.of_scene(scene).active in listed.ignored:
-        layout.line(first, context, "Ignored", messages.IGNORED, "INFO", beside)
-    elif frame not in (None, frame_of(scene)):
-        first.label(text=messages.capitalized(messages.found_at(frame)), icon="INFO")
+        row.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
     else:
-        first.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
-    first.prop(clash, "status", text="")
-    if row["notes"]:
-        lacks_depth = row["signed_distance"] is None and not clash.is_apart
-        text = messages.capitalized(messages.no_depth(row["relation"])) if lacks_depth else row["notes"][0]
-        layout.line(column, context, text, ". ".join(row["notes"]), "INFO")
-    else:
-        column.label(text="")
+        text, sentence, icon = _state_of(context, clash)
+        layout.line(row, context, text, sentence, icon, round(WIDTH_OF_STATUS * layout.characters(context)))
+    row.prop(clash, "status", text="")
+
+
+def _state_of(context: bpy.types.Context, clash: ContactLensFinding) -> tuple[str, str, Any]:
+    """Return what the list does not say of the active clash: in short, in a sentence, and an icon."""
+    scene, found = context.scene, clash.row()
+    active, frame = check_settings.of_scene(scene).active, found.get("frame")  # files saved earlier do not say
+    if reason := clash.why_out_of_date(active):
+        return messages.capitalized(reason), messages.capitalized(reason), "ERROR"
+    if active in clash_list.drawn(scene).ignored:
+        return "Ignored", messages.IGNORED, "INFO"
+    if frame not in (None, frame_of(scene)):
+        return messages.capitalized(messages.found_at(frame)), messages.capitalized(messages.found_at(frame)), "INFO"
+    if found["notes"]:
+        lacks_depth = found["signed_distance"] is None and not clash.is_apart
+        text = messages.capitalized(messages.no_depth(found["relation"])) if lacks_depth else found["notes"][0]
+        return text, ". ".join(found["notes"]), "INFO"
+    return messages.UP_TO_DATE, messages.UP_TO_DATE, "CHECKMARK"
+
+
+class CONTACT_LENS_PT_check(Tab, Closed, bpy.types.Panel):
+    """What is checked, and by which rules."""
+
+    bl_label = "Scene Check"
+    bl_order = 2
+
+    def draw(self, context: bpy.types.Context) -> None:
+        check = check_settings.of_scene(context.scene)
+        column = self.layout.column(align=True)
+        fraction = scene_operators.progress_of(context.scene)
+        if not layout.progress(column, fraction, "Checking", "check"):
+            column.operator("contact_lens.check_scene", icon="VIEWZOOM")
+        column.prop(check, "scope", text="")
+        of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
+        if of_scope:
+            row = column.row(align=True)
+            for name in of_scope:
+                row.prop(check, name, text="")
+        column.prop(check, "clearance")
 
 
 class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
-    bl_parent_id = "CONTACT_LENS_PT_scene"
+    bl_parent_id = "CONTACT_LENS_PT_check"
     bl_label = "Settings"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -475,7 +489,7 @@ CLASSES = (
     CONTACT_LENS_UL_ignored,
     CONTACT_LENS_MT_ignore,
     CONTACT_LENS_MT_decisions,
-    CONTACT_LENS_PT_clash_filter,
     CONTACT_LENS_PT_scene,
+    CONTACT_LENS_PT_check,
     CONTACT_LENS_PT_scene_settings,
 )

@@ -17,8 +17,6 @@ TITLE_SCALE = 2.2
 """Labels of the featured image are read on a page of many."""
 SIDEBAR = 130
 """Pixels by which the sidebar is widened."""
-HEADER = 26
-"""Pixels from one header of a folded panel to the next, at Blender's own size."""
 BELOW_BUTTON = 45
 """Pixels from the upper edge of *Move B Out* to the header of *Measurements*."""
 
@@ -80,10 +78,6 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("inspect")
 
     # The list of the scene's clashes, one of them open over the faded rest.
-    sidebar = window.region("UI")
-    top = sidebar.y + sidebar.height - round(UI_SCALE * HEADER / 2)
-    yield from window.click(sidebar.x + 100, top)
-    yield from window.click(sidebar.x + 100, top - round(UI_SCALE * HEADER))
     check = bpy.context.scene.contact_lens_check
     with window.context():
         bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")

@@ -105,7 +105,7 @@ def test_gaps_within_margins_are_counted_in_the_panel() -> None:
         rigid_body(cube(f"Cone {k}", (0.0, 0.0, z)), "CONE")
     check()
     assert "1 within margins" in panel().texts
-    assert header() == ["1 within clearance"]
+    assert header() == ["1"], "beside a dot"
     cube("Crate", (0.0, 5.0, 0.0))
     cube("Wall", (0.0, 7.01, 0.0))
     check(clearance=0.02)
