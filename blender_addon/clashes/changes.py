@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -87,6 +87,8 @@ _UNKNOWN_STATE = "was checked by an earlier version, which did not store its sta
 
 
 _UNREADABLE = "is hidden or cannot be read"
+_RENEWABLE = (messages.MOVED, messages.EDITED, _UNKNOWN_STATE)
+"""The reasons for which things can be looked at again."""
 
 
 class _Table:
@@ -384,13 +386,32 @@ def row_of_pair(scene: bpy.types.Scene, pair: frozenset[Key]) -> int | None:
     return _table(scene).of_pair.get(pair)
 
 
+def rows_of(scene: bpy.types.Scene, keys: Set[Key]) -> dict[frozenset[Key], int]:
+    """Return the numbers of the findings of all pairs of some things."""
+    return {pair: k for pair, k in _table(scene).of_pair.items() if pair <= keys}
+
+
+def partners(scene: bpy.types.Scene, owners: Set[int]) -> frozenset[int]:
+    """Return the `session_uid` of what is in findings with some objects, or with instances that they make."""
+    of_pairs = ({key[0] for key in pair} for pair in _table(scene).of_pair)
+    return frozenset().union(*(uids for uids in of_pairs if not owners.isdisjoint(uids))) - owners
+
+
+def changed_keys(scene: bpy.types.Scene) -> frozenset[Key]:
+    """Return which things of findings have moved or were edited, and can be looked at again."""
+    table = _table(scene)
+    return frozenset(
+        key for i, reason in table.reasons.items() if reason in _RENEWABLE and (key := table.things[i].key) is not None
+    )
+
+
 def can_be_renewed(context: bpy.types.Context, k: int) -> bool:
     """Return whether a finding is out of date and its things are there at its frame, to be looked at again."""
     table = _table(context.scene)
     wanted = [i for i in table.rows[k].sides if i in table.uncompared]
     _compare(context, table, wanted)
     table.look(context.scene)
-    return table.reason(k)[1] in (messages.MOVED, messages.EDITED, _UNKNOWN_STATE)
+    return table.reason(k)[1] in _RENEWABLE
 
 
 def settle(context: bpy.types.Context) -> None:

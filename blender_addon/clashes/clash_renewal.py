@@ -135,27 +135,48 @@ def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[st
 
 
 def update(
-    finding: ContactLensFinding, given: CheckInput, outcome: Outcome, rows: Sequence[dict[str, Any]], frame: float
+    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, rows: Sequence[dict[str, Any]], frame: float
 ) -> None:
-    """Store the outcome of a check of the pair alone, with its one row if it clashes, in its finding."""
-    if outcome.partial or outcome.unchecked:
+    """Store the outcome of a check of some pairs in the scene's list: in their clashes, or as new ones.
+
+    rows: of the clashes that were found. A clash of which the pair was not or could not be compared stays as it was.
+    """
+    if outcome.partial:
         return
-    states = {obj.key: obj.state for obj in given.objects}
-    for letter in "ab":
-        setattr(finding, f"state_{letter}", _text_of_state(states[finding.key(letter)]))
-    finding.state_frame = json.dumps(frame)
-    finding.is_apart = not rows
-    if rows:
-        approval, verdict = finding.approved, outcome.clashes[0].verdict
-        if verdict is not None or finding.status == "RESOLVED":
-            finding.status = next_status(finding.status, verdict)
-        finding.data, finding.is_refined = _as_data(rows[0], given), given.rules.exact
-        if approval is not None and finding.status in ("APPROVED", "CHANGED"):
-            finding.approve_at(approval.signed_distance)
-    elif finding.is_open:
-        finding.status = "RESOLVED"
+    check, objects, clashes = of_scene(scene), given.objects, outcome.clashes
+    states = {obj.key: obj.state for obj in objects}
+    found = {frozenset((objects[a].key, objects[b].key)): k for k, (a, b) in enumerate(clashes.pairs.tolist())}
+    presence = Presence(scene, given, outcome)
+    for pair, place in changes.rows_of(scene, states.keys()).items():
+        row = found.pop(pair, None)
+        if row is None and presence.reasons_of_pair(pair):
+            continue
+        finding = check.findings[place]
+        finding.set_looked_at(states, frame)
+        finding.is_apart = row is None
+        if row is not None:
+            approval, verdict = finding.approved, clashes[row].verdict
+            if verdict is not None or finding.status == "RESOLVED":
+                finding.status = next_status(finding.status, verdict)
+            finding.data = _as_data({**rows[row], "id": finding.clash_id}, given)
+            finding.is_refined = given.rules.exact
+            if approval is not None and finding.status in ("APPROVED", "CHANGED"):
+                finding.approve_at(approval.signed_distance)
+        elif finding.is_open:
+            finding.status = "RESOLVED"
+    if found:
+        new = sorted(found.values())
+        ids = clash_ids.of_clashes(objects, clashes.take(np.array(new)), known_ids(scene))
+        by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+        for row, clash_id in zip(new, ids, strict=True):
+            finding = check.findings.add()
+            for letter, side in zip("ab", clashes.pairs[row].tolist(), strict=True):
+                for name, value in _pointers(objects[side].key, by_uid):
+                    setattr(finding, f"{name}_{letter}", value)
+            finding.set_looked_at(states, frame)
+            finding.data, finding.is_refined = _as_data({**rows[row], "id": clash_id}, given), given.rules.exact
     revise()
-    changes.renew(cast(bpy.types.Scene, finding.id_data), states)
+    changes.renew(scene, states)
 
 
 def set_verified(finding: ContactLensFinding, inspection: Inspection) -> None:

@@ -8,7 +8,7 @@ What was found is stored as text, because float properties are float32: see `sto
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import bpy
@@ -157,6 +157,12 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if not text and (stored := self._stored()) is not None:
             text = stored.states[stored.pairs[self.number]["ab".index(letter)]]
         return State(*text.split(":")) if text else None
+
+    def set_looked_at(self, states: Mapping[Key, State], frame: float) -> None:
+        """Store the states in which both sides were looked at, those of their keys, and at which frame."""
+        for letter in "ab":
+            setattr(self, f"state_{letter}", ":".join(states[self.key(letter)]))
+        self.state_frame = json.dumps(frame)
 
     def frame_of_state(self, default: float) -> float:
         """The frame at which the pair was looked at last."""

@@ -255,7 +255,7 @@ class BackgroundOperator(Polled):
         if flow.result is not None:  # it was dropped, or ended by what follows Blender
             self._end(context)
             return {*flow.result, "PASS_THROUGH"}
-        if event.type == "ESC" and event.value == "PRESS" and not _is_other_modal(context):
+        if event.type == "ESC" and event.value == "PRESS" and not is_other_modal(context):
             flow.cancel()
             if flow.result == {"CANCELLED"}:
                 self.report({"INFO"}, f"{flow.title} cancelled")
@@ -286,7 +286,7 @@ class BackgroundOperator(Polled):
         handlers.redraw()
 
 
-def _is_other_modal(context: bpy.types.Context) -> bool:
+def is_other_modal(context: bpy.types.Context) -> bool:
     """Return whether another operator is modal, such as a drag: then Esc is for that one."""
     if context.window is None:
         return False

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clashes follow the scene: handlers note what changes, a timer compares it, and a pair that is inspected is renewed.
+"""Clashes follow the scene: handlers note what changes, a timer compares it, and what has moved is checked again.
 
-A clash is renewed by the rules of the scene's check, which are not those of a single inspection, and beside Blender:
-after a drag of which every step is inspected, once it ends.
+What has moved is checked against all that is near, once a drag ends; a pair that is inspected is renewed by itself.
+Both by the rules of the scene's check, which are not those of a single inspection, and beside Blender.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from dataclasses import replace
 
 import bpy
@@ -15,12 +16,14 @@ from bpy.app.handlers import persistent
 
 from ..clashes import changes, check_settings, clash_list, clash_renewal
 from ..clashes.finding import ContactLensFinding
+from ..clashes.neighbours import read_neighbours
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..read import faults as scene_faults
+from ..read import scene_reader
 from ..read.scene_objects import CheckInput, Scope
 from ..read.scene_reader import snapshot_keys, states_of
 from ..report import scene as scene_report
@@ -40,6 +43,10 @@ RENEW_AFTER_S = 0.2
 REFINED = 50
 """Of so many clashes, the deepest, depths that are upper bounds are refined without being asked for."""
 
+_moved: dict[int, float] = {}
+"""By the scene's session_uid: when something of its list was reported last, of what has not been looked at since."""
+_left: dict[int, set[object]] = {}
+"""By the scene's session_uid: the clashes that were out of date then, which are not looked at twice."""
 _wanted: dict[int, tuple[Pair, float]] = {}
 """By the scene's session_uid: the pair that was inspected last, and when."""
 _unrefined: dict[int, list[Pair]] = {}
@@ -58,7 +65,9 @@ def _compare() -> float | None:
     quiet = float("inf") if handlers.is_rendering() else COMPARE_AFTER_S
     for context in handlers.window_contexts():
         is_left |= changes.compare_some(context, SLICE_S, quiet)
+        _moved.setdefault(context.scene.session_uid, time.monotonic())
     handlers.redraw()
+    handlers.wake(_renew, COMPARE_AFTER_S)
     return max(COMPARE_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
 
 
@@ -69,9 +78,12 @@ def _wake_comparing() -> None:
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     # Objects may be in several scenes, of which Blender reports only the one that it has evaluated.
-    concerned = [changes.note(each, depsgraph) for each in bpy.data.scenes]
-    if any(concerned):
+    concerned = [each for each in bpy.data.scenes if changes.note(each, depsgraph)]
+    if concerned:
         handlers.redraw()
+        if background.has_windows():
+            _moved.update({each.session_uid: time.monotonic() for each in concerned})
+            handlers.wake(_renew, COMPARE_AFTER_S)
 
 
 @persistent
@@ -132,15 +144,42 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
         return {"CANCELLED"}
     frame = frame_of(scene)
     outcome = yield lambda progress: scene_pairs.check(given, progress)
-    k = changes.row_of_pair(scene, pair)
-    if k is None or frame_of(scene) != frame:
+    if changes.row_of_pair(scene, pair) is None or frame_of(scene) != frame:
         return {"CANCELLED"}
     if states_of(context.evaluated_depsgraph_get(), pair) != {obj.key: obj.state for obj in given.objects}:
         return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
-    finding, inspection = check_settings.of_scene(scene).findings[k], session.stored(scene)
-    scene_report.update_clash(finding, given, outcome, frame)
-    if inspection is not None and frozenset(inspection.keys) == pair:
-        clash_renewal.set_verified(finding, inspection)
+    scene_report.update_clashes(scene, given, outcome, frame)
+    _set_verified(scene)
+    return {"FINISHED"}
+
+
+def _set_verified(scene: bpy.types.Scene) -> None:
+    """Note in the clash of the pair that is inspected whether the inspection passed its checks."""
+    inspection = session.stored(scene)
+    if inspection is not None and (k := changes.row_of_pair(scene, frozenset(inspection.keys))) is not None:
+        clash_renewal.set_verified(check_settings.of_scene(scene).findings[k], inspection)
+
+
+def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset()) -> Steps:
+    """Check what has moved against all that is near, and write the result into the list: new clashes, too.
+
+    moved: objects, by their `session_uid`, beside those that the list knows to have moved.
+    """
+    scene = context.scene
+    if not check_settings.of_scene(scene).summary:
+        return {"CANCELLED"}
+    moved = moved | {key[0] for key in changes.changed_keys(scene)}
+    given = read_neighbours(context, moved) if moved else None
+    if given is None:
+        return {"CANCELLED"}
+    frame = frame_of(scene)
+    outcome = yield lambda progress: scene_pairs.check(given, progress)
+    if frame_of(scene) != frame:
+        return {"CANCELLED"}
+    changed = scene_reader.changed(context.evaluated_depsgraph_get(), given.objects)
+    scene_report.update_clashes(scene, given, scene_pairs.without(outcome, given.objects, changed), frame)
+    _set_verified(scene)
+    refine_deepest(context)
     return {"FINISHED"}
 
 
@@ -169,6 +208,11 @@ def _renew() -> float | None:
     is_seen = False
     for context in handlers.window_contexts():
         uid = context.scene.session_uid
+        if _renewal is None and _has_settled(context):
+            del _moved[uid]
+            if (left := _outdated(context.scene)) - _left.get(uid, set()):
+                _renewal = uid, Flow("Clashes", neighbours(context))
+            _left[uid] = left
         if _renewal is None and uid in _wanted and time.monotonic() - _wanted[uid][1] >= RENEW_AFTER_S:
             _renewal = uid, Flow("Clash", renewal(context, _wanted.pop(uid)[0]))
         if _renewal is None and uid not in _wanted and _unrefined.get(uid):
@@ -181,7 +225,26 @@ def _renew() -> float | None:
     if _renewal is not None and not is_seen:  # its scene is in no window any more
         _drop_renewal()
     is_left = any(_unrefined.get(context.scene.session_uid) for context in handlers.window_contexts())
-    return background.POLL_INTERVAL_S if _renewal is not None or _wanted or is_left else None
+    is_left |= any(context.scene.session_uid in _moved for context in handlers.window_contexts())
+    return COMPARE_INTERVAL_S if _renewal is not None or _wanted or is_left else None
+
+
+def _outdated(scene: bpy.types.Scene) -> set[object]:
+    """Return the clashes that are out of date, each with the states that it is of."""
+    findings = check_settings.of_scene(scene).findings
+    return {(finding.pair, *map(finding.state, "ab")) for k in changes.outdated(scene) for finding in [findings[k]]}
+
+
+def _has_settled(context: bpy.types.Context) -> bool:
+    """Return whether something of the list was reported, and nothing since for a moment, nor is being dragged."""
+    reported = _moved.get(context.scene.session_uid)
+    return (
+        reported is not None
+        and time.monotonic() - reported >= COMPARE_AFTER_S
+        and not background.is_other_modal(context)
+        and not handlers.is_rendering()
+        and not handlers.is_playing()
+    )
 
 
 def _drop_renewal() -> None:
@@ -205,6 +268,8 @@ def _undone(*_: object) -> None:
 def _loaded(*_: object) -> None:
     _undone()
     _wanted.clear()
+    _moved.clear()
+    _left.clear()
     _unrefined.clear()
     _drop_renewal()
 

@@ -18,14 +18,22 @@ from . import visibility as scene_visibility
 from .scene_objects import CheckInput, Scope, all_parts
 from .scene_reader import SceneReader
 
+Sides = Sequence[tuple[list[bpy.types.Object], list[bpy.types.Object] | None]]
+"""Of each scope the objects of the first side, and of the second when not all are checked against all."""
+
 
 def read_input(
-    context: bpy.types.Context, rules: Rules, reviewed: Reviewed | None = None, geometries: Geometries | None = None
+    context: bpy.types.Context,
+    rules: Rules,
+    reviewed: Reviewed | None = None,
+    geometries: Geometries | None = None,
+    sides: Sides | None = None,
 ) -> CheckInput:
-    """Read what the rules name. Raises ReadError, with a sentence for the user, when there is nothing to check."""
+    """Read what the rules name, or of it what is on these sides. Raises ReadError, with a sentence for the user, when
+    there is nothing to check."""
     reviewed = reviewed or Reviewed()
     depsgraph = context.evaluated_depsgraph_get()
-    sides = _sides(context, rules)
+    sides = sides_of(context, rules) if sides is None else sides
     wanted = {obj.session_uid: obj for first, other in sides for obj in [*first, *(other or ())]}
     faults = scene_faults.affected(context)
     reader = SceneReader(depsgraph, geometries or Geometries(), rules, faults=faults)
@@ -61,10 +69,8 @@ def read_input(
     )
 
 
-def _sides(
-    context: bpy.types.Context, rules: Rules
-) -> list[tuple[list[bpy.types.Object], list[bpy.types.Object] | None]]:
-    """Return of each scope the objects of the first side, and of the second when not all are checked against all."""
+def sides_of(context: bpy.types.Context, rules: Rules) -> Sides:
+    """Return what the rules name. Raises ReadError where there is no such thing."""
     layer = context.view_layer
     visible = [obj for obj in layer.objects if obj.visible_get(view_layer=layer)]
     if rules.scope == "visible":

@@ -16,7 +16,6 @@ import numpy as np
 
 from ... import __version__
 from ..clashes import changes, check_settings, clash_renewal
-from ..clashes.finding import ContactLensFinding
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
@@ -112,10 +111,10 @@ def store_check(
     clash_renewal.store(scene, given, outcome, record, approved, changed)
 
 
-def update_clash(finding: ContactLensFinding, given: CheckInput, outcome: Outcome, frame: float) -> None:
-    """Store the check of a pair alone, at a frame, in its finding."""
+def update_clashes(scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, frame: float) -> None:
+    """Store the check of some pairs, at a frame, in the scene's list."""
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, {"frame": frame})
-    clash_renewal.update(finding, given, outcome, found, frame)
+    clash_renewal.update(scene, given, outcome, found, frame)
 
 
 def reported(check: dict[str, Any]) -> dict[str, Any]:

@@ -623,7 +623,7 @@ def test_what_could_not_be_checked_stays_as_it_was(monkeypatch: pytest.MonkeyPat
     subject = lens.live.follow_clashes.read_clash(bpy.context, finding)
     for given in {"partial": True}, {"unchecked": {finding.pair}}:
         outcome = replace(lens.scene.scene_check.Outcome(), **given)
-        lens.clashes.clash_renewal.update(finding, subject, outcome, [], 1)
+        lens.clashes.clash_renewal.update(bpy.context.scene, subject, outcome, [], 1)
         assert statuses() == before
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
