@@ -67,7 +67,7 @@ def _compare() -> float | None:
         is_left |= changes.compare_some(context, SLICE_S, quiet)
         _moved.setdefault(context.scene.session_uid, time.monotonic())
     handlers.redraw()
-    handlers.wake(_renew, COMPARE_AFTER_S)
+    handlers.wake(_renew, COMPARE_INTERVAL_S)
     return max(COMPARE_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
 
 
@@ -83,7 +83,7 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
         handlers.redraw()
         if background.has_windows():
             _moved.update({each.session_uid: time.monotonic() for each in concerned})
-            handlers.wake(_renew, COMPARE_AFTER_S)
+            handlers.wake(_renew, COMPARE_INTERVAL_S)
 
 
 @persistent
@@ -240,7 +240,7 @@ def _has_settled(context: bpy.types.Context) -> bool:
     reported = _moved.get(context.scene.session_uid)
     return (
         reported is not None
-        and time.monotonic() - reported >= COMPARE_AFTER_S
+        and time.monotonic() - reported >= COMPARE_INTERVAL_S
         and not background.is_other_modal(context)
         and not handlers.is_rendering()
         and not handlers.is_playing()

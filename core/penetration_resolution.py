@@ -21,16 +21,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_length
-from ..broad_phase.candidate_pairs import candidate_pairs
-from ..compounds.compound import Compound, ConvexPieces, as_compound
-from ..contact import contact
-from ..directional_depth import depth_along
-from ..progress import Progress, report_progress, subrange
-from ..shapes.shape import Shape
-from ..types import BoolArray, FloatArray, IntArray
-from .contacts import contacts
-from .shape_set import ShapeSet
+from .arguments import as_length
+from .broad_phase.candidate_pairs import candidate_pairs
+from .compounds.compound import Compound, ConvexPieces, as_compound
+from .contact import contact
+from .directional_depth import depth_along
+from .many.contacts import contacts
+from .many.shape_set import ShapeSet
+from .progress import Progress, report_progress, subrange
+from .shapes.shape import Shape
+from .types import BoolArray, FloatArray, IntArray
 
 ROUNDS = 20
 """Times that each body is moved at most."""

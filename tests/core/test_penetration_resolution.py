@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Box, Cancelled, ConvexHull, Mesh, Sphere, contacts
-from contact_lens.core.many.penetration_resolution import ROUNDS, Resolution, resolve_penetrations
+from contact_lens.core.penetration_resolution import ROUNDS, Resolution, resolve_penetrations
 from contact_lens.core.shapes.shape import Shape
 
-from ..generators import CUBE, rotation
+from .generators import CUBE, rotation
 
 FLOOR = Box([0.0, 0.0, -0.5], [20.0, 20.0, 1.0])
 BAND = 1e-5
