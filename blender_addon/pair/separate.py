@@ -19,11 +19,12 @@ from mathutils import Vector
 
 from ...core.directional_depth import depth_along
 from ...core.progress import Progress, equal_parts
-from ...core.result import Contact
+from ...core.result import Contact, Relation
 from ...core.types import FloatArray
 from ..data import messages
 from ..geometry.collision_shape import RESOLUTION_STEPS
 from .inspection import Inspection
+from .mover import unmovable_reason
 
 NEGLIGIBLE = 1e-6
 """Relative to the translation of the object: a locked channel that would change by less stays as it is. Also of a unit
@@ -37,11 +38,17 @@ class SeparateError(ValueError):
 _NOT_PENETRATING = "The objects do not penetrate: there is nothing to move out"
 
 
-def unseparable_reason(found: Contact) -> str:
-    """Return why there is nothing to separate by, as a sentence."""
+def no_depth_reason(found: Contact) -> str:
+    """Return why two objects that penetrate cannot be separated, as a sentence; empty where they can."""
     if found.intersects and not found.has_depth:
         return f"There is no depth to move out by: {messages.no_depth(found.relation)}"
-    return _NOT_PENETRATING
+    return ""
+
+
+def unseparable_reason(found: Contact) -> str:
+    """Return why there is nothing to separate by, as a sentence; empty where there is."""
+    is_free = found.depth == 0.0 or found.relation == Relation.TOUCHING
+    return no_depth_reason(found) or (_NOT_PENETRATING if is_free else "")
 
 
 def translation_along(inspection: Inspection, axis: str, progress: Progress | None = None) -> FloatArray:
@@ -49,8 +56,6 @@ def translation_along(inspection: Inspection, axis: str, progress: Progress | No
 
     axis: "X", "Y" or "Z". Raise SeparateError where there is none, and Cancelled.
     """
-    if inspection.contact.depth == 0.0:
-        raise SeparateError(unseparable_reason(inspection.contact))
     direction = np.eye(3)["XYZ".index(axis)]
     pair, in_pair = inspection.flat or inspection, direction
     if inspection.flat is not None:
@@ -81,10 +86,8 @@ def separate(
     """Move B, A or half each by a translation of B out of A; before: the two as they are.
 
     Return what was moved and how far, and sentences about what will move an object back. Raises SeparateError, with
-    nothing moved, when there is nothing to separate or an object cannot be moved.
+    nothing moved, when an object cannot be moved.
     """
-    if before.contact.depth == 0.0:
-        raise SeparateError(unseparable_reason(before.contact))
     plan = {
         "B": [(b, translation)],
         "A": [(a, -translation)],
@@ -129,10 +132,8 @@ def _translation(obj: bpy.types.Object) -> FloatArray:
 
 def _change_of_location(obj: bpy.types.Object, translation: FloatArray) -> FloatArray:
     """Return the change of the object's location that translates it in world space. Raises SeparateError."""
-    if obj.library is not None:
-        raise SeparateError(f"'{obj.name}' cannot be moved: it is linked from {obj.library.filepath}")
-    if obj.override_library is not None and obj.override_library.is_system_override:
-        raise SeparateError(f"'{obj.name}' cannot be moved: its library override is not editable")
+    if reason := unmovable_reason(obj):
+        raise SeparateError(f"'{obj.name}' cannot be moved: it {reason}")
     change = translation
     if obj.parent is not None:
         linear = _frame_of_location(obj)

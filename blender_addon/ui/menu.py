@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..live import handlers
-from . import operators, scene_operators
+from . import move_operators, operators, scene_operators
 
 
 class CONTACT_LENS_MT_contact(bpy.types.Menu):
@@ -15,37 +15,10 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
-        for group in (operators.IN_MENU[1:], scene_operators.IN_MENU):
+        for group in (operators.IN_MENU[1:], move_operators.IN_MENU, scene_operators.IN_MENU):
             for operator in group:
                 self.layout.operator(operator.bl_idname)
             self.layout.separator()
-
-
-def _draw_moves(menu: bpy.types.UILayout, operator: str) -> None:
-    menu.operator(operator, text="Move A Out").moves = "A"
-    menu.operator(operator, text="Move Both by Half").moves = "HALF"
-    menu.separator()
-    for axis in "XYZ":
-        along = menu.operator(operator, text=f"Move B Along {axis}")
-        along.moves, along.along = "B", axis
-
-
-class CONTACT_LENS_MT_move_out(bpy.types.Menu):
-    """Move A or both objects instead, or B along an axis"""
-
-    bl_label = "Move Out"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        _draw_moves(self.layout, "contact_lens.separate")
-
-
-class CONTACT_LENS_MT_move_out_of_clash(bpy.types.Menu):
-    """Move A or both objects instead, or B along an axis"""
-
-    bl_label = "Move Out of Clash"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        _draw_moves(self.layout, "contact_lens.separate_finding")
 
 
 def _draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -58,7 +31,7 @@ def _draw_all(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.menu("CONTACT_LENS_MT_contact")
 
 
-CLASSES = (CONTACT_LENS_MT_contact, CONTACT_LENS_MT_move_out, CONTACT_LENS_MT_move_out_of_clash)
+CLASSES = (CONTACT_LENS_MT_contact,)
 _FOLLOWER = handlers.Follower(
     {},
     hooks=(

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators for a pair: inspect, refresh, clear, frame, separate, copy, save; bounding volumes; the Contact menu."""
+"""Operators for a pair: inspect, refresh, clear, frame, copy, save; bounding volumes."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Generator, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ...core.progress import Cancelled
@@ -24,10 +23,9 @@ from ..geometry.snapshot import ReadError
 from ..history.decisions_file import DecisionsError
 from ..live import background, follow_pair, follow_volumes, handlers, viewport
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
-from ..pair import separate, session
+from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated
 from ..pair.pair_contact import curves, outlines, vector_ends
-from ..pair.separate import SeparateError
 from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
@@ -36,18 +34,6 @@ SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
 NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 """Characters that some file system refuses."""
-MOVES = (
-    ("B", "B", "Move B out of A by the shortest distance"),
-    ("A", "A", "Move A out of B by the shortest distance"),
-    ("HALF", "Both", "Move A and B apart, each by half of the shortest distance"),
-)
-"""What Move Out can move."""
-SHORTEST = "SHORTEST"
-ALONG = (
-    (SHORTEST, "Shortest", "Move in the direction in which the distance is shortest"),
-    *((axis, axis, f"Move B out of A along the world {axis} axis, in the shorter direction") for axis in "XYZ"),
-)
-"""In which direction."""
 SENTENCE_WIDTH = 60
 """Characters of a line of a sentence that pops up."""
 NUMBER = "Number"
@@ -59,11 +45,6 @@ Pair = tuple[bpy.types.Object, bpy.types.Object]
 def tooltip(items: Iterable[tuple[str, str, str]], identifier: str) -> str:
     """Return the tooltip of an item of an enum: of a button that runs an operator with it."""
     return next(text for name, _, text in items if name == identifier)
-
-
-def tooltip_of_move(moves: str, along: str) -> str:
-    """Return the tooltip of a button that moves an object out."""
-    return tooltip(MOVES, moves) if along == SHORTEST else tooltip(ALONG, along)
 
 
 def chosen_pair(context: bpy.types.Context) -> Pair | str:
@@ -107,7 +88,7 @@ def _are_picked_instances(scene: bpy.types.Scene, pair: Pair) -> bool:
     return keys is not None and bool(keys[0][2] or keys[1][2]) and pair == properties.pair(scene)
 
 
-def _no_result(context: bpy.types.Context) -> str:
+def no_result(context: bpy.types.Context) -> str:
     return messages.NO_RESULT if session.current(context) is None else ""
 
 
@@ -146,40 +127,6 @@ def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspec
     operator.report({"INFO"}, pair_lines.one_line(inspection))
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), inspection):
         follow_pair.request(context.scene, reason=messages.CHANGED_MEANWHILE)
-    return {"FINISHED"}
-
-
-def separate_steps(
-    operator: BackgroundOperator, context: bpy.types.Context, moves: str, along: str = SHORTEST, outlook: str = ""
-) -> Steps:
-    """Inspect the pair in the pickers, move it apart, and inspect it again. Raise ReadError and SeparateError.
-
-    outlook: what is reported after the move; the new result if empty.
-    """
-    keys, (a, b) = picked_keys(context), properties.pair(context.scene)
-    if keys[0][2] or keys[1][2] or a is None or b is None:
-        raise SeparateError("An instance cannot be moved: make it real first")
-    before = yield from inspect(read_pair(context, keys))
-    translation = before.contact.mtv
-    if along != SHORTEST:
-        translation = yield partial(separate.translation_along, before, along)
-    if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
-        raise SeparateError("An object changed during the inspection, so nothing was moved: try again")
-    session.store(context.scene, before)
-    moved, warnings = separate.separate(context, a, b, moves, before, translation)
-    try:
-        after = yield from inspect(read_pair(context, keys))
-        session.store(context.scene, after)
-        outlook = outlook or pair_lines.one_line(after)
-    except Cancelled:
-        session.mark_stale(context.scene, messages.INSPECTION_CANCELLED)
-        outlook = "The inspection afterwards was cancelled"
-    except (ReadError, SeparateError) as error:
-        outlook = str(error)
-    # The move is done, so whatever else happened it is a step that can be undone.
-    operator.report({"INFO"}, f"Moved {moved}. {outlook}")
-    for warning in warnings:
-        operator.report({"WARNING"}, warning)
     return {"FINISHED"}
 
 
@@ -257,7 +204,7 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Swap the two objects, so that the other one is moved out"""
+    """Make A what is B now, and B what is A"""
 
     bl_idname = "contact_lens.swap"
     bl_label = "Swap A and B"
@@ -307,7 +254,7 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return _no_result(context) if _views(context) else "There is no 3D Viewport"
+        return no_result(context) if _views(context) else "There is no 3D Viewport"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         inspection = session.current(context)
@@ -330,37 +277,6 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
     return viewport.views(context)
 
 
-class CONTACT_LENS_OT_separate(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move one of the objects out of the other by the shortest distance"""
-
-    bl_idname = "contact_lens.separate"
-    bl_label = "Move Out"
-    title = "Inspection"
-
-    moves: EnumProperty(  # type: ignore[valid-type]
-        name="Object", description="Object to move", items=MOVES, default="B"
-    )
-    along: EnumProperty(  # type: ignore[valid-type]
-        name="Along", description="Direction of the move", items=ALONG, default=SHORTEST, options={"SKIP_SAVE"}
-    )
-
-    @classmethod
-    def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return tooltip_of_move(properties.moves, properties.along)
-
-    @classmethod
-    def disabled_reason(cls, context: bpy.types.Context) -> str:
-        inspection = session.current(context)
-        if inspection is None or session.is_stale(context):
-            return _no_result(context)
-        if inspection.is_depth_pending or inspection.contact.depth > 0.0:
-            return ""
-        return separate.unseparable_reason(inspection.contact)
-
-    def steps(self, context: bpy.types.Context) -> Steps:
-        return separate_steps(self, context, self.moves, self.along)
-
-
 class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
     """Copy the results to the clipboard as text"""
 
@@ -378,7 +294,7 @@ class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return _no_result(context)
+        return no_result(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         text = text_to_copy(context, self.what)
@@ -489,7 +405,7 @@ class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return _no_result(context)
+        return no_result(context)
 
     def default_path(self, context: bpy.types.Context) -> str:
         inspection = session.current(context)
@@ -527,7 +443,6 @@ IN_MENU = (
     CONTACT_LENS_OT_swap,
     CONTACT_LENS_OT_clear,
     CONTACT_LENS_OT_frame,
-    CONTACT_LENS_OT_separate,
     CONTACT_LENS_OT_copy,
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,

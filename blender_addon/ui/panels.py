@@ -14,8 +14,9 @@ from ..geometry import collision_shape
 from ..live import follow_pair, follow_volumes, steady_warnings, viewport
 from ..pair import session
 from ..report import pair_lines
-from . import layout, operators, status_icons
+from . import layout, move_operators, operators, status_icons
 from .layout import Closed, Tab
+from .move_operators import CONTACT_LENS_OT_separate
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
 FRAME = 2.7
@@ -120,15 +121,6 @@ def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: fo
         refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
 
 
-def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the button that separates the pair, and the menu of the other moves."""
-    row = panel.row(align=True)
-    row.operator("contact_lens.separate", text="Move B Out").moves = "B"
-    others = row.row(align=True)
-    others.enabled = not operators.CONTACT_LENS_OT_separate.disabled_reason(context)
-    others.menu("CONTACT_LENS_MT_move_out", text="", icon="DOWNARROW_HLT")
-
-
 def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.PairStatus) -> None:
     for warning in steady_warnings.of(context, status):
         row = panel.row()
@@ -162,7 +154,13 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         _draw_pair(panel, context)
         if is_pinned:
             _draw_result(panel.box(), context, status)
-            _draw_moves(panel, context)
+            move_operators.draw_button(
+                panel.row(align=True),
+                context,
+                CONTACT_LENS_OT_separate,
+                "CONTACT_LENS_MT_move_out",
+                layout.characters(context),
+            )
             _draw_warnings(panel, context, status)
         elif not layout.progress(panel, status.progress, "Inspecting", "inspection"):
             reason = operators.chosen_pair(context)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from ...core.progress import Cancelled
 from ..clashes import check_settings, clash_list, listed_decisions
 from ..clashes.check_settings import ContactLensCheck
 from ..clashes.finding import STATUSES, revise
-from ..data import messages, properties
+from ..data import messages
 from ..data.names import visible
 from ..data.objects import frame_of
 from ..data.records import Pair
@@ -24,7 +22,6 @@ from ..history import decisions_file
 from ..history.decisions_file import DecisionsError
 from ..live import background, follow_clashes, handlers, open_clash
 from ..live.background import BackgroundOperator, Flow, Polled, Steps, Undoable
-from ..pair.separate import SeparateError
 from ..read import scene_reader
 from ..read.elsewhere import Elsewhere
 from ..read.scene import read_input
@@ -256,51 +253,6 @@ class CONTACT_LENS_OT_set_status(Undoable, Polled, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_separate_finding(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move one of the objects of the clash out of the other by the shortest distance"""
-
-    bl_idname = "contact_lens.separate_finding"
-    bl_label = "Move Clash Out"
-
-    title = "Inspection"
-
-    moves: EnumProperty(  # type: ignore[valid-type]
-        name="Object", description="Object to move", items=operators.MOVES, default="B"
-    )
-    along: EnumProperty(  # type: ignore[valid-type]
-        name="Along",
-        description="Direction of the move",
-        items=operators.ALONG,
-        default=operators.SHORTEST,
-        options={"SKIP_SAVE"},
-    )
-
-    @classmethod
-    def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return operators.tooltip_of_move(properties.moves, properties.along)
-
-    @classmethod
-    def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return no_clash(context)
-
-    def steps(self, context: bpy.types.Context) -> Steps:
-        if reason := no_clash(context):
-            raise SeparateError(reason)
-        clash = check_settings.active_clash(context.scene)
-        keys = clash.key("a"), clash.key("b")
-        properties.pick(context.scene, keys)
-        result = yield from operators.separate_steps(
-            self,
-            context,
-            self.moves,
-            self.along,
-            outlook="Check the scene again to find other clashes of the moved objects",
-        )
-        with suppress(Cancelled):  # the move is done
-            yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
-        return result
-
-
 IGNORED = (
     ("FINDING", "Pair", "Leave this pair out of future checks"),
     ("A", "A", "Leave all pairs of A out of future checks"),
@@ -522,7 +474,6 @@ CLASSES = (
     CONTACT_LENS_OT_go_to_finding,
     CONTACT_LENS_OT_show_all_clashes,
     CONTACT_LENS_OT_set_status,
-    CONTACT_LENS_OT_separate_finding,
     CONTACT_LENS_OT_ignore_pair,
     CONTACT_LENS_OT_unignore,
     CONTACT_LENS_OT_clear_findings,

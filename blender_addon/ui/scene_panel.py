@@ -23,8 +23,9 @@ from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from ..live import open_clash
 from ..scene import clash_rows
-from . import layout, scene_operators, status_icons
+from . import layout, move_operators, scene_operators, status_icons
 from .layout import Closed, Tab
+from .move_operators import CONTACT_LENS_OT_separate_finding
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "DOT",
@@ -352,15 +353,16 @@ def _draw_buttons(column: bpy.types.UILayout, context: bpy.types.Context) -> Non
     row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
     row = column.row(align=True)
     row.operator("contact_lens.set_status", text="Approve").status = "APPROVED"
-    is_possible = not scene_operators.no_clash(context)
     ignore = row.row(align=True)
-    ignore.enabled = is_possible
+    ignore.enabled = not scene_operators.no_clash(context)
     ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
-    row = column.row(align=True)
-    row.operator("contact_lens.separate_finding", text="Move B Out").moves = "B"
-    others = row.row(align=True)
-    others.enabled = is_possible
-    others.menu("CONTACT_LENS_MT_move_out_of_clash", text="", icon="DOWNARROW_HLT")
+    move_operators.draw_button(
+        column.row(align=True),
+        context,
+        CONTACT_LENS_OT_separate_finding,
+        "CONTACT_LENS_MT_move_out_of_clash",
+        layout.characters(context),
+    )
 
 
 def _place_in_list(place: int | None, count: int, total: int) -> str:

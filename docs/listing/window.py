@@ -18,7 +18,7 @@ TITLE_SCALE = 2.2
 SIDEBAR = 130
 """Pixels by which the sidebar is widened."""
 BELOW_BUTTON = 45
-"""Pixels from the upper edge of *Move B Out* to the header of *Measurements*."""
+"""Pixels from the upper edge of *Move Out* to the header of *Measurements*."""
 
 
 def light(space: Any) -> None:

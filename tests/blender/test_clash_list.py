@@ -389,7 +389,8 @@ def test_names_of_a_group_are_as_bright_as_those_of_any_other_clash() -> None:
 
 def test_the_list_offers_the_moves_that_the_panel_of_a_pair_does() -> None:
     cubes = three_pairs()
-    menus, drawn = lens.ui.menu, []
+    go()
+    menus, drawn = lens.ui.move_operators, []
     for menu in (menus.CONTACT_LENS_MT_move_out, menus.CONTACT_LENS_MT_move_out_of_clash):
         layout = Layout()
         menu.draw(SimpleNamespace(layout=layout), bpy.context)
@@ -399,8 +400,8 @@ def test_the_list_offers_the_moves_that_the_panel_of_a_pair_does() -> None:
                 for (_, given), text in zip(layout.drawn.operators, layout.drawn.texts, strict=True)
             ]
         )
+    assert len(drawn[0]) == 5
     assert drawn[0] == drawn[1]
-    go()
     assert bpy.ops.contact_lens.separate_finding(moves="B", along="Y") == {"FINISHED"}
     assert cubes[1].location.x == pytest.approx(0.5)
     assert abs(cubes[1].location.y) == pytest.approx(2.0, abs=1e-6)

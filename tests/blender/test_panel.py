@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -43,17 +44,22 @@ def header() -> Drawn:
     return drawn_by(lens.ui.panels.CONTACT_LENS_PT_contact, "draw_header_preset")
 
 
+def place_of_button(texts: list[str]) -> int:
+    """Return where the button that moves an object out is among texts."""
+    return next(k for k, text in enumerate(texts) if re.fullmatch(r"Move '.*' Out|Move Out", text))
+
+
 def result() -> list[str]:
     """Return the texts of the box of the result, without the button Frame."""
     texts = main().texts
-    start, end = texts.index("B") + 1, texts.index("Move B Out")
+    start, end = texts.index("B") + 1, place_of_button(texts)
     return [text for text in texts[start:end] if text != "Frame"]
 
 
 def warnings() -> list[str]:
     """Return the texts below the buttons."""
     texts = main().texts
-    return texts[texts.index("Move B Out") + 1 :]
+    return texts[place_of_button(texts) + 1 :]
 
 
 # --- the pair -------------------------------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str], mon
     monkeypatch.setattr(lens.ui.status_icons, "icon", lambda relation: relation)
     assert main().dots == [inspection().contact.relation]
     is_movable = rows[0] not in ("Separated", "Touching")
-    assert main().disabled == ([] if is_movable else ["CONTACT_LENS_MT_move_out"]), "as the button before it"
+    assert main().disabled == ([] if is_movable else ["contact_lens.separate", "CONTACT_LENS_MT_move_out"])
 
 
 def test_what_makes_a_result_outdated_is_shown_and_all_but_the_reason_is_greyed(
@@ -232,7 +238,8 @@ def test_no_button_moves_whatever_the_result_is(monkeypatch: pytest.MonkeyPatch)
         """The rows of the buttons that are always there, and the height of the panel."""
         now = main()
         fixed = {"swap", "frame", "separate"}
-        return {name: row for name, row in now.places.items() if name.split(" ")[0].split(".")[1] in fixed}, now.row
+        rows = {name.split(" ")[0].split(".")[1]: row for name, row in now.places.items()}
+        return {name: row for name, row in rows.items() if name in fixed}, now.row
 
     fresh = places()
     assert len(fresh[0]) == 3
@@ -602,13 +609,15 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     bl_rna = bpy.context.preferences.addons[addon.__name__].preferences.bl_rna
     preferences.draw(SimpleNamespace(layout=layout, bl_rna=bl_rna), bpy.context)
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
-    menu = lens.ui.menu
+    menu, move_operators = lens.ui.menu, lens.ui.move_operators
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
     assert len(listed.operators) == 19
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}
-    moves = drawn_by(menu.CONTACT_LENS_MT_move_out, "draw")
+    assert drawn_by(move_operators.CONTACT_LENS_MT_move_out, "draw").operators == [], "there is no pair"
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    moves = drawn_by(move_operators.CONTACT_LENS_MT_move_out, "draw")
     assert moves.given("separate", "moves") == ["A", "HALF", "B", "B", "B"]
     assert moves.given("separate", "along") == [None, None, "X", "Y", "Z"]
     toggles = lens.ui.panels.TOGGLES

@@ -90,12 +90,12 @@ def stays(match: str, *objects: bpy.types.Object, **options: object) -> None:
 def test_locked_channel_is_respected(pair: Pair) -> None:
     a, b = pair
     b.lock_location = (True, False, False)
-    for options in ({}, {"moves": "HALF"}):
+    for options in ({"moves": "B"}, {"moves": "HALF"}):
         stays("'B' cannot be moved: its X location is locked", a, b, **options)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
     a.location.x, b.lock_location = 0.0, (False, True, True)
     update()
-    assert bpy.ops.contact_lens.separate() == {"FINISHED"}, "a lock across the direction is no hindrance"
+    assert bpy.ops.contact_lens.separate(moves="B") == {"FINISHED"}, "a lock across the direction is no hindrance"
 
 
 def limit(obj: bpy.types.Object) -> None:
@@ -131,9 +131,125 @@ def test_linked_object_stays(tmp_path: Path) -> None:
     bpy.context.scene.collection.objects.link(b)
     a = cube("A")
     inspect(a, b)
-    stays("'Linked' cannot be moved: it is linked from .*library.blend", a, b)
-    assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
+    stays("'Linked' cannot be moved: it is linked from .*library.blend", a, b, moves="B")
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert a.location.x == pytest.approx(-0.5), "of the two only A can be moved"
     assert relation() == "touching"
+
+
+# --- which of the two moves -----------------------------------------------------------------------------------------
+
+
+def lock(obj: bpy.types.Object) -> None:
+    obj.lock_location = (True, True, True)
+
+
+def make_passive(obj: bpy.types.Object) -> None:
+    make_body(obj, "PASSIVE")
+
+
+def make_active(obj: bpy.types.Object) -> None:
+    make_body(obj, "ACTIVE")
+
+
+def make_body(obj: bpy.types.Object, kind: str) -> None:
+    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
+        bpy.ops.rigidbody.object_add(type=kind)
+
+
+def enlarge(obj: bpy.types.Object) -> None:
+    obj.scale = (2.1, 2.1, 2.1)
+
+
+def leave(obj: bpy.types.Object) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "moves"),
+    [
+        (leave, leave, "B"),
+        (leave, lock, "A"),
+        (lock, leave, "B"),
+        (leave, make_passive, "A"),
+        (make_passive, leave, "B"),
+        (make_active, leave, "A"),
+        (leave, enlarge, "A"),
+        (enlarge, enlarge, "B"),
+        (make_active, enlarge, "A"),
+        (enlarge, make_passive, "A"),
+        (make_active, lock, "A"),
+        (lock, make_passive, ""),
+        (make_passive, make_passive, ""),
+    ],
+)
+def test_the_mover_is_chosen_by_the_first_that_tells_the_objects_apart(
+    pair: Pair, of_a: Callable[[bpy.types.Object], None], of_b: Callable[[bpy.types.Object], None], moves: str
+) -> None:
+    for obj, change in zip(pair, (of_a, of_b), strict=True):
+        change(obj)
+    update()
+    assert lens.pair.mover.choose(*pair) == moves
+    swapped = {"A": "B", "B": "A", "": ""}[moves]
+    if of_a != of_b:
+        assert lens.pair.mover.choose(*pair[::-1]) == swapped
+
+
+def test_a_passive_floor_stays_and_what_stands_in_it_moves() -> None:
+    barrel, floor = cube("Barrel", (0.0, 0.0, 0.9)), cube("Floor", (0.0, 0.0, -1.0))
+    make_passive(floor)
+    update()
+    inspect(barrel, floor)
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert (barrel.location.z, floor.location.z) == pytest.approx((1.0, -1.0))
+    barrel.location.z = 0.9
+    update()
+    refresh()
+    assert bpy.ops.contact_lens.separate(moves="B") == {"FINISHED"}, "the user picks it"
+    assert (barrel.location.z, floor.location.z) == pytest.approx((0.9, -1.1))
+
+
+def test_the_button_names_what_it_moves_and_its_tooltip_how_far(pair: Pair) -> None:
+    a, b = pair
+    make_passive(b)
+    a.name = "Barrel with a name that is far too long for a button"
+    update()
+    refresh()
+    button, row = lens.ui.move_operators, Layout()
+    operator = button.CONTACT_LENS_OT_separate
+    button.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    assert row.drawn.texts[0] == "Move 'Barrel with a…for a button' Out"
+    assert row.drawn.given("separate", "moves") == ["A"]
+    automatic = SimpleNamespace(moves="AUTO", along="SHORTEST")
+    assert operator.description(bpy.context, automatic) == f"Move '{a.name}' out of 'B' by 0.5 m"
+
+
+def test_the_button_is_disabled_after_the_move_but_not_the_operator_or_its_panel_would_go(pair: Pair) -> None:
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    row, move_operators = Layout(), lens.ui.move_operators
+    operator = move_operators.CONTACT_LENS_OT_separate
+    move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    assert row.drawn.texts[0] == "Move 'B' Out"
+    assert row.drawn.disabled == ["contact_lens.separate", "CONTACT_LENS_MT_move_out"]
+    assert "do not penetrate" in operator.description(bpy.context, SimpleNamespace(moves="B", along="SHORTEST"))
+    assert bpy.ops.contact_lens.separate.poll(), "Blender takes the panel of an operator away that cannot be run"
+
+
+def test_of_two_fixed_objects_none_moves_unless_the_user_picks_it(pair: Pair) -> None:
+    a, b = pair
+    lock(a)
+    make_passive(b)
+    update()
+    refresh()
+    reason = "'A' has a locked location, 'B' is a Passive rigid body: pick the one to move in the menu"
+    stays(reason, a, b)
+    stays("'A' cannot be moved: it has a locked location", a, b, moves="A")
+    row = Layout()
+    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
+    lens.ui.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    assert row.drawn.disabled == ["contact_lens.separate"]
+    assert operator.description(bpy.context, SimpleNamespace(moves="AUTO", along="SHORTEST")) == reason
+    assert bpy.ops.contact_lens.separate(moves="B") == {"FINISHED"}
 
 
 # --- along an axis --------------------------------------------------------------------------------------------------
@@ -193,11 +309,11 @@ def test_flat_objects_move_along_the_axes_of_their_plane() -> None:
 def test_what_holds_the_object_is_found_out_along_an_axis_too(slab_and_cube: Pair) -> None:
     b = slab_and_cube[1]
     b.lock_location = (True, True, False)
-    stays("'B' cannot be moved: its Y location is locked", *slab_and_cube, along="Y")
+    stays("'B' cannot be moved: its Y location is locked", *slab_and_cube, along="Y", moves="B")
     constraint = b.constraints.new("LIMIT_LOCATION")
     constraint.use_max_z, constraint.max_z = True, 0.8
     update()
-    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", *slab_and_cube, along="Z")
+    stays("'B' cannot be moved: constraints, drivers or its parent fix", *slab_and_cube, along="Z", moves="B")
 
 
 def test_one_undo_step_takes_a_move_along_an_axis_back(slab_and_cube: Pair) -> None:
@@ -212,17 +328,17 @@ def test_the_menu_offers_all_moves_and_says_what_each_does(slab_and_cube: Pair) 
     layout = Layout()
     bpy.types.CONTACT_LENS_MT_move_out.draw(SimpleNamespace(layout=layout), bpy.context)
     assert [text for text in layout.drawn.texts if text] == [
-        "Move A Out",
+        "Move 'Slab' Out",
         "Move Both by Half",
-        *(f"Move B Along {axis}" for axis in "XYZ"),
+        *(f"Move 'B' Along {axis}" for axis in "XYZ"),
     ]
-    operator = lens.ui.operators.CONTACT_LENS_OT_separate
+    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
     described = {
         axis: operator.description(bpy.context, SimpleNamespace(moves="B", along=axis)) for axis in ("SHORTEST", "Z")
     }
     assert described == {
-        "SHORTEST": "Move B out of A by the shortest distance",
-        "Z": "Move B out of A along the world Z axis, in the shorter direction",
+        "SHORTEST": "Move 'B' out of 'Slab' by 0.1 m",
+        "Z": "Move 'B' out of 'Slab' along the world Z axis, in the shorter direction",
     }
 
 
@@ -344,11 +460,8 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    separate_steps = lens.ui.operators.separate_steps
-    background = lens.live.background
-    operator, window = modal_operator(
-        background, lambda self, context: separate_steps(self, context, "B", "Z"), monkeypatch
-    )
+    separate_steps = lens.ui.move_operators.separate_steps
+    operator, window = modal_operator(lens.live.background, separate_steps, monkeypatch, moves="B", along="Z")
     assert operator.flow.task.is_cancelled is False, "the inspection is known: it looks for the move"
     assert operator.modal(window, ESC) == {"CANCELLED"}
     assert tuple(pair[1].location) == pytest.approx((1.5, 0.2, 0.1))
@@ -358,10 +471,9 @@ def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
 @pytest.fixture
 def separating(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
-    separate_steps = lens.ui.operators.separate_steps
     lens.pair.session.clear()
-    background = lens.live.background
-    return modal_operator(background, lambda self, context: separate_steps(self, context, "B"), monkeypatch)
+    separate_steps = lens.ui.move_operators.separate_steps
+    return modal_operator(lens.live.background, separate_steps, monkeypatch, moves="AUTO", along="SHORTEST")
 
 
 def test_what_takes_long_goes_on_beside_blender(pair: Pair, separating: tuple[Any, Window]) -> None:

@@ -78,7 +78,7 @@ def test_strokes_in_sculpt_mode_are_followed(seen: Any) -> None:
 
 
 BOX, BUTTON = range(-96, -12), range(-12, 20)
-"""Rows of pixels above and below where Blender reported Move B Out: those of the three rows of the result, and those of
+"""Rows of pixels above and below where Blender reported Move Out: those of the three rows of the result, and those of
 the button, which is greyed where nothing is to be moved."""
 
 

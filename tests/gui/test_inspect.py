@@ -57,7 +57,7 @@ def test_the_depth_is_the_overlap_of_the_meshes_along_the_normal(seen: Any) -> N
 
 def test_the_panel_is_the_pair_and_the_answer(seen: Any) -> None:
     words, number, direction = "Penetrating", *seen["panel"][3:5]
-    assert seen["panel"] == ["A", "B", words, number, direction, "Frame", "Up to date", "Move B Out"]
+    assert seen["panel"] == ["A", "B", words, number, direction, "Frame", "Up to date", "Move 'Cube' Out"]
 
 
 def test_the_redo_panel_changes_the_method(seen: Any) -> None:

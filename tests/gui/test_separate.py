@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel's buttons in a real window: what copies, and Move B Out, on a crate built into a ramp.
+"""The panel's buttons in a real window: what copies, and Move Out, on a crate built into a ramp.
 
 docs/images/window.png is build/gui/separate/contact.png, reduced to a palette.
 """
@@ -68,7 +68,7 @@ def test_undo_puts_b_back(seen: Any) -> None:
 
 def test_progress_is_in_the_row_of_the_status_and_its_button_cancels(seen: Any) -> None:
     idle, moving, cancelled = seen["panel"], seen["moving"], seen["cancelled"]
-    assert [text.split(":")[0] for text in moving[2:]] == [*idle[2:6], "Inspecting", "Move B Out"]
+    assert [text.split(":")[0] for text in moving[2:]] == [*idle[2:6], "Inspecting", "Move 'Crate' Out"]
     assert "Inspection cancelled" in cancelled["panel"]
     assert cancelled["moved"]["Crate"] == pytest.approx(seen["separated"]["moved"]["Crate"], abs=FLOAT32)
 

@@ -9,7 +9,7 @@ import pytest
 
 HULLS, OPEN = ["'Shelf': convex hull used", "'Crate': convex hull used"], ["No depth: open surfaces"]
 RESULT, LINE = range(-96, 20), range(20, 46)
-"""Rows of pixels from where Blender reported Move B Out: of the result and the button, and of the first warning."""
+"""Rows of pixels from where Blender reported Move Out: of the result and the button, and of the first warning."""
 
 
 def changed(seen: Any, name: str) -> set[int]:

@@ -80,7 +80,7 @@ def steps(window: Any) -> Iterator[float]:
         rows += [int(row) for row in changed if row not in rows]
 
     def button() -> Generator[float, None, str]:
-        """The button that is where Move B Out was."""
+        """The button that is where Move Out was."""
         yield from window.move(*place)
         yield from window.move(place[0] + 1, place[1] - 3)
         yield 0.5

@@ -118,7 +118,7 @@ def steps(window: Any) -> Iterator[float]:
         return {name: list(bpy.data.objects[name].location - place) for name, place in start.items()}
 
     yield from window.click_button("contact_lens.separate(moves='B')")
-    yield from window.until(lambda: relation() not in ("", "penetrating"), "Move B Out was clicked")
+    yield from window.until(lambda: relation() not in ("", "penetrating"), "Move 'Crate' Out was clicked")
     yield from window.until(lambda: "Penetrating" not in texts, "the panel follows")
     numbers["separated"] = {
         "relation": relation(),

@@ -47,7 +47,7 @@ def steps(window: Any) -> Iterator[float]:
         window.redraw()
         yield 1.0
         changed = np.flatnonzero((window.pixels() != still[0]).any(axis=(1, 2)))
-        at = texts.index("Move B Out")
+        at = next(k for k, text in enumerate(texts) if text.startswith("Move '"))
         numbers[name] = {
             "relation": window.inspection().contact.relation,
             "warnings": texts[at + 1 :],
