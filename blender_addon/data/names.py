@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import takewhile
 
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of Unicode: control and format characters, surrogates, separators of lines and of paragraphs."""
@@ -24,12 +25,19 @@ def visible(text: str) -> str:
     )
 
 
-def elided(text: str, room: int, dots: str = "…") -> str:
-    """Return a text of at most `room` characters: what is too long loses its middle."""
+def elided(text: str, room: int, dots: str = "…", other: str = "") -> str:
+    """Return a text of at most `room` characters: what is too long loses its middle.
+
+    other: a text that it stands beside; if they begin to differ in the middle, the text loses its beginning instead.
+    """
     if len(text) <= room:
         return text
     end = max(1, (room - len(dots)) // 2)
-    return f"{text[: max(1, room - len(dots) - end)]}{dots}{text[-end:]}"
+    begin = max(1, room - len(dots) - end)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
+    if begin <= common < len(text) - end:
+        return dots + elided(text[min(common, len(text) - room + len(dots)) :], room - len(dots), dots)
+    return f"{text[:begin]}{dots}{text[-end:]}"
 
 
 def _escape(letter: str) -> str:

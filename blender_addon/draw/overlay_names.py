@@ -70,7 +70,7 @@ def annotate_names(
         distances = SIZES.name_distance * sheet.style.scale * np.array([1.0, 2.5, 6.0])
         # Above is a little better: objects stand on other things.
         toward = away + np.array([0.0, 0.35])
-        text = f"{letter}  {elided(name, MOST_LETTERS)}"
+        text = f"{letter}  {elided(name, MOST_LETTERS, other=names[1 - side][1])}"
         found = sheet.label(
             letter, text, color, None, anchors, distances, toward, harm=harm, around=around, larger=SIZES.name_size
         )

@@ -17,6 +17,8 @@ _LETTER_WIDTH = 6.1
 """Pixels of a character at interface scale 1: a little more than the average."""
 _MARGIN, _GAP, _ICON = 56.0, 2.0, 20.0
 """Pixels beside the text (the tabs and the panel's own edges), beside each of two texts, and of an icon."""
+_AROUND = 13.0
+"""Pixels that Blender keeps around a text."""
 _NAMES = 0.37
 """Of the width of a row: its name."""
 _USUAL_WIDTH = 300.0
@@ -46,18 +48,54 @@ def characters(context: bpy.types.Context) -> int:
     return max(16, int((width / scale - _MARGIN) / _LETTER_WIDTH))
 
 
+def room_of(context: bpy.types.Context) -> float:
+    """Return how wide a line of the sidebar is, in pixels at interface scale 1."""
+    scale = max(1.0, context.preferences.system.ui_scale)
+    return (_USUAL_WIDTH if context.region is None else context.region.width / scale) - _MARGIN
+
+
+def width_of(context: bpy.types.Context, text: str) -> float:
+    """Return how wide a text is, in pixels at interface scale 1."""
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    return float(blf.dimensions(0, text)[0])
+
+
+def elided_to(context: bpy.types.Context, name: str, width: float, other: str = "") -> str:
+    """Return a name that is at most so wide: Blender would cut it again, whatever it differs by.
+
+    other: a name that it stands beside, from which it can still be distinguished.
+    """
+    text, room = name, len(name)
+    while room > 2 and width_of(context, text) > width:
+        room -= 1
+        text = elided(name, room, other=other)
+    return text
+
+
+def with_number(
+    layout: bpy.types.UILayout, context: bpy.types.Context, number: str, width: float
+) -> tuple[bpy.types.UILayout, bpy.types.UILayout, float]:
+    """Split a row of a width: the right part is wide enough for a number, which is never cut off.
+
+    Return both parts and how wide the left one is.
+    """
+    left = width - width_of(context, number) - _AROUND if number else width
+    split = layout.split(factor=max(0.1, left / width), align=True)
+    parts = split.row(align=True), split.row()
+    parts[1].alignment = "RIGHT"
+    return *parts, left
+
+
 def rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: Iterable[tuple[str, str, str]]) -> None:
     """Draw names, texts beside them as Blender does with properties, and icons that copy what there is to copy.
 
     Nothing is cut off: what is too long for one line takes two.
     """
-    scale = max(1.0, context.preferences.system.ui_scale)
-    room = (_USUAL_WIDTH if context.region is None else context.region.width / scale) - _MARGIN
-    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    room = room_of(context)
     column = layout.column(align=True)
     column.scale_y = 0.9
     for name, text, copied in lines:
-        widths = [blf.dimensions(0, each)[0] + _GAP for each in (name, text)]
+        widths = [width_of(context, each) + _GAP for each in (name, text)]
         if copied:
             widths[1] += _ICON
         is_short = widths[0] < _NAMES * room and widths[1] < (1.0 - _NAMES) * room

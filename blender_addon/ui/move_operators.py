@@ -266,7 +266,8 @@ def draw_button(
     button.enabled = not reason and not idle
     text = "Move Out"
     if moves and pair is not None:
-        text = f"Move '{elided(pair['AB'.index(moves)].name, max(5, room - AROUND_NAME))}' Out"
+        name, other = (obj.name for obj in (pair if moves == "A" else pair[::-1]))
+        text = f"Move '{elided(name, max(5, room - AROUND_NAME), other=other)}' Out"
     button.operator(operator.bl_idname, text=text).moves = moves or AUTOMATIC
     others = row.row(align=True)
     others.enabled = not operator.disabled_reason(context) and not idle

@@ -19,15 +19,18 @@ from .layout import Closed, Tab
 from .move_operators import CONTACT_LENS_OT_separate
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
+AROUND_RESULT = 12.0
+"""Pixels that the box around the result takes."""
 FRAME = 2.7
 """Width of the button Frame, in Blender's units of the interface: the direction beside it needs the rest."""
 LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
-PICKER, WIDE_PICKER = 0.58, 0.86
-"""Of the width of a row: the picker of an object, beside its collision shape; and where names need the room, so that
-the shape is an icon."""
+PICKER = 0.58
+"""Of the width of a row: the picker of an object, beside its collision shape."""
 AROUND_NAME = 11
 """Characters that the icons of a picker take."""
+AROUND_LONG_NAME = 92.0
+"""Pixels beside a name that is too long for that: letter and swap, picker and shape, which are icons."""
 SHAPE_ICONS: dict[str, Any] = {
     collision_kinds.AUTOMATIC: "PHYSICS",
     collision_kinds.CONVEX_HULL: "MESH_ICOSPHERE",  # these are Blender's for rigid bodies
@@ -57,10 +60,18 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     letters = row.column(align=True)
     letters.ui_units_x = LETTER
     column = row.column(align=True)
-    for letter, obj, name in zip("ab", shaped, names, strict=True):
+    for letter, obj, other, name in zip("ab", shaped, reversed(shaped), names, strict=True):
         letters.label(text=letter.upper())
-        split = column.row() if obj is None else column.split(factor=WIDE_PICKER if is_long else PICKER, align=True)
-        split.prop(settings, f"object_{letter}", text="", placeholder=name)
+        if obj is None or not is_long:
+            split = column.row() if obj is None else column.split(factor=PICKER, align=True)
+            split.prop(settings, f"object_{letter}", text="", placeholder=name)
+        else:
+            split = column.row(align=True)
+            width = layout.room_of(context) - AROUND_LONG_NAME
+            split.label(text=layout.elided_to(context, obj.name, width, other.name if other is not None else ""))
+            picker = split.row(align=True)
+            picker.ui_units_x = 1.0
+            picker.prop(settings, f"object_{letter}", text="")
         if obj is not None:
             shape = split.row(align=True)
             shape.enabled = not collision_shape.readonly_reason(obj)
@@ -86,9 +97,8 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
         row.label(text=messages.PENDING if status.is_pending else words, icon_value=status_icons.icon("unknown"))
     else:
         headline = pair_lines.headline(inspection)
-        row.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
-        number = row.row()
-        number.alignment = "RIGHT"
+        left, number, _ = layout.with_number(row, context, headline.number, layout.room_of(context) - AROUND_RESULT)
+        left.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
         if headline.number and headline.exact:
             number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
         elif headline.number:

@@ -18,7 +18,6 @@ from ..clashes.finding import RELATIONS, ContactLensFinding
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
-from ..data.names import elided
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from ..live import open_clash
@@ -43,8 +42,8 @@ LINES = 1.75
 """Heights of a line that a row of the list takes: of a list that is drawn taller, Blender makes the rows so."""
 TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
-SCROLL_BAR = 3
-"""Characters that it takes beside the rows."""
+AROUND_ROWS, AROUND_NAME = 30.0, 29.0
+"""Pixels beside the rows, as the scroll bar, and in a row beside a name."""
 WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
 ROWS = 5
@@ -75,27 +74,22 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         number = _row_state(reason, is_ignored)
         number = number or _number(data, item, UnitFormat.of_scene(context.scene))
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
-        room, fraction = _room_for_names(context), _fraction_of_name(context, number)
         column = layout.column(align=True)
         column.scale_y = TIGHT / LINES
         column.active = item.is_open and not reason and not is_ignored
-        first = column.split(factor=fraction, align=True)
-        left = first.row(align=True)
+        (left, right, room), width = _split_row(column, context, number)
         left.label(text="", icon_value=status_icons.icon("unknown" if reason else item.relation))
         row = item.row()
         sides = [row["a"], row["b"]]
         if names[0] != item.label("a"):
             sides.reverse()
-        beside = room - len(number) - SCROLL_BAR - len(count)
-        left.label(text=_name(names[0], sides[0], beside) + count)
-        right = first.row()
-        right.alignment = "RIGHT"
+        left.label(text=_name(context, names[0], sides[0], room, names[1], count))
         right.label(text=number)
         second = column.row(align=True)
         # New is worth a mark only beside clashes that were found before.
         is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
-        second.label(text=_name(names[1], sides[1], room))
+        second.label(text=_name(context, names[1], sides[1], width, names[0]))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         check = check_settings.of_scene(context.scene)
@@ -452,23 +446,27 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
             panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} ignored", icon="INFO")
 
 
-def _room_for_names(context: bpy.types.Context) -> int:
-    """Return how many characters there are in a line of the list beside its icon."""
-    return layout.characters(context) - layout.ICON_WIDTH - SCROLL_BAR
+def _split_row(
+    column: bpy.types.UILayout, context: bpy.types.Context, number: str
+) -> tuple[tuple[bpy.types.UILayout, bpy.types.UILayout, float], float]:
+    """Return `layout.with_number` in a row of the list, and how wide the row is."""
+    width = layout.room_of(context) - AROUND_ROWS
+    return layout.with_number(column, context, number, width), width
 
 
-def _fraction_of_name(context: bpy.types.Context, number: str) -> float:
-    """Return the fraction of a row that is for a name: a number that is cut off is worse than a name."""
-    return max(0.4, 1.0 - (len(number) + SCROLL_BAR) / layout.characters(context))
+def _name(
+    context: bpy.types.Context, name: str, side: dict[str, Any], width: float, other: str, count: str = ""
+) -> str:
+    """Return the name of an object, and the shape in which it collided where that is not its mesh and there is room.
 
-
-def _name(name: str, side: dict[str, Any], room: int) -> str:
-    """Return the name of an object, and the shape in which it collided where that is not its mesh and there is room."""
-    shape = words_of_side(side)
-    shape = f" ({shape})" if shape else ""
-    if room - len(shape) < min(len(name), LEAST_NAME):  # the tooltip has it
+    other: the name that it stands beside; count: what is always there behind it.
+    """
+    room = width - AROUND_NAME - layout.width_of(context, count)
+    words = words_of_side(side)
+    shape = f" ({words})" if words else ""
+    if layout.width_of(context, name[:LEAST_NAME] + shape) > room:  # the tooltip has it
         shape = ""
-    return elided(name, room - len(shape)) + shape
+    return layout.elided_to(context, name, room - layout.width_of(context, shape), other) + shape + count
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:

@@ -234,11 +234,12 @@ def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
     check()
     first, number, second = row(0).texts
     assert number == "100000 µm"
-    assert len(first) + len(number) < layout.characters(bpy.context)
     assert (first[:3], first[-3:], second[:3]) == ("The", "mes", "The")
-    fraction = lens.ui.scene_panel._fraction_of_name
-    assert (1.0 - fraction(bpy.context, number)) * layout.characters(bpy.context) >= len(number)
-    assert fraction(bpy.context, "1 m") > fraction(bpy.context, number)
+    width = layout.room_of(bpy.context) - lens.ui.scene_panel.AROUND_ROWS
+    _, _, left = layout.with_number(Layout(), bpy.context, number, width)
+    assert layout.width_of(bpy.context, number) < width - left
+    assert layout.width_of(bpy.context, first) < left
+    assert layout.with_number(Layout(), bpy.context, "1 m", width)[2] > left
 
 
 def test_a_tooltip_says_all_of_a_row() -> None:
