@@ -17,16 +17,21 @@ from mathutils import Matrix
 
 from ...core.types import FloatArray
 from ..data import preferences
+from ..data.look import Color
 from ..pair.inspection import Inspection
 from ..study.volumes import VolumesView
-from .label_sheet import Kept, LabelRoom
+from .glyphs import concatenate, strokes
+from .label_sheet import PLATE_COLOR, SIZES, Box, Kept, LabelRoom, Text, flat
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
-from .overlay_labels import Annotations, annotate
+from .overlay_labels import TEXT_COLOR, Annotations, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 
 FONT = 0
 STALE_OPACITY = 0.4
+PROGRESS_COLOR: Color = (0.22, 0.40, 0.66, 1.0)
+PROGRESS_RADIUS = 1.2
+"""Half the height of a bar of progress, relative to that of its text."""
 TOWARD_VIEWER = 1e-3
 """How much nearer to the viewer the bright pass is drawn, relative to the distance: hull edges lie exactly on mesh
 edges and must win the depth test."""
@@ -84,6 +89,28 @@ def draw_volumes(
     with state_restored():
         on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
         _draw_layers(on_gpu, middle(volumes), view, projection, size, NOW)
+
+
+def draw_progress(text: str, fraction: float, number: int, style: Style, free: Box, size: tuple[int, int]) -> None:
+    """Draw a bar with the progress of work, and what it is, at the bottom of the free part of a view.
+
+    number: of the bars below it. size: width and height of the view in pixels.
+    """
+    height = style.look.label_size * style.scale
+    radius, width = PROGRESS_RADIUS * height, measure(text, height)[0]
+    y = free[1] + (3.0 + 2.5 * number) * radius
+    left, right = (0.5 * (free[0] + free[2] + side * width) for side in (-1.0, 1.0))
+    begin, end, done = (flat((x, y)) for x in (left, right, left + fraction * (right - left)))
+    plate = concatenate(
+        [
+            strokes(begin, end, PLATE_COLOR, 2.0 * radius),
+            strokes(begin, done, PROGRESS_COLOR, 2.0 * radius - 2.5 * style.scale),
+        ]
+    )
+    words = Text(text, round(left), round(y - 0.5 * SIZES.capitals * height), height, TEXT_COLOR)
+    with state_restored():
+        gpu.state.depth_test_set("NONE")
+        _draw_labels(Annotations(concatenate([]), plate, (words,), ()), size, style.scale, 1.0)
 
 
 def _draw_layers(

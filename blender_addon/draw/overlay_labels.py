@@ -67,7 +67,8 @@ def vector_label(inspection: Inspection) -> str:
     distance = Distance.of_contact(inspection.contact)
     number = distance.text(inspection.units)
     if not number:
-        return messages.relation_word(inspection.contact.relation)
+        word = messages.relation_word(inspection.contact.relation)
+        return word if inspection.contact.has_depth else f"{word}, no depth"
     # Depth and gap differ by colour and arrowhead too, but neither is seen of a short one.
     return number if distance.name == "Depth" else f"gap {number}"
 

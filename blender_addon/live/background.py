@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -30,6 +31,8 @@ MODAL_AFTER_S = 0.3
 """Seconds Blender waits for work; after that it continues and shows the progress."""
 POLL_INTERVAL_S = 0.1
 """Seconds between two looks at work that runs."""
+CANCELLED_INTERVAL_S = 0.01
+"""Seconds between two looks at whether cancelled work has ended."""
 JOIN_TIMEOUT_S = 10.0
 """Seconds that cancelled work may take to end when the add-on is disabled."""
 
@@ -59,10 +62,22 @@ class Task(Generic[_T]):
 
     def _run(self) -> None:
         try:
+            self._wait_for_cancelled()
             self._result.append(self._work(self._report))
+        except Cancelled:
+            self._error = Cancelled()  # without the frames of the work, which keep meshes until Python looks for cycles
         except BaseException as error:  # raised where the result is asked for
             self._error = error
+        del self._work
         self.running.discard(self)
+
+    def _wait_for_cancelled(self) -> None:
+        """Wait until work that was cancelled has ended: what it keeps is freed, and what it still makes is not made
+        again. Raise Cancelled."""
+        while self in self.running and any(task._is_cancelled for task in tuple(self.running)):
+            if self._is_cancelled:
+                raise Cancelled
+            time.sleep(CANCELLED_INTERVAL_S)
 
     def _report(self, fraction: float) -> bool:
         self.progress = fraction
@@ -103,6 +118,12 @@ class Flow:
     def progress(self) -> float:
         """The fraction done of the work that runs, 0 to 1."""
         return 0.0 if self.task is None else self.task.progress
+
+    @property
+    def status(self) -> str:
+        """What is being done, how far it is, and what Esc does."""
+        progress = messages.in_progress(self.title, self.progress)
+        return f"{progress}    Esc: {'stop and keep partial results' if self.keeps_partial else 'cancel'}"
 
     def run(self, seconds: float | None) -> bool:
         """Take the steps; return whether they have ended. Raise what they raise, but for Cancelled.
@@ -159,7 +180,12 @@ _shown: dict[Flow, int] = {}
 
 def shown_flow(scene: bpy.types.Scene, title: str) -> Flow | None:
     """Return the flow of this title that an operator waits for in a scene."""
-    return next((flow for flow, uid in _shown.items() if (flow.title, uid) == (title, scene.session_uid)), None)
+    return next((flow for flow in shown_flows(scene) if flow.title == title), None)
+
+
+def shown_flows(scene: bpy.types.Scene) -> list[Flow]:
+    """Return the flows that operators wait for in a scene."""
+    return [flow for flow, uid in _shown.items() if uid == scene.session_uid]
 
 
 def seconds_to_wait(context: bpy.types.Context) -> float | None:
@@ -263,10 +289,7 @@ class BackgroundOperator(Polled):
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if context.workspace is not None:
-            progress = messages.in_progress(flow.title, flow.progress)
-            context.workspace.status_text_set(
-                f"{progress}    Esc: {'stop and keep partial results' if flow.keeps_partial else 'cancel'}"
-            )
+            context.workspace.status_text_set(flow.status)
         handlers.redraw()
         return self.proceed(context, 0.0) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import partial
 
 import bpy
 from bpy.app.handlers import persistent
 
-from ...core.progress import Cancelled, Progress, subrange
+from ...core.progress import Cancelled
 from ..clashes.finding import on_display
 from ..data import messages, properties
 from ..geometry.snapshot import HiddenError, ReadError
@@ -51,8 +50,6 @@ DELAY_S = 0.03
 POLL_INTERVAL_S = 0.05
 RENDER_INTERVAL_S = 0.5
 """Seconds between two looks at whether a render has ended."""
-FIRST_FRACTION = 0.1
-"""Of the progress of an inspection: after it its first answer is there."""
 
 TITLE = "Inspection"
 
@@ -138,7 +135,8 @@ def cancel(scene: bpy.types.Scene) -> None:
 def _cancelled(scene: bpy.types.Scene, entry: _Following | None) -> None:
     """Leave the scene's result as it is: cancelled was what would have replaced it."""
     _following.pop(scene.session_uid, None)
-    if entry is None or entry.answered is None:
+    last = session.stored(scene)
+    if entry is None or entry.answered is None or (last is not None and last.is_depth_pending):
         session.mark_stale(scene, messages.INSPECTION_CANCELLED)
     handlers.redraw()
 
@@ -288,30 +286,27 @@ def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Follo
         session.store(scene, work)  # nothing has changed after all
         entry.answered = entry.begun = work.stage
         return
-    stages = [stage]
-    is_slow = stage is Stage.WHOLE and session.typical_seconds(scene) >= QUICK_S
-    if is_slow and (entry.answered is None or entry.answered < Stage.FIRST):
-        stages = [Stage.FIRST, Stage.WHOLE]
-        if _stage_at_once(scene) is not Stage.FIRST:
+    first = stage
+    if stage is Stage.WHOLE and session.typical_seconds(scene) >= QUICK_S:
+        first = work.stage_after(None if entry.answered is None else session.stored(scene))
+        if first is not Stage.WHOLE and _stage_at_once(scene) is not Stage.FIRST:
             session.forget_seconds(scene)  # so that more is tried when the objects move again
     entry.work, entry.start = work, clock()
-    entry.flow = Flow(TITLE, _steps(scene, entry, work, stages))
+    entry.flow = Flow(TITLE, _steps(scene, entry, work, first, stage))
     entry.flow.run(CHEAP_S)
 
 
-def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, stages: list[Stage]) -> Steps:
-    """Make what the work finds at these stages, one after the other, the scene's result."""
-    for k, stage in enumerate(stages):
-        start = FIRST_FRACTION if k > 0 else 0.0
-        end = 1.0 if stage is Stage.WHOLE else FIRST_FRACTION
+def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, stage: Stage, last: Stage) -> Steps:
+    """Make what the work finds at a stage, and those after it up to the last, the scene's result."""
+    while True:
         before, problem = _contact_of(scene), ""
         inspection: Inspection | None = None
         try:
-            inspection = yield partial(_made, work, stage, start, end)
+            inspection = yield work.part(stage)
         except ReadError as error:
             problem = str(error)
         except Cancelled:
-            session.note_seconds(scene, clock() - entry.start, stages[-1])
+            session.note_seconds(scene, clock() - entry.start, last)
             entry.flow = None
             _cancelled(scene, entry)
             raise
@@ -326,14 +321,11 @@ def _steps(scene: bpy.types.Scene, entry: _Following, work: Work, stages: list[S
         if entry.is_changed:
             session.mark_stale(scene, entry.reason)
         entry.answered = None if entry.is_changed or inspection is None else stage
-        if inspection is None:
+        if inspection is None or stage is last:
             break
+        stage = work.stage_after(inspection)
     entry.flow = None
     return {"FINISHED"}
-
-
-def _made(work: Work, stage: Stage, start: float, end: float, progress: Progress) -> Inspection:
-    return work(subrange(progress, start, end), stage)
 
 
 def _contact_of(scene: bpy.types.Scene) -> object:

@@ -21,7 +21,7 @@ from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
 from ..pair import session
 from ..pair.inspection import Inspection
-from . import follow_pair, follow_volumes, isolation
+from . import background, follow_pair, follow_volumes, isolation
 from .view_room import room_of
 
 _handles: list[object] = []
@@ -74,6 +74,16 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
 
 
+def _draw_progress() -> None:
+    """Draw the progress of what operators wait for: seen whatever the sidebar shows."""
+    context: Any = bpy.context
+    if not context.space_data.overlay.show_overlays:
+        return
+    for number, flow in enumerate(background.shown_flows(context.scene)):
+        size, free = (context.region.width, context.region.height), room_of(context).free
+        overlay.draw_progress(flow.status, flow.progress, number, overlay.style_of(context), free, size)
+
+
 def _showing(context: Any, inspection: Inspection) -> Showing:
     """Return how far a result is of the scene as it is now."""
     status = follow_pair.status(context)
@@ -85,6 +95,7 @@ def _showing(context: Any, inspection: Inspection) -> Showing:
 def register() -> None:
     for part, stage in ((DrawingStage.WORLD, "POST_VIEW"), (DrawingStage.LABELS, "POST_PIXEL")):
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
+    _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw_progress, (), "WINDOW", "POST_PIXEL"))
 
 
 def unregister() -> None:

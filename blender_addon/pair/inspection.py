@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -37,7 +38,7 @@ from .pair_contact import pieces_of
 Keys = tuple[Key, Key]
 
 _geometries = RecentGeometries()
-_shapes = WorldShapeCache(16)
+_shapes = WorldShapeCache(16, triangles=200_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,10 @@ class Stage(IntEnum):
     """A depth too, but that of meshes is only an upper bound."""
     WHOLE = 2
     """The best bounds, and everything is checked again."""
+
+
+BEGINNINGS = (0.0, 0.05, 0.1)
+"""Of the progress of an inspection: where each stage begins."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -180,6 +185,19 @@ class Work:
     def keys(self) -> Keys:
         """Identity of A and B."""
         return self.objects[0].key, self.objects[1].key
+
+    def stage_after(self, found: Inspection | None) -> Stage:
+        """Return the stage that says more than what was found; None: than nothing."""
+        kinds = {obj.kind for obj in self.objects}
+        if MESH in kinds:
+            return Stage.CROSSING if found is None else Stage.FIRST if found.is_depth_pending else Stage.WHOLE
+        # Of compounds a first answer would take as long as the depth.
+        return Stage.FIRST if found is None and COMPOUND not in kinds else Stage.WHOLE
+
+    def part(self, stage: Stage) -> Callable[[Progress], Inspection]:
+        """Return the work of a stage, after those before it; its progress is a part of that of them all."""
+        end = 1.0 if stage is Stage.WHOLE else BEGINNINGS[stage + 1]
+        return lambda progress: self(subrange(progress, BEGINNINGS[stage], end), stage)
 
     def __call__(self, progress: Progress | None = None, stage: Stage = Stage.WHOLE) -> Inspection:
         """Make it. Raises ReadError, and Cancelled when the progress function returns False."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -25,6 +25,7 @@ from ..live import background, follow_pair, follow_volumes, handlers, viewport
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated
+from ..pair.inspection import Work as InspectionWork
 from ..pair.pair_contact import curves, outlines, vector_ends
 from ..report import files as report_files
 from ..report import pair as report
@@ -103,9 +104,7 @@ def picked_keys(context: bpy.types.Context) -> Keys:
     return keys
 
 
-def read_pair(
-    context: bpy.types.Context, keys: Keys, settings: Settings | None = None
-) -> Inspection | Work[Inspection]:
+def read_pair(context: bpy.types.Context, keys: Keys, settings: Settings | None = None) -> Inspection | InspectionWork:
     """Read a pair as it is now; return the work of inspecting it, or its result where nothing has changed.
 
     settings: those of the scene, unless others are given. Raise ReadError.
@@ -119,6 +118,32 @@ def read_pair(
 def inspect(work: Inspection | Work[Inspection]) -> Generator[Work[Inspection], Inspection, Inspection]:
     """Take the steps of an inspection. Raise ReadError."""
     return work if isinstance(work, Inspection) else (yield work)
+
+
+def inspect_in_stages(
+    scene: bpy.types.Scene, work: Inspection | InspectionWork, pick: Callable[[], None] = lambda: None
+) -> Generator[Work[Inspection], Inspection, Inspection]:
+    """Take the steps of an inspection; in a window what each stage before the last one finds becomes the scene's result
+    as soon as it does. Raise ReadError.
+
+    pick: puts the pair into the pickers, once something is found.
+    """
+    found: Inspection | None = None
+    if isinstance(work, Inspection) or not background.has_windows():
+        found = yield from inspect(work)
+        pick()
+        return found
+    try:
+        while found is None or found.is_provisional:
+            found = yield work.part(work.stage_after(found))
+            pick()
+            if found.is_provisional:
+                session.store(scene, found)
+    except Cancelled:
+        if found is not None and found.is_depth_pending:
+            session.mark_stale(scene, messages.INSPECTION_CANCELLED)
+        raise
+    return found
 
 
 def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspection: Inspection) -> set[str]:
@@ -166,12 +191,22 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
                 setattr(self, name, False if name == "flat" and is_other_pair else getattr(scene_settings, name))
-        inspection = yield from inspect(read_pair(context, keys, properties.as_settings(self)))
-        scene_settings = properties.settings_of(context.scene)
-        properties.pick(context.scene, keys)
-        for name in SETTINGS:
-            setattr(scene_settings, name, getattr(self, name))
-        return take_result(self, context, inspection)
+        scene, before = context.scene, session.stored(context.scene)
+
+        def pick() -> None:
+            if properties.pair_keys(scene) != keys:
+                properties.pick(scene, keys)
+            for name in SETTINGS:
+                setattr(properties.settings_of(scene), name, getattr(self, name))
+            follow_pair.leave(scene)  # this operator inspects what it picks
+
+        try:
+            work = read_pair(context, keys, properties.as_settings(self))
+            return take_result(self, context, (yield from inspect_in_stages(scene, work, pick)))
+        except Cancelled:
+            if session.stored(scene) is before:
+                raise
+            return {"FINISHED"}  # the pair is picked and has a first answer, which is a step that can be undone
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -196,7 +231,8 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> Steps:
         try:
-            inspection = yield from inspect(read_pair(context, picked_keys(context)))
+            work = read_pair(context, picked_keys(context))
+            inspection = yield from inspect_in_stages(context.scene, work)
         except ReadError as error:
             follow_pair.failed(context, error)
             raise
@@ -218,7 +254,7 @@ class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
         a, b = picked_keys(context)
         properties.pick(context.scene, (b, a))
         try:
-            inspection = yield from inspect(read_pair(context, (b, a)))
+            inspection = yield from inspect_in_stages(context.scene, read_pair(context, (b, a)))
         except Cancelled:
             return {"FINISHED"}  # they are swapped, so whatever else happened it is a step that can be undone
         except ReadError as error:

@@ -109,7 +109,8 @@ class MeshPair:
     def draft(self) -> MeshDraft:
         """Return the results for the meshes."""
         a, b = self.a, self.b
-        a.mesh.tree, b.mesh.tree  # noqa: B018  # what follows needs them too, and is faster with them
+        if self.depth:
+            a.mesh.tree, b.mesh.tree  # noqa: B018  # what follows needs them too, and is faster with them
         self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, subrange(self.progress, 0.1, 0.2))
         proved = 0.0
         normal: FloatArray | None = None

@@ -85,7 +85,7 @@ def _plan(mesh: Mesh) -> _Plan:
     ids, edges = None, 0
     is_closed = mesh.is_closed
     if not is_closed:
-        welded = mesh.named(mesh.welded_ids)
+        welded = mesh.with_common_corners
         if welded.is_closed:
             is_closed, ids = True, mesh.welded_ids
         elif len(welded.boundary_edges):
@@ -140,7 +140,7 @@ def _lengths(points: FloatArray, links: IntArray) -> FloatArray:
 
 def _closing_links(mesh: Mesh) -> IntArray | None:
     """Find the shortest links that close an original."""
-    welded = mesh.named(mesh.welded_ids)
+    welded = mesh.with_common_corners
     if not len(welded.boundary_edges):
         return None
 

@@ -285,6 +285,12 @@ class Surface(Shape):
         result.__dict__["_times"] = self.times
         return result
 
+    @property
+    def with_common_corners(self: _S) -> _S:
+        """The mesh of which corners in one place have one number; itself where no two are in one place."""
+        ids = self.welded_ids
+        return self if np.array_equal(ids, np.arange(len(ids))) else self.named(ids)
+
     def some_of(self: _S, triangles: IntArray) -> _S:
         """Return the mesh of some triangles (k,), with all points."""
         result = type(self)(self.points, self.triangles.take(triangles, axis=0), self.resolution)

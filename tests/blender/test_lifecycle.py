@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import bmesh
 import bpy
 import pytest
 from mathutils import Matrix
@@ -544,7 +545,7 @@ def test_progress_does_not_go_back_when_the_first_answer_is_there(
     monkeypatch.setattr(follow.background.Task, "_report", lambda task, fraction: done.append(fraction) or True)
     move(rings[1], 0.25)
     assert inspection().is_provisional
-    assert max(done) == follow.FIRST_FRACTION
+    assert max(done) == lens.pair.inspection.BEGINNINGS[lens.pair.inspection.Stage.WHOLE]
 
 
 def test_where_a_first_answer_takes_long_the_relation_and_the_curves_follow(
@@ -590,6 +591,50 @@ def test_an_operator_does_not_take_a_first_answer_for_the_result(
     assert inspection().is_provisional
     assert pair_report()["verify"]["ok"], "a report checks it"
     assert not refresh().is_provisional
+
+
+def test_an_operator_in_a_window_shows_each_stage_as_soon_as_it_is_made(
+    session: ModuleType, follow: ModuleType, rings: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, stages = session.store, []
+
+    def noted(scene: Any, found: Any) -> None:
+        stages.append(found.stage.name)
+        store(scene, found)
+
+    monkeypatch.setattr(session, "store", noted)
+    rings[1].location.x = 0.25
+    refresh()
+    assert stages[-3:] == ["CROSSING", "FIRST", "WHOLE"]
+    for ring in rings:  # open surfaces have no depth, and so no first one
+        mesh = bmesh.new()
+        mesh.from_mesh(ring.data)
+        mesh.faces.ensure_lookup_table()
+        bmesh.ops.delete(mesh, geom=mesh.faces[:1], context="FACES_ONLY")
+        mesh.to_mesh(ring.data)
+        mesh.free()
+    refresh()
+    assert stages[-2:] == ["CROSSING", "WHOLE"]
+    assert lens.draw.overlay_labels.vector_label(inspection()) == "penetrating, no depth"
+
+
+def test_of_an_inspection_that_is_cancelled_what_was_shown_stays(
+    session: ModuleType, follow: ModuleType, rings: Pair
+) -> None:
+    rings[1].location.x = 0.25
+    bpy.context.view_layer.update()
+    operators = lens.ui.operators
+    for number, reason in ((1, "inspection cancelled"), (2, "")):
+        session.clear()
+        work = operators.read_pair(bpy.context, operators.picked_keys(bpy.context))
+        steps = operators.inspect_in_stages(bpy.context.scene, work)
+        part = next(steps)
+        for _ in range(number):
+            part = steps.send(part(lambda fraction: True))
+        with pytest.raises(lens.core.progress.Cancelled):
+            steps.throw(lens.core.progress.Cancelled())
+        assert inspection().is_provisional
+        assert session.stale_reason(bpy.context).lower() == reason, "without its depth it is no answer"
 
 
 @pytest.mark.parametrize(

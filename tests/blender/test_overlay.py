@@ -1016,7 +1016,7 @@ def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
     monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
     for _ in range(10):
         lens.live.viewport.register()
-        assert len(alive) == 2
+        assert len(alive) == 3
         lens.live.viewport.unregister()
         assert not alive
     assert not draw.overlay_shader._batches
