@@ -87,12 +87,14 @@ _statuses: dict[int, tuple[object, list[str]]] = {}
 _ignored: dict[int, tuple[object, frozenset[int]]] = {}
 _lists: dict[int, tuple[object, ClashList]] = {}
 """By the scene's session_uid: what it depends on, and what was made of that."""
+_held: set[int] = set()
+"""The session_uid of scenes whose lists keep their order though the numbers of clashes change."""
 
 
 def shown(scene: bpy.types.Scene) -> ClashList:
     """Return the clashes that the list shows now."""
     check, uid = check_settings.of_scene(scene), scene.session_uid
-    content = revision(), len(check.findings), *_names_of_objects()
+    content = 0 if uid in _held else revision(), len(check.findings), *_names_of_objects()
     if uid not in _clashes or _clashes[uid][0] != content:
         _clashes[uid] = content, _read(check)
         _lists.pop(uid, None)
@@ -131,6 +133,17 @@ def drawn(scene: bpy.types.Scene) -> ClashList:
     """Return the clashes that the list showed when it was drawn last: for what is drawn in it and below it."""
     entry = _lists.get(scene.session_uid)
     return shown(scene) if entry is None else entry[1]
+
+
+def hold(scene: bpy.types.Scene) -> None:
+    """Keep the clashes of a list in the order that they have by their numbers now, until `release`."""
+    _held.add(scene.session_uid)
+    _clashes.pop(scene.session_uid, None)
+
+
+def release(scene: bpy.types.Scene) -> None:
+    """Put the clashes of a list in order by their numbers again."""
+    _held.discard(scene.session_uid)
 
 
 def drop() -> None:

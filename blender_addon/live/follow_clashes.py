@@ -51,6 +51,8 @@ _wanted: dict[int, tuple[Pair, float]] = {}
 """By the scene's session_uid: the pair that was inspected last, and when."""
 _unrefined: dict[int, list[Pair]] = {}
 """By the scene's session_uid: the deepest clashes whose depths are to be refined."""
+_refined_of: dict[int, int] = {}
+"""By the scene's session_uid, until they are refined: how many these were at first."""
 _renewal: tuple[int, Flow] | None = None
 """What renews a clash, and the scene's session_uid."""
 
@@ -197,9 +199,17 @@ def refine_deepest(context: bpy.types.Context) -> None:
         return
     scene = context.scene
     findings = list(check_settings.of_scene(scene).findings)[:REFINED]
-    pairs = [finding.pair for finding in findings if finding.is_at_most]
-    _unrefined[scene.session_uid] = [pair for pair in pairs if pair is not None]
-    handlers.wake(_renew, RENEW_AFTER_S)
+    pairs = [finding.pair for finding in findings if finding.is_at_most and not finding.is_refined]
+    if unrefined := [pair for pair in pairs if pair is not None]:
+        _unrefined[scene.session_uid], _refined_of[scene.session_uid] = unrefined, len(unrefined)
+        clash_list.hold(scene)
+        handlers.wake(_renew, RENEW_AFTER_S)
+
+
+def refining(scene: bpy.types.Scene) -> tuple[int, int] | None:
+    """Return which of the deepest clashes is being refined, from 1, and of how many; None when none is."""
+    count = _refined_of.get(scene.session_uid)
+    return None if count is None else (max(1, count - len(_unrefined[scene.session_uid])), count)
 
 
 def _renew() -> float | None:
@@ -222,9 +232,11 @@ def _renew() -> float | None:
             if _renewal[1].run(0.0):
                 _renewal = None
                 handlers.redraw()
+        if _renewal is None and not _unrefined.get(uid) and _refined_of.pop(uid, None):
+            clash_list.release(context.scene)
     if _renewal is not None and not is_seen:  # its scene is in no window any more
         _drop_renewal()
-    is_left = any(_unrefined.get(context.scene.session_uid) for context in handlers.window_contexts())
+    is_left = any(context.scene.session_uid in _refined_of for context in handlers.window_contexts())
     is_left |= any(context.scene.session_uid in _moved for context in handlers.window_contexts())
     return COMPARE_INTERVAL_S if _renewal is not None or _wanted or is_left else None
 
@@ -271,6 +283,9 @@ def _loaded(*_: object) -> None:
     _moved.clear()
     _left.clear()
     _unrefined.clear()
+    _refined_of.clear()
+    for scene in bpy.data.scenes:
+        clash_list.release(scene)
     _drop_renewal()
 
 

@@ -20,7 +20,7 @@ from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
-from ..live import open_clash
+from ..live import follow_clashes, open_clash
 from ..scene import clash_rows
 from . import layout, move_operators, scene_operators, status_icons
 from .layout import Closed, Tab
@@ -301,7 +301,9 @@ def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dic
         states.append(f"Checked at frame {record['frame']:g}")
     text = ", ".join(states).capitalize()
     icon: Any = "ERROR"
-    if not states and not changed and comparing:
+    if refining := follow_clashes.refining(context.scene):
+        text, icon = f"Refining {refining[0]:,} of {refining[1]:,}", "SORTTIME"
+    elif not states and not changed and comparing:
         text, icon = f"Comparing {messages.clashes(comparing)}", "SORTTIME"
     elif not states and not changed:
         text, icon = messages.UP_TO_DATE, "CHECKMARK"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,8 @@ import bpy
 import pytest
 
 from .layouts import Layout
-from .scenes import cube, inspect, lens, reopen, update
+from .processes import wait_until
+from .scenes import cube, inspect, lens, reopen, torus, update
 from .test_scene_check import check, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -365,6 +367,36 @@ def test_counts_are_those_of_the_list_and_of_the_report() -> None:
     assert layout.drawn.greyed == ["2 penetrating"]
     settings().show_penetrating = False
     assert pairs() == ["EF"], "a clash that is resolved does not penetrate"
+
+
+def test_while_depths_are_refined_the_list_says_so_and_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow = lens.live.follow_clashes
+    monkeypatch.setattr(follow.background, "has_windows", lambda: True)
+    monkeypatch.setattr(follow.handlers, "window_contexts", lambda: iter([bpy.context]))
+    monkeypatch.setattr(follow.handlers, "wake", lambda timer, delay: None)
+    for k, name in enumerate("ACE"):
+        torus(name, (10.0 * k, 0.0, 0.0))
+        torus("BDF"[k], (10.0 * k + 1.05, 1.1, 0.0), rotation=(1.5, 0.8, 0.4))
+    check()
+    order = pairs()
+    first = [finding.row()["depth"] for finding in settings().findings]
+    assert "Refining 1 of 3" in panel().texts
+    seen = []
+
+    def is_done() -> bool:
+        follow._renew()
+        done = [finding.is_refined for finding in settings().findings]
+        if sum(done) not in [k for k, _ in seen]:
+            seen.append((sum(done), pairs()))
+        assert ("Up to date" in panel().texts) == all(done)
+        return all(done)
+
+    wait_until(is_done)
+    assert seen == [(k, order) for k in range(3)] + [(3, pairs())]
+    assert all(finding.row()["depth"] < depth for finding, depth in zip(settings().findings, first, strict=True))
+    settings().findings[0].data = json.dumps({**settings().findings[0].row(), "signed_distance": -1e-3})
+    lens.clashes.finding.revise()
+    assert pairs()[-1] == "".join(settings().findings[0].label(letter) for letter in "ab"), "in order again"
 
 
 def test_a_row_is_marked_only_by_what_sets_it_apart() -> None:
