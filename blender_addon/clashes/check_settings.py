@@ -109,7 +109,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         type=bpy.types.Object,
     )
     clearance: FloatProperty(  # type: ignore[valid-type]
-        name="Clearance",
+        name="Scene Clearance",
         description="Largest gap that counts as a clash",
         min=0.0,
         default=0.0,

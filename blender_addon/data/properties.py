@@ -77,8 +77,8 @@ def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> obje
 
 def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
-        name="Clearance",
-        description="Largest gap that counts as within clearance",
+        name="Pair Clearance",
+        description="Largest gap between A and B that counts as within clearance",
         subtype="DISTANCE",
         min=0.0,
         precision=4,

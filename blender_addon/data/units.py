@@ -281,6 +281,11 @@ def along(values: Iterable[float]) -> str:
     return ("-" if "-" in text else "+") + "XYZ"[parts.index("1.00")]
 
 
+def ratio(value: float) -> str:
+    """Return a relative tolerance as its field shows it, unless that has too few digits."""
+    return f"{value:.6f}" if value >= 1e-6 else f"{value:.2g}"
+
+
 def exact_vector(values: Iterable[float]) -> str:
     """A point, vector or direction in Blender units with all digits, as Blender pastes it into a vector's fields."""
     return f"[{', '.join(_exact(float(v)) for v in values)}]"

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..data import messages
 from ..data.messages import counted
+from ..data.units import ratio
 from ..scene.clash_rows import unit_format
 from .html_table import shown
 
@@ -86,7 +87,7 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
             else "First answers; ≤ marks an upper bound",
         ),
         ("Ignored", messages.capitalized(", ".join(_ignored(check))) or "Nothing"),
-        ("Tolerance", f"{100.0 * settings['contact_tolerance']:.3g} % of the size of the smaller object"),
+        ("Tolerance", f"{ratio(settings['contact_tolerance'])} of the size of the smaller object"),
         ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),
         ("SHA-256", digest or "Unknown: the open scene was checked"),
     ]

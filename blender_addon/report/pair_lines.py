@@ -17,7 +17,7 @@ from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.messages import capitalized, counted
-from ..data.units import UnitFormat, direction, exact_vector
+from ..data.units import UnitFormat, direction, exact_vector, ratio
 from ..geometry.collision_shape import OPEN_SHARE, covers_hull
 from ..pair.inspection import Inspection
 from ..pair.pair_contact import curve_length
@@ -216,7 +216,7 @@ def accuracy(inspection: Inspection) -> list[Row]:
     if len(contact.ties) > 1:
         rows.append(Row("Equal Directions", str(len(contact.ties))))
     rows.append(Row("Resolution", units.rough(inspection.resolution)))
-    rows.append(Row("Tolerance", f"{100.0 * contact.contact_tolerance:.3g} % of the size"))
+    rows.append(Row("Tolerance", f"{ratio(contact.contact_tolerance)} of the size"))
     failed = failed_checks_of(inspection)
     passed = messages.PENDING if inspection.is_provisional else f"{sum(check.ok for check in inspection.checks)} passed"
     rows.append(Row("Checks", f"Failed: {', '.join(failed)}" if failed else passed))

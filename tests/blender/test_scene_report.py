@@ -105,7 +105,7 @@ def test_a_page_begins_with_the_verdict_and_what_was_checked(scene_file: Path, t
         "Touching": "Reported along edges and in faces",
         "Depths": "First answers; \N{LESS-THAN OR EQUAL TO} marks an upper bound",
         "Ignored": "Parent and child, same collection",
-        "Tolerance": "0.001 % of the size of the smaller object",
+        "Tolerance": "0.000010 of the size of the smaller object",
         "Unit": "m; a Blender unit is 1 m",
         "SHA-256": hashlib.sha256(scene_file.read_bytes()).hexdigest(),
     }
