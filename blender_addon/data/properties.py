@@ -154,6 +154,7 @@ def _picker(name: str, description: str) -> object:
         # Of an instance the source and number are set after this.
         setattr(self, f"source_{letter}", None)
         setattr(self, f"instance_{letter}", "")
+        self.flat = False  # it is about the pair of before
         _settings_changed(self, context)
 
     return PointerProperty(
@@ -283,13 +284,15 @@ def key_of(obj: bpy.types.Object, source: bpy.types.Object | None = None, instan
 
 
 def pick(scene: bpy.types.Scene, keys: tuple[Key, Key]) -> None:
-    """Put two objects or instances into the pickers."""
+    """Put two objects or instances into the pickers; the same pair stays in its plane."""
     settings = settings_of(scene)
+    flat = settings.flat and set(keys) == set(pair_keys(scene) or ())
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     for letter, (owner, source, number) in zip("ab", keys, strict=True):
         setattr(settings, f"object_{letter}", by_uid.get(owner))  # which empties the others
         setattr(settings, f"source_{letter}", by_uid.get(source))
         setattr(settings, f"instance_{letter}", number)
+    settings.flat = flat
 
 
 def register() -> None:

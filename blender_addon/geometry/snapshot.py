@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import bmesh
 import bpy
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,25 @@ class HiddenError(ReadError):
     def __init__(self, name: str) -> None:
         super().__init__(f"'{name}' is hidden, so Blender does not evaluate it: show it to inspect it")
         self.name = name
+
+
+class NotFiniteError(ReadError):
+    """Coordinates of vertices are not finite."""
+
+    def __init__(self, obj: bpy.types.Object) -> None:
+        self.object = obj
+        self.vertices = np.flatnonzero(~np.isfinite(_unmodified_points(obj)).all(axis=1))
+        """The indices of these vertices in the object's own mesh; none if its modifiers or shape keys make them."""
+        number = max(1, len(self.vertices))
+        words = "a vertex" if number == 1 else f"{number:,} vertices"
+        sentence = f"'{obj.name}' has {words} whose coordinates are not finite"
+        if len(self.vertices):
+            others = f" and {number - 1:,} more" if number > 1 else ""
+            super().__init__(f"{sentence}: remove vertex {self.vertices[0]}{others}")
+        elif origin := _origin_of_points(obj):
+            super().__init__(f"{sentence}: change {origin}")
+        else:
+            super().__init__(f"{sentence}: remove it")
 
 
 def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
@@ -167,8 +187,31 @@ def _largest(obj: bpy.types.Object, points: NDArray[np.float32]) -> float:
     """The largest absolute coordinate. Raises ReadError when one is not finite."""
     largest = max(float(points.max()), -float(points.min()))
     if not np.isfinite(largest):
-        raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite: remove it")
+        raise NotFiniteError(obj)
     return largest
+
+
+def _unmodified_points(obj: bpy.types.Object) -> NDArray[np.float32]:
+    """Return the local vertices (n, 3) of the object's own mesh, as it is being edited; none where it is no mesh."""
+    own = obj.data
+    if not isinstance(own, bpy.types.Mesh):
+        return np.zeros((0, 3), dtype=np.float32)
+    if obj.mode == "EDIT":
+        vertices = bmesh.from_edit_mesh(own).verts
+        return np.array([vertex.co for vertex in vertices], dtype=np.float32).reshape(-1, 3)
+    return _points(obj, own) if len(own.vertices) else np.zeros((0, 3), dtype=np.float32)
+
+
+def _origin_of_points(obj: bpy.types.Object) -> str:
+    """Return what may have moved the vertices of the object's own mesh; empty for nothing."""
+    keys = getattr(obj.data, "shape_keys", None)
+    for key in () if keys is None else keys.key_blocks:
+        if not np.isfinite([point.co for point in key.data]).all():
+            return f"the shape key '{key.name}'"
+    shown = [modifier.name for modifier in obj.modifiers if modifier.show_viewport]
+    if len(shown) == 1:
+        return f"the modifier '{shown[0]}'"
+    return "its modifiers" if shown else ""
 
 
 @contextmanager

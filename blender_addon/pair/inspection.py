@@ -32,7 +32,7 @@ from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.world_shape import WorldShape, WorldShapeCache
 from .margins import Margins, are_within
-from .pair_check import PairResult, check_pair
+from .pair_check import PairResult, are_coplanar, check_pair
 from .pair_contact import pieces_of
 
 Keys = tuple[Key, Key]
@@ -159,6 +159,12 @@ class Inspection(PairResult):
     def exact_move(self) -> str:
         """The MTV with all digits, for Blender's fields: it separates as it is written."""
         return exact_translation(self.contact.mtv, self.separates)
+
+    @cached_property
+    def are_coplanar(self) -> bool:
+        """Whether both objects are flat and in one plane, so that they can be inspected in it."""
+        solids = self.shape_a, self.shape_b
+        return are_coplanar(self.proxy_a.shape, self.proxy_b.shape, solids, self.settings, self.resolution)
 
     @property
     def is_provisional(self) -> bool:

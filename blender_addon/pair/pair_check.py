@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -137,6 +137,23 @@ def _solid(shape: WorldShape, flat: bool, progress: Progress | None) -> Solid:
         raise ReadError(messages.about(shape.object.name, str(error))) from error
 
 
+def _slack(solids: Iterable[Solid], settings: Settings, resolution: float) -> float:
+    """Return how far from their common plane two flat objects may be."""
+    diameters = [diameter for solid in solids if (diameter := solid.diameter) > 0.0]
+    return max(resolution, settings.contact_tolerance * min(diameters, default=0.0))
+
+
+def are_coplanar(a: WorldShape, b: WorldShape, solids: Iterable[Solid], settings: Settings, resolution: float) -> bool:
+    """Return whether two objects are flat and in one plane, as far as that is known without making a hull for it."""
+    if not all(shape.object.geometry.has_hull and shape.hull.rank == 2 for shape in (a, b)):
+        return False
+    try:
+        common_plane(("", ""), (a.hull.vertices, b.hull.vertices), _slack(solids, settings, resolution), str)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_flat(
     a: WorldShape,
     b: WorldShape,
@@ -147,8 +164,7 @@ def _check_flat(
     length: Callable[[float], str],
 ) -> PairResult:
     """Return the contact of two flat objects in their common plane. Raises ReadError when there is none."""
-    diameters = [diameter for solid in solids if (diameter := solid.diameter) > 0.0]
-    slack = max(resolution, settings.contact_tolerance * min(diameters, default=0.0))
+    slack = _slack(solids, settings, resolution)
     try:
         plane = common_plane((a.object.name, b.object.name), (a.hull.vertices, b.hull.vertices), slack, length)
         in_plane = [

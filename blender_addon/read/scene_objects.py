@@ -140,10 +140,19 @@ class SceneObject:
 
     @property
     def has_surface(self) -> bool:
-        """Whether there is something to collide with: faces, or a shape that was chosen for what has none, of any size
-        but zero."""
+        """Whether there is something to collide with: faces, or a shape that was chosen for what has none, of which
+        its scale leaves more than a line."""
         is_chosen = not follows_mesh(self.choice) and self.choice.source != "option"
-        return bool(self.linear.any()) and (is_chosen or not self.geometry.is_wire)
+        return not self.is_scaled_away and (is_chosen or not self.geometry.is_wire)
+
+    @property
+    def is_scaled_away(self) -> bool:
+        """Whether its scale is zero along so many local axes that a point or, of faces, a line is left."""
+        is_kept = self.linear.any(axis=0)
+        if is_kept.all() or len(self.geometry.triangles) == 0:
+            return not is_kept.any()
+        low, high = self.geometry.bounds
+        return int((is_kept & (high > low)).sum()) < 2
 
     @cached_property
     def kind(self) -> str:

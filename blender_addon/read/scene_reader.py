@@ -56,7 +56,8 @@ def snapshot_object(
         )
     found = SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
     if not found.has_surface:
-        raise ReadError(_why_without_surface(found, obj.name))
+        advice = ": set its scale, or that of its parents" if found.is_scaled_away else ""
+        raise ReadError(f"{_why_without_surface(found, obj.name)}{advice}")
     return found
 
 
@@ -106,8 +107,10 @@ def edited(scene: bpy.types.Scene, objects: Sequence[SceneObject], uids: Collect
 
 
 def _why_without_surface(obj: SceneObject, name: str) -> str:
-    if not obj.linear.any():
-        return f"'{name}' is scaled to zero, so it has no surface"
+    if obj.is_scaled_away:
+        axes = [axis for axis, column in zip("XYZ", obj.linear.T, strict=True) if not column.any()]
+        along = f" along {' and '.join(axes)}" if len(axes) < 3 else ""
+        return f"'{name}' is scaled to zero{along}, so it has no surface"
     return _only_edges(name, may_choose=obj.choice.source != "option")
 
 

@@ -6,20 +6,23 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+import bmesh
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ...core.progress import Cancelled
+from ...core.types import IntArray
 from ..data import messages, properties
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
-from ..geometry.snapshot import ReadError
+from ..geometry.snapshot import NotFiniteError, ReadError
 from ..history.decisions_file import DecisionsError
 from ..live import background, follow_pair, follow_volumes, handlers, viewport
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
@@ -51,12 +54,12 @@ def tooltip(items: Iterable[tuple[str, str, str]], identifier: str) -> str:
 def chosen_pair(context: bpy.types.Context) -> Pair | str:
     """Return the two objects to inspect, A first, or why there are not two.
 
-    Two selected objects are taken; with fewer selected, the pair in the pickers.
+    Two selected objects are taken; with none selected, the pair in the pickers, or with the instancer of both.
     """
     selected = list(context.view_layer.objects.selected)
     active = context.view_layer.objects.active
-    if len(selected) > 2:
-        return f"{len(selected)} objects are selected: select only two"
+    if are_many(context):
+        return f"{len(selected)} objects are selected: select only two, or run Check Scene with the scope Selected"
     if len(selected) == 2:
         if active not in selected:
             return "Make one of the two selected objects active: it becomes A"
@@ -70,11 +73,23 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
                 else "Pick another object: or select two, of which the active one becomes A"
             )
         a, b = picked_a, picked_b
+        if selected and {a, b} != {selected[0]}:  # the pair in the pickers is not what the user has in mind
+            return f"Select a second object: only '{selected[0].name}' is selected"
     if _are_picked_instances(context.scene, (a, b)):
         return a, b
     if a == b:
         return messages.picked_twice(a.name)
     return unsupported_reason(a) or unsupported_reason(b) or (a, b)
+
+
+def are_many(context: bpy.types.Context) -> bool:
+    """Return whether more objects than a pair are selected."""
+    return len(context.view_layer.objects.selected) > 2
+
+
+def draw_check_selected(layout: bpy.types.UILayout) -> None:
+    """Draw what is offered for more objects than a pair."""
+    layout.operator("contact_lens.check_scene", text="Check Selected", icon="VIEWZOOM").selected = True
 
 
 def is_another_pair(context: bpy.types.Context) -> bool:
@@ -155,6 +170,38 @@ def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspec
     return {"FINISHED"}
 
 
+def _select_vertices(context: bpy.types.Context, obj: bpy.types.Object, indices: IntArray, pair: Pair) -> bool:
+    """Select these vertices of a mesh for Edit Mode, and nothing else of a pair that is edited together; return whether
+    that is possible."""
+    if len(indices) == 0 or not obj.data.is_editable:
+        return False
+    for other in pair:
+        if other.type == "MESH" and other.data != obj.data and other.data.is_editable:
+            _select_only(other, indices[:0])
+    _select_only(obj, indices)
+    tools: Any = context.tool_settings
+    if not tools.mesh_select_mode[0]:  # or Edit Mode would deselect them
+        tools.mesh_select_mode = (True, *tools.mesh_select_mode[1:])
+    return True
+
+
+def _select_only(obj: bpy.types.Object, indices: IntArray) -> None:
+    """Select the vertices of these indices in a mesh, and no others."""
+    mesh: Any = obj.data
+    if obj.mode != "EDIT":
+        for parts in (mesh.polygons, mesh.edges):
+            parts.foreach_set("select", np.zeros(len(parts), dtype=bool))
+        mesh.vertices.foreach_set("select", np.isin(np.arange(len(mesh.vertices)), indices))
+        return
+    edited: Any = bmesh.from_edit_mesh(mesh)
+    for part in chain(edited.faces, edited.edges, edited.verts):
+        part.select_set(False)
+    edited.verts.ensure_lookup_table()
+    for index in indices.tolist():
+        edited.verts[index].select_set(True)
+    bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
+
+
 class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
     """Show where, how deep and in which direction two objects collide, or how far apart they are"""
 
@@ -170,10 +217,17 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
         name="Swap A and B", description="Make the active object B instead of A", default=False, options={"SKIP_SAVE"}
     )
 
-    @classmethod
-    def disabled_reason(cls, context: bpy.types.Context) -> str:
-        pair = chosen_pair(context)
-        return pair if isinstance(pair, str) else ""
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # It can be run without a pair, to say what to select: a search leaves out why it is disabled.
+        if not are_many(context) or not background.has_windows():
+            return BackgroundOperator.invoke(self, context, event)
+
+        def draw(menu: Any, context: bpy.types.Context) -> None:
+            menu.layout.operator_context = "INVOKE_DEFAULT"
+            draw_check_selected(menu.layout)
+
+        context.window_manager.popup_menu(draw, title=str(chosen_pair(context)).partition(":")[0])
+        return {"CANCELLED"}
 
     def steps(self, context: bpy.types.Context) -> Steps:
         chosen = chosen_pair(context)
@@ -185,12 +239,14 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
         if self.swap:
             keys = keys[1], keys[0]
         scene_settings = properties.settings_of(context.scene)
-        # That two objects are inspected in their plane is about these two.
         is_other_pair = set(keys) != set(properties.pair_keys(context.scene) or ())
         for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
-            if not self.properties.is_property_set(name):
-                setattr(self, name, False if name == "flat" and is_other_pair else getattr(scene_settings, name))
+            is_asked_for = self.properties.is_property_set(name)
+            if name == "flat" and is_other_pair:  # it is about two objects: Repeat Last asks for it of others
+                setattr(self, name, is_asked_for and self.flat and not self.options.is_repeat_last)
+            elif not is_asked_for:
+                setattr(self, name, getattr(scene_settings, name))
         scene, before = context.scene, session.stored(context.scene)
 
         def pick() -> None:
@@ -203,6 +259,12 @@ class CONTACT_LENS_OT_inspect(Undoable, BackgroundOperator, bpy.types.Operator):
         try:
             work = read_pair(context, keys, properties.as_settings(self))
             return take_result(self, context, (yield from inspect_in_stages(scene, work, pick)))
+        except NotFiniteError as error:
+            if not _select_vertices(context, error.object, error.vertices, chosen):
+                raise
+            which = "is" if len(error.vertices) == 1 else "are"
+            self.report({"ERROR"}, f"{error}, which {which} selected in Edit Mode")
+            return {"FINISHED"}  # the selection is a step that can be undone
         except Cancelled:
             if session.stored(scene) is before:
                 raise

@@ -122,6 +122,7 @@ def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: fo
         row.label(text=status.text, icon="SORTTIME")
     elif status.text:
         row.label(text=status.text, icon="CHECKMARK")
+        _draw_flat(row, context)
         return
     else:
         row.label(text="Not inspected yet", icon="INFO")
@@ -129,6 +130,15 @@ def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: fo
         refresh = row.row()
         refresh.alignment = "RIGHT"
         refresh.operator("contact_lens.refresh", text="", icon="FILE_REFRESH")
+
+
+def _draw_flat(row: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the switch that inspects two flat objects of one plane in it."""
+    inspection = session.current(context)
+    if inspection is not None and (inspection.flat is not None or inspection.are_coplanar):
+        switch = row.row()
+        switch.alignment = "RIGHT"
+        switch.prop(properties.settings_of(context.scene), "flat", text="Inspect in 2D", toggle=True)
 
 
 def _draw_warnings(panel: bpy.types.UILayout, context: bpy.types.Context, status: follow_pair.PairStatus) -> None:
@@ -146,7 +156,9 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
     bl_order = 1
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        if properties.pair_keys(context.scene) is not None:
+        if properties.pair_keys(context.scene) is not None and operators.are_many(context):
+            operators.draw_check_selected(self.layout)
+        elif properties.pair_keys(context.scene) is not None:
             others = operators.is_another_pair(context)
             text = "Inspect" if others else ""
             self.layout.operator("contact_lens.inspect", text=text, icon="SELECT_INTERSECT", emboss=others)
@@ -160,7 +172,11 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if not is_pinned:
             button = panel.row()
             button.scale_y = 1.4
-            button.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
+            if operators.are_many(context):
+                operators.draw_check_selected(button)
+            else:
+                button.enabled = not isinstance(operators.chosen_pair(context), str)
+                button.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
         _draw_pair(panel, context)
         if is_pinned:
             _draw_result(panel.box(), context, status)

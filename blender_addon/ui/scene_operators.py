@@ -69,6 +69,18 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
     title = "Check Scene"
     keeps_partial = True
 
+    selected: BoolProperty(  # type: ignore[valid-type]
+        name="Selected", description="Set the scope to Selected", default=False, options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return (
+            "Find all pairs of selected objects that collide or are closer than the clearance"
+            if properties.selected
+            else ""
+        )
+
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         return "" if _running is None else "A scene check is already running"
@@ -76,6 +88,8 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
     def steps(self, context: bpy.types.Context) -> Steps:
         global _running, _known
         uid, frame = context.scene.session_uid, frame_of(context.scene)
+        if self.selected:
+            check_settings.of_scene(context.scene).scope = "SELECTED"
         rules = check_settings.of_scene(context.scene).as_rules(context)
         given = read_input(context, rules, check_settings.reviewed(context.scene))
         elsewhere = Elsewhere([context.scene], scenes=False, layers=False)

@@ -656,8 +656,22 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting() -> None:
     assert "Plane Normal" not in lines()
     b.location.z = 0.0
     inspect(a, b, flat=True)
-    assert inspect(a, cube("C")).flat is None, "another pair is not asked to be flat"
-    assert not bpy.context.scene.contact_lens.flat
+    c = cube("C")
+    assert inspect(a, c).flat is None, "another pair is not asked to be flat"
+    settings = bpy.context.scene.contact_lens
+    assert not settings.flat
+    inspect(a, b, flat=True)
+    bpy.ops.contact_lens.swap()
+    assert settings.flat, "the same pair"
+    settings.object_a = c
+    assert not settings.flat, "another one is picked"
+    assert refresh().flat is None
+    inspect(a, b, flat=True)
+    bpy.ops.contact_lens.check_scene()
+    check = bpy.context.scene.contact_lens_check
+    check.active = next(k for k, found in enumerate(check.findings) if c in (found.object_a, found.object_b))
+    assert not settings.flat, "a clash is opened"
+    assert inspection().flat is None
 
 
 def test_dented_and_round_shapes_in_the_plane() -> None:

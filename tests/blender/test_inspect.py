@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from math import radians
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -74,8 +75,10 @@ def test_pair_stays_when_the_selection_changes_until_another_object_is_picked() 
     inspect(a, b)
     select(other)
     assert inspection().name_b == "B"
-    # With fewer than two selected the pair in the pickers is inspected again.
+    assert "Select a second object: only 'Other' is selected" in poll_message(other), "not the pair of before"
     b.location.x = 1.875
+    assert refresh().contact.depth == pytest.approx(0.125)
+    other.select_set(False)  # nothing is selected: the pair in the pickers is inspected
     assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
     assert inspection().contact.depth == pytest.approx(0.125)
     bpy.context.scene.contact_lens.object_b = other
@@ -98,7 +101,7 @@ def test_poll_says_what_to_select() -> None:
     for selected, message in (
         ((), "Select two objects"),
         ((a,), "Select two objects"),
-        ((a, b, third), "3 objects are selected: select only two"),
+        ((a, b, third), "3 objects are selected: select only two, or run Check Scene with the scope Selected"),
         ((b, third), "Make one of the two selected objects active"),
         ((a, lamp), "'My Lamp' is of type light, which has no surface"),
     ):
@@ -112,6 +115,54 @@ def test_what_cannot_be_read_is_named_and_the_last_result_stays() -> None:
     with pytest.raises(RuntimeError, match="'Nothing In It' has no vertices"):
         bpy.ops.contact_lens.inspect()
     assert inspection().name_b == "B"
+
+
+def broken(*vertices: int) -> bpy.types.Object:
+    """A cube of which these vertices are nowhere; all of it is selected in Edit Mode."""
+    obj = cube("Broken", (1.5, 0.0, 0.0))
+    for index in vertices:
+        obj.data.vertices[index].co.y = float("nan")
+    return obj
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+@pytest.mark.parametrize("selects", [(True, False, False), (False, False, True)])
+def test_a_vertex_whose_coordinates_are_not_finite_is_selected(mode: str, selects: tuple[bool, ...]) -> None:
+    a, obj = cube("A"), broken(3, 5)
+    select(obj, a)
+    bpy.context.tool_settings.mesh_select_mode = selects
+    bpy.ops.object.mode_set(mode=mode)
+    with pytest.raises(
+        RuntimeError, match=r"'Broken' has 2 vertices whose .* not finite: remove vertex 3 and 1 more, which"
+    ):
+        bpy.ops.contact_lens.inspect()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    mesh = obj.data
+    assert [vertex.index for vertex in mesh.vertices if vertex.select] == [3, 5]
+    assert not any(face.select for face in mesh.polygons)
+    assert [vertex.index for vertex in mesh.vertices if not np.isfinite(vertex.co).all()] == [3, 5]
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.delete(type="VERT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.contact_lens.inspect()
+    assert inspection().name_a == "Broken"
+
+
+def test_vertices_of_a_mesh_that_cannot_be_edited_are_named_and_not_selected(tmp_path: Path) -> None:
+    obj = broken(3)
+    obj.data.vertices.foreach_set("select", [False] * 8)
+    library = tmp_path / "library.blend"
+    bpy.data.libraries.write(str(library), {obj})
+    bpy.data.objects.remove(obj)
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.objects = ["Broken"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    select(cube("A"), linked)
+    with pytest.raises(RuntimeError, match=r"'Broken' has a vertex whose coordinates are not finite: remove vertex 3$"):
+        bpy.ops.contact_lens.inspect()
+    assert not any(vertex.select for vertex in linked.data.vertices)
 
 
 def test_one_line_report() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import add_object, cube, edit, inspect, inspection, lens, rigid_body, select, update
+from .scenes import add_object, cube, edit, inspect, inspection, lens, rigid_body, select, sheet, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -80,8 +80,39 @@ def test_what_will_be_inspected_is_shown_with_its_shapes() -> None:
     assert main().props.count("contact_lens_shape") == 2
     select(a, light)
     assert main().texts[-1].startswith("'Lamp' is of type light")
-    select(a, b, light)
-    assert main().texts[-1] == "3 objects are selected"
+
+
+@pytest.mark.parametrize("is_pinned", [False, True])
+def test_for_more_objects_than_a_pair_a_check_of_them_is_offered(is_pinned: bool) -> None:
+    a, b, c = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("C", (0.0, 1.5, 0.0))
+    cube("Other", (0.0, 0.0, 1.5))
+    if is_pinned:
+        inspect(a, b)
+    select(a, b, c)
+    panel = header() if is_pinned else main()
+    assert "inspect" not in panel.names
+    assert panel.given("check_scene", "selected") == [True]
+    if not is_pinned:
+        assert panel.texts == ["Check Selected", "A", "B", "3 objects are selected"]
+    assert bpy.ops.contact_lens.check_scene(selected=True) == {"FINISHED"}
+    check = bpy.context.scene.contact_lens_check
+    assert (check.scope, len(check.findings)) == ("SELECTED", 3)
+
+
+def test_two_flat_objects_of_one_plane_are_offered_to_be_inspected_in_it() -> None:
+    a, b = sheet("A"), sheet("B", location=(1.5, 0.2, 0.0))
+    inspect(a, b)
+    assert "flat" in main().props
+    bpy.context.scene.contact_lens.flat = True
+    bpy.ops.contact_lens.refresh()
+    assert result()[:2] == ["Penetrating", "0.5 m"]
+    assert "flat" in main().props, "to end it"
+    b.location.z = 0.25
+    bpy.context.scene.contact_lens.flat = False
+    bpy.ops.contact_lens.refresh()
+    assert "flat" not in main().props, "not in one plane"
+    inspect(a, cube("C"))
+    assert "flat" not in main().props
 
 
 def test_when_one_of_the_pair_is_deleted_the_panel_asks_for_another() -> None:

@@ -264,9 +264,28 @@ def test_coordinates_that_are_not_finite_are_named(bad: float) -> None:
     reader = lens.read.scene_reader
     for way in (reader.snapshot_object, lens.geometry.snapshot.points, lens.geometry.snapshot.bounds):
         with pytest.raises(
-            lens.geometry.snapshot.ReadError, match="'Broken' has a vertex whose coordinates are not finite"
+            lens.geometry.snapshot.ReadError,
+            match=r"'Broken' has a vertex whose coordinates are not finite: remove vertex 3$",
         ):
             way(obj, bpy.context.evaluated_depsgraph_get())
+
+
+def test_what_makes_coordinates_that_are_not_finite_is_named() -> None:
+    obj = cube("Broken")
+    key = shape_key(obj)
+    key.value = 1.0
+    key.data[3].co.x = float("nan")
+    update()
+    refused(obj, "'Broken' has a vertex whose coordinates are not finite: change the shape key 'Key'")
+    obj.shape_key_clear()
+    link, own, out, place, product = geometry_nodes(obj, "GeometryNodeSetPosition", "ShaderNodeMath")
+    product.operation = "MULTIPLY"
+    product.inputs[0].default_value, product.inputs[1].default_value = 3e38, 10.0
+    link(own.outputs[0], place.inputs[0]), link(product.outputs[0], place.inputs["Offset"])
+    link(place.outputs[0], out.inputs[0])
+    refused(obj, "'Broken' has a vertex whose coordinates are not finite: change the modifier 'Nodes'")
+    obj.modifiers.new("Mirror", "MIRROR")
+    refused(obj, "'Broken' has a vertex whose coordinates are not finite: change its modifiers")
 
 
 def test_matrix_that_is_not_finite_is_named() -> None:

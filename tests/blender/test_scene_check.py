@@ -872,7 +872,7 @@ class Checking:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cls = lens.ui.scene_operators.CONTACT_LENS_OT_check_scene
         self.operator, self.window = modal_operator(
-            lens.live.background, cls.steps, monkeypatch, title=cls.title, keeps_partial=True
+            lens.live.background, cls.steps, monkeypatch, title=cls.title, keeps_partial=True, selected=False
         )
         assert not cls.poll(bpy.context), "one at a time"
         self.said = self.operator.said

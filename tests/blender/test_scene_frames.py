@@ -325,7 +325,7 @@ def test_a_check_that_was_dropped_keeps_its_cache_to_itself(monkeypatch: pytest.
     monkeypatch.setattr(scene_pairs, "check", lambda given, progress, known: caches.append(known))
 
     def steps() -> Any:
-        operator = SimpleNamespace(flow=None, is_modal=False)
+        operator = SimpleNamespace(flow=None, is_modal=False, selected=False)
         return operators.CONTACT_LENS_OT_check_scene.steps(operator, bpy.context)
 
     dropped, again = steps(), steps()

@@ -16,10 +16,14 @@ from .scenes import (
     collection_of,
     cube,
     geometry_nodes,
+    inspect,
     instance_of,
     mesh_object,
     rigid_body,
     save_scene,
+    select,
+    sheet,
+    update,
 )
 from .test_scene_faults import checked
 
@@ -199,3 +203,24 @@ def test_nothing_collides_with_what_is_scaled_to_zero(tmp_path: Path) -> None:
     bpy.data.objects["B"].scale = (1.0, 1.0, 0.0)  # flat
     code, check = checked(save_scene(tmp_path / "scene.blend"))
     assert (code, without_surface(check), len(check["findings"])) == (1, {}, 1)
+    bpy.data.objects["B"].scale = (0.0, 1.0, 0.0)  # a line
+    code, check = checked(save_scene(tmp_path / "scene.blend"))
+    assert (code, check["findings"]) == (0, [])
+    assert without_surface(check) == {"B": "'B' is scaled to zero along X and Z, so it has no surface"}
+
+
+@pytest.mark.parametrize("kind", ["AUTOMATIC", "BOX", "SPHERE", "CONVEX_HULL", "MESH"])
+def test_what_is_scaled_to_zero_is_refused_by_name_with_what_to_do(kind: str) -> None:
+    a, b, flat = cube("A"), cube("B", kind=kind), sheet("Flat", kind=kind)
+    for obj, scale, words in (
+        (b, (0.0, 0.0, 0.0), "'B' is scaled to zero, so it has no surface: set its scale, or that of its parents"),
+        (b, (0.0, 0.0, 1.0), "'B' is scaled to zero along X and Y, so it has no surface: set its scale"),
+        (flat, (0.0, 1.0, 1.0), "'Flat' is scaled to zero along X, so it has no surface: set its scale"),
+    ):
+        obj.scale = scale
+        update()
+        select(a, obj)
+        with pytest.raises(RuntimeError, match=words):
+            bpy.ops.contact_lens.inspect()
+    b.scale = (0.0, 1.0, 1.0)
+    assert inspect(a, b).contact.intersects, "what is flat is inspected"

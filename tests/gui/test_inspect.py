@@ -88,3 +88,12 @@ def test_undo_takes_the_result_away_and_redo_brings_it_back(seen: Any) -> None:
     assert seen["redone"]["a"] == "Cube"
     assert seen["redone"]["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
     assert seen["redone"]["panel"] == seen["swapped"]["panel"]
+
+
+def test_repeat_last_does_not_inspect_another_pair_in_2d(seen: Any) -> None:
+    assert seen["repeated"] == [False, False]
+
+
+def test_without_a_pair_it_says_what_to_select_and_offers_a_check_of_more(seen: Any) -> None:
+    assert seen["one"], "the pair of before is not inspected instead"
+    assert seen["three"] == "SELECTED"

@@ -104,6 +104,41 @@ def steps(window: Any) -> Iterator[float]:
 
     yield from window.screenshot("redone")
 
+    # Repeat Last asks for 2D of another pair.
+    with window.context():
+        sheets = []
+        for name, x in (("Poster", 0.0), ("Carpet", 1.5)):
+            bpy.ops.mesh.primitive_plane_add(location=(x, 5.0, 0.0))
+            bpy.context.object.name = name
+            sheets.append(bpy.context.object)
+        window.select(*sheets)
+        bpy.ops.contact_lens.inspect("INVOKE_DEFAULT", True, flat=True)
+    yield from window.until(lambda: now().flat is not None, "it is inspected in 2D")
+    suzanne.select_set(True)
+    sheets[1].select_set(False)
+    yield from window.rest()
+    yield from window.key("R", shift=True)
+    yield from window.until(lambda: "Suzanne" in (now().name_a, now().name_b), "Repeat Last inspects another pair")
+    numbers["repeated"] = [now().flat is not None, bpy.context.scene.contact_lens.flat]
+
+    # One object selected: what to select is said, and the pair stays. Three: a check of them is offered.
+    window.select(cube)
+    before = now()
+    yield from window.search("Inspect Contact")
+    yield 1.0
+    yield from window.screenshot("one")
+    numbers["one"] = now() is before
+    yield from window.key("ESC")
+    yield from window.rest()
+    window.select(cube, *sheets)
+    yield from window.search("Inspect Contact")
+    yield 1.0
+    yield from window.screenshot("three")
+    yield from window.key("RET")
+    check = bpy.context.scene.contact_lens_check
+    yield from window.until(lambda: check.summary, "they are checked")
+    numbers["three"] = check.scope
+
 
 def direction(texts: list[str]) -> str:
     """The row of the direction; empty without one."""
