@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,16 +54,6 @@ class LabelSizes:
 SIZES = LabelSizes()
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """Where the labels of a view were in the last picture: the next one moves them only for a reason."""
-
-    corners: dict[str, FloatArray] = field(default_factory=dict)
-    """The lower left corner of a plate, from the contact."""
-    anchors: dict[str, int] = field(default_factory=dict)
-    """The number of the point that a name points at."""
-
-
 @dataclass(frozen=True)
 class Text:
     """A word or a number, at the left end of its base line, in pixels from the lower left corner of the view."""
@@ -75,6 +65,31 @@ class Text:
     color: Color
 
 
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """What depends on the view. Glyphs are in pixels, z = 0."""
+
+    marks: GlyphArray
+    plates: GlyphArray
+    texts: tuple[Text, ...]
+    boxes: tuple[Box, ...]
+    """The plate of each text."""
+
+
+@dataclass(eq=False)
+class Kept:
+    """Where the labels of a view were in the last picture: the next one moves them only for a reason."""
+
+    corners: dict[str, FloatArray] = field(default_factory=dict)
+    """The lower left corner of a plate, from the contact."""
+    anchors: dict[str, int] = field(default_factory=dict)
+    """The number of the point that a name points at."""
+    notes: Annotations | None = None
+    """All of the last picture that depends on the view."""
+    made_of: Hashable = None
+    """All that the notes depend on."""
+
+
 def project(points: FloatArray, matrix: FloatArray, size: tuple[int, int]) -> tuple[FloatArray, BoolArray]:
     """Return pixels (n, 2) of world points (n, 3), and which of them are in front of the viewer."""
     points = np.atleast_2d(points)
@@ -84,31 +99,59 @@ def project(points: FloatArray, matrix: FloatArray, size: tuple[int, int]) -> tu
     return (0.5 * clip[:, :2] / w[:, None] + 0.5) * np.asarray(size, dtype=np.float64), seen
 
 
+# x and y are calculated with one after the other: numpy takes as long for an axis of two as for one of a hundred.
+
+
+def lengths(vectors: FloatArray) -> FloatArray:
+    """Return the lengths (n,) of vectors (n, 2)."""
+    x, y = vectors.T
+    return np.asarray(np.sqrt(x * x + y * y))
+
+
+def inside(points: FloatArray, box: Box) -> BoolArray:
+    """Return which of the points (n, 2) are in a box."""
+    x, y = points.T
+    return np.asarray((x >= box[0]) & (y >= box[1]) & (x <= box[2]) & (y <= box[3]))
+
+
+def _apart(boxes: FloatArray, others: FloatArray) -> BoolArray:
+    """Return (c,) which of the boxes (c, 4) overlap none of the others (o, 4)."""
+    left, bottom, right, top = boxes.T[..., None]
+    is_apart = (left >= others[:, 2]) | (bottom >= others[:, 3]) | (right <= others[:, 0]) | (top <= others[:, 1])
+    return np.all(is_apart, axis=1)
+
+
 def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> BoolArray:
     """Return (c, s) which of the c boxes (left, bottom, right, top) which of the s segments pass through."""
-    direction = ends - starts
-    still = direction == 0.0
-    step = np.where(still, 1.0, direction)
-    first = (boxes[:, None, :2] - starts) / step
-    last = (boxes[:, None, 2:] - starts) / step
-    # Along an axis in which a segment does not move it is in the box always or never.
-    within = (boxes[:, None, :2] <= starts) & (starts <= boxes[:, None, 2:])
-    enter = np.where(still, np.where(within, -np.inf, np.inf), np.minimum(first, last)).max(axis=2)
-    leave = np.where(still, np.where(within, np.inf, -np.inf), np.maximum(first, last)).min(axis=2)
-    return np.maximum(enter, 0.0) <= np.minimum(leave, 1.0)
+    enter, leave = np.zeros(1), np.ones(1)
+    for axis in (0, 1):
+        low, high, origin = boxes[:, axis, None], boxes[:, axis + 2, None], starts[:, axis]
+        direction = ends[:, axis] - origin
+        still = direction == 0.0
+        step = np.where(still, 1.0, direction)
+        one, other = (low - origin) / step, (high - origin) / step
+        first, last = np.minimum(one, other), np.maximum(one, other)
+        if still.any():
+            # Along an axis in which a segment does not move it is in the box always or never.
+            first = np.where(still, np.where((low <= origin) & (origin <= high), -np.inf, np.inf), first)
+            last = np.where(still, -first, last)
+        enter, leave = np.maximum(enter, first), np.minimum(leave, last)
+    return np.asarray(enter <= leave)
 
 
-def _meet(starts: FloatArray, ends: FloatArray, first: FloatArray, second: FloatArray) -> BoolArray:
-    """Return which of the segments (n, 2) from starts to ends cross the one from first to second."""
+def _meet(starts: FloatArray, ends: FloatArray, firsts: FloatArray, seconds: FloatArray) -> BoolArray:
+    """Return (n, s) which of the segments (n, 2) from starts to ends cross which of those (s, 2) from firsts to
+    seconds."""
 
     def side(origin: FloatArray, direction: FloatArray, point: FloatArray) -> FloatArray:
-        x, y = direction.T
-        u, v = (point - origin).T
+        (x, y), (u, v) = direction, point - origin
         return np.asarray(x * v - y * u)
 
-    steps, step = ends - starts, second - first
-    is_across = side(starts, steps, first) * side(starts, steps, second) <= 0.0
-    return np.asarray(is_across & (side(first, step, starts) * side(first, step, ends) <= 0.0))
+    start, end = starts.T[..., None], ends.T[..., None]
+    first, second = firsts.T[:, None], seconds.T[:, None]
+    steps, step = end - start, second - first
+    is_across = side(start, steps, first) * side(start, steps, second) <= 0.0
+    return np.asarray(is_across & (side(first, step, start) * side(first, step, end) <= 0.0))
 
 
 # How bad it is for a plate to be in the wrong place; the sums are compared. Per pixel at interface scale 1:
@@ -121,6 +164,10 @@ _MOST_MOVED = 60.0
 _TURNS = np.arange(24) * np.pi / 12.0
 _DIRECTIONS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _ON_LEADER = np.linspace(0.2, 0.8, 4)[:, None, None]
+_FIRST = 48
+"""The places that are near are looked at first."""
+_ROUNDED = 1e-5
+"""Places of which one is so much worse count as equal, and some more: sums are rounded to six digits."""
 
 
 class Marked:
@@ -128,22 +175,21 @@ class Marked:
 
     def __init__(self, points: FloatArray, view: Box, cell: float) -> None:
         """Points (n, 2) outside of `view` do not count; boxes are rounded to cells of so many pixels."""
-        self._low, self._cell = np.array(view[:2]), cell
-        shape = np.maximum(np.ceil((np.array(view[2:]) - self._low) / cell), 1.0).astype(np.int64)
-        places = np.floor((points - self._low) / cell).astype(np.int64)
-        places = places[((places >= 0) & (places < shape)).all(axis=1)]
+        low, self._cell = np.array(view[:2]), cell
+        shape = np.maximum(np.ceil((np.array(view[2:]) - low) / cell), 1.0).astype(np.int64)
+        places = np.floor((points - low) / cell).astype(np.int64)
+        places = places[inside(places, (0, 0, *(shape - 1).tolist()))]
         counts = np.bincount(places @ (shape[1], 1), minlength=int(np.prod(shape))).reshape(shape)
-        self._sums = np.zeros(shape + 1)
-        self._sums[1:, 1:] = counts.cumsum(axis=0).cumsum(axis=1)
+        self._sums = np.zeros(shape + 1, dtype=np.int64)
+        counts.cumsum(axis=0, out=counts).cumsum(axis=1, out=self._sums[1:, 1:])
+        self._low, self._most = np.tile(low, 2), np.tile(shape, 2)
 
     def within(self, boxes: FloatArray) -> FloatArray:
         """Return how many points are in each of the boxes (n, 4)."""
-        most = np.array(self._sums.shape) - 1
-        low = np.clip(np.round((boxes[:, :2] - self._low) / self._cell), 0, most).astype(np.int64)
-        high = np.clip(np.round((boxes[:, 2:] - self._low) / self._cell), low, most).astype(np.int64)
-        sums = self._sums
-        counts = sums[high[:, 0], high[:, 1]] - sums[low[:, 0], high[:, 1]]
-        return np.asarray(counts - sums[high[:, 0], low[:, 1]] + sums[low[:, 0], low[:, 1]])
+        cells = np.round((boxes - self._low) / self._cell).astype(np.int64)
+        left, bottom, right, top = np.minimum(np.maximum(cells, 0), self._most).T
+        right, top, sums = np.maximum(right, left), np.maximum(top, bottom), self._sums
+        return np.asarray(sums[right, top] - sums[left, top] - sums[right, bottom] + sums[left, bottom])
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,49 +300,59 @@ class Sheet:
         low = np.array(self.view[:2])
         corner = np.clip(wanted, low, np.array(self.view[2:]) - extent)
         boxes = np.concatenate([corner, corner + extent], axis=1)
-        room = 0.3 * distances[0]
-        wide = boxes + room * np.array([-1.0, -1.0, 1.0, 1.0])
-
+        room = 0.3 * float(distances[0])
         starts = anchors[which]
         leader = np.clip(starts, corner, corner + extent) - starts
-        far = np.linalg.norm(leader, axis=1)
+        far = lengths(leader)
         offset = corner + half - starts
-        directions = offset / np.maximum(np.linalg.norm(offset, axis=1), 1.0)[:, None]
-        cost = np.broadcast_to(harm, len(anchors))[which] + _FAR / scale * far - _OTHER_SIDE * directions @ toward
-        cost += _PUSHED * np.linalg.norm(corner - wanted, axis=1)
-        cost += np.where(far < 0.7 * distances[0], _ON_LINE, 0.0)  # on what it is a label of
+        directions = offset / np.maximum(lengths(offset), 1.0)[:, None]
+        least = np.broadcast_to(harm, len(anchors))[which] + _FAR / scale * far - _OTHER_SIDE * directions @ toward
+        least += _PUSHED * lengths(corner - wanted)
+        least += np.where(far < 0.7 * distances[0], _ON_LINE, 0.0)  # on what it is a label of
         if along is not None:
-            cost += _ALONG * np.maximum(np.abs(directions @ along) - 0.6, 0.0)
-        if self.lines:
-            lines = np.array(self.lines)
-            cost += _ON_LINE * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
-            if around is not None:
-                ends = starts + leader
-                cost += _ON_OTHER * sum(_meet(starts, ends, first, second) for first, second in self.lines)
-        others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
-        cost += _ON_LINE * _crossed(others, starts, starts + leader).sum(axis=0)
-        # Ten covered points are no worse than five: what counts is whether there is free space.
-        covered = np.minimum(self.busy.within(wide), 5.0)
-        cost += _ON_REGION * (covered > 0.0) + _ON_POINT * covered
-        if around is not None:
-            share = around.cell**2 / float(np.prod(extent))
-            square = 0.5 * around.cell * np.array([-1.0, -1.0, 1.0, 1.0])
-            touched = around.other.within(wide + square)  # by the least overlap
-            cost += _ON_POINT * (touched > 0.0) + _ON_OTHER * np.minimum(share * touched, 1.0)
-            cost += _ON_OWN * np.minimum(share * around.own.within(boxes), 1.0)
-            passed = (starts + _ON_LEADER * leader).reshape(-1, 2)
-            on_other = around.other.within(np.tile(passed, 2) + square).reshape(len(_ON_LEADER), -1) > 0.0
-            cost += _ON_REGION * on_other.sum(axis=0)
+            least += _ALONG * np.maximum(np.abs(directions @ along) - 0.6, 0.0)
         if kept is not None:
-            moved = np.linalg.norm(corner - self.middle - kept, axis=1) / scale
-            cost += _MOVED * np.minimum(moved, _MOST_MOVED) + _FURTHER * moved
-        is_apart = (boxes[:, None, :2] >= others[:, 2:]) | (boxes[:, None, 2:] <= others[:, :2])
-        cost[~np.all(np.any(is_apart, axis=2), axis=1)] = np.inf
+            moved = lengths(corner - self.middle - kept) / scale
+            least += _MOVED * np.minimum(moved, _MOST_MOVED) + _FURTHER * moved
+
+        # Whatever is in the way makes a place worse: where it cannot be the best one, that need not be known.
+        cost, order = np.full(len(least), np.inf), np.argsort(least, kind="stable")
+        for chosen in (order[:_FIRST], order[_FIRST:]):
+            if len(k := chosen[least[chosen] <= cost.min() + _ROUNDED]):
+                cost[k] = least[k] + self._hindrance(boxes[k], starts[k], leader[k], room, around)
         best = int(np.argmin(np.round(cost, 6)))
         if np.isinf(cost[best]) or (around is not None and cost[best] >= _ON_LINE):
             return None  # a name that is hard to read or to follow is of no help
         left, bottom, right, top = boxes[best].tolist()
         return int(which[best]), (left, bottom, right, top)
+
+    def _hindrance(
+        self, boxes: FloatArray, starts: FloatArray, leader: FloatArray, room: float, around: Surroundings | None
+    ) -> FloatArray:
+        """Return (n,) how bad it is what plates (n, 4), with so many pixels kept free around them, and their leaders
+        (n, 2) are on."""
+        wide = boxes + room * np.array([-1.0, -1.0, 1.0, 1.0])
+        others = np.array([*self.boxes, *self.taken]).reshape(-1, 4)
+        cost = np.where(_apart(boxes, others), 0.0, np.inf)
+        if self.lines:
+            lines = np.array(self.lines)
+            cost += _ON_LINE * _crossed(wide, lines[:, 0], lines[:, 1]).sum(axis=1)
+            if around is not None:
+                cost += _ON_OTHER * _meet(starts, starts + leader, lines[:, 0], lines[:, 1]).sum(axis=1)
+        cost += _ON_LINE * _crossed(others, starts, starts + leader).sum(axis=0)
+        # Ten covered points are no worse than five: what counts is whether there is free space.
+        covered = np.minimum(self.busy.within(wide), 5.0)
+        cost += _ON_REGION * (covered > 0.0) + _ON_POINT * covered
+        if around is not None:
+            area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+            square = 0.5 * around.cell * np.array([-1.0, -1.0, 1.0, 1.0])
+            touched = around.other.within(wide + square)  # by the least overlap
+            cost += _ON_POINT * (touched > 0.0) + _ON_OTHER * np.minimum(around.cell**2 * touched / area, 1.0)
+            cost += _ON_OWN * np.minimum(around.cell**2 * around.own.within(boxes) / area, 1.0)
+            passed = (starts + _ON_LEADER * leader).reshape(-1, 2)
+            on_other = around.other.within(np.tile(passed, 2) + square).reshape(len(_ON_LEADER), -1) > 0.0
+            cost += _ON_REGION * on_other.sum(axis=0)
+        return cost
 
 
 def flat(pixel: Sequence[float] | FloatArray) -> FloatArray:

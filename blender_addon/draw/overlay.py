@@ -8,6 +8,7 @@ and the view.
 from __future__ import annotations
 
 from enum import Flag, auto
+from functools import cache
 from typing import Any
 
 import blf
@@ -21,13 +22,15 @@ from ..data.look import Color
 from ..pair.inspection import Inspection
 from ..study.volumes import VolumesView
 from .glyphs import concatenate, strokes
-from .label_sheet import PLATE_COLOR, SIZES, Box, Kept, LabelRoom, Text, flat
+from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
-from .overlay_labels import TEXT_COLOR, Annotations, annotate
-from .overlay_shader import Pen, layers_on_gpu, state_restored
+from .overlay_labels import TEXT_COLOR, annotate
+from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 
 FONT = 0
+PROBE = "Mixed 0.1"
+"""Letters by whose size is seen whether the user has chosen another font."""
 STALE_OPACITY = 0.4
 PROGRESS_COLOR: Color = (0.22, 0.40, 0.66, 1.0)
 PROGRESS_RADIUS = 1.2
@@ -71,8 +74,27 @@ def draw(
             _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
         if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
-            notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
+            notes = _annotations(inspection, style, view, projection, size, room, showing, kept or Kept())
             _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if showing.is_stale else 1.0)
+
+
+def _annotations(
+    inspection: Inspection,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    room: LabelRoom | None,
+    showing: Showing,
+    kept: Kept,
+) -> Annotations:
+    """Return what depends on the view: that of the last picture if all that it depends on is the same."""
+    font = measure(PROBE, style.look.label_size)
+    made_of = (inspection, style, view.tobytes(), projection.tobytes(), size, room, showing.key(), font)
+    if kept.notes is None or kept.made_of != made_of:
+        kept.notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
+        kept.made_of = made_of
+    return kept.notes
 
 
 def measure(text: str, size: float) -> tuple[float, float]:
@@ -126,13 +148,19 @@ def _draw_layers(
     zoom = 0.5 * size[1] * float(np.linalg.norm(whole[1, :3])) / max(abs(float(whole[3, 3])), 1e-30)
     shown = [(layer, batch, _opacity(layer, showing)) for layer, batch in on_gpu if layer.least_zoom <= zoom]
     shown = [(layer, batch, opacity) for layer, batch, opacity in shown if opacity > 0.0]
-    places = {layer.side: _local(view, base, layer.side, showing) for layer, _, _ in shown}
-    behind = {side: Pen(projection @ local, size) for side, local in places.items()}
-    front = {side: Pen(projection @ _nearer(local, projection, TOWARD_VIEWER), size) for side, local in places.items()}
-    hidden = {side: Pen(projection @ _nearer(local, projection, HIDDEN_BY), size) for side, local in places.items()}
+
+    @cache
+    def pen_at(side: int | None, nearer: float) -> Pen:
+        local = _local(view, base, side, showing)
+        return Pen(projection @ (_nearer(local, projection, nearer) if nearer else local), size)
+
+    def pen_of(layer: Layer, nearer: float) -> Pen:
+        # What has not moved is all in one place.
+        return pen_at(None if showing.moved is None else layer.side, nearer)
+
     for layer, batch, opacity in shown:
         gpu.state.depth_test_set("GREATER" if layer.only_hidden else "NONE")
-        pen = (hidden if layer.only_hidden else behind)[layer.side]
+        pen = pen_of(layer, HIDDEN_BY if layer.only_hidden else 0.0)
         if layer.halo > 0.0 and layer.hidden_halo:
             pen.draw(batch, opacity * layer.hidden, layer.halo)
         pen.draw(batch, opacity * layer.hidden)
@@ -140,9 +168,10 @@ def _draw_layers(
     for layer, batch, opacity in shown:
         if layer.only_hidden:
             continue
+        pen = pen_of(layer, TOWARD_VIEWER)
         if layer.halo > 0.0:
-            front[layer.side].draw(batch, opacity, layer.halo)
-        front[layer.side].draw(batch, opacity)
+            pen.draw(batch, opacity, layer.halo)
+        pen.draw(batch, opacity)
 
 
 def _opacity(layer: Layer, showing: Showing) -> float:
@@ -175,8 +204,12 @@ def _draw_labels(notes: Annotations, size: tuple[int, int], scale: float, opacit
     pixels = np.diag([2.0 / size[0], 2.0 / size[1], -1.0, 1.0])
     pixels[:2, 3] = -1.0
     pen = Pen(pixels, size)
-    pen.draw_once(notes.marks, opacity, halo=scale)
-    pen.draw_once(notes.plates)
+    marks, plates = batches_of(notes, (notes.marks, notes.plates))
+    if marks is not None:
+        pen.draw(marks, opacity, scale)
+        pen.draw(marks, opacity)
+    if plates is not None:
+        pen.draw(plates, 1.0)
     with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():  # type: ignore[attr-defined]
         gpu.matrix.load_matrix(Matrix.Identity(4))
         gpu.matrix.load_projection_matrix(Matrix(pixels.tolist()))

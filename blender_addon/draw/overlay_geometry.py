@@ -6,7 +6,7 @@ What depends on the view, labels above all, is in `overlay_labels`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -83,6 +83,10 @@ class Showing:
     """The objects have changed and their result is on its way: only the outlines are of now."""
     moved: tuple[FloatArray, FloatArray] | None = None
     """How A and B have moved since they were read (4, 4); None: they have not."""
+
+    def key(self) -> Hashable:
+        """Return what is equal for all that show the same."""
+        return self.is_stale, self.is_pending, self.moved and tuple(matrix.tobytes() for matrix in self.moved)
 
 
 @dataclass(frozen=True, eq=False)

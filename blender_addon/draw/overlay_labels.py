@@ -6,7 +6,6 @@ short to see. No Blender, no GPU.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +15,8 @@ from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color
 from ..pair.pair_contact import curves, outlines, vector_ends
-from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
-from .label_sheet import SIZES, Box, Kept, LabelRoom, Marked, Sheet, Text, flat, project
+from .glyphs import RING, arrow, concatenate, marks, strokes
+from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, project
 from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 from .overlay_names import annotate_names
 
@@ -31,17 +30,6 @@ _POINTS_AVOIDED = 48
 """Points along each of them: placing a label takes no longer than drawing."""
 _LIGHTER = 0.55
 """Fraction of white in the colour of what continues an arrow beyond its true length."""
-
-
-@dataclass(frozen=True, eq=False)
-class Annotations:
-    """What depends on the view. Glyphs are in pixels, z = 0."""
-
-    marks: GlyphArray
-    plates: GlyphArray
-    texts: tuple[Text, ...]
-    boxes: tuple[Box, ...]
-    """The plate of each text."""
 
 
 def _visible_part(p: FloatArray, q: FloatArray, view: Box) -> tuple[FloatArray, FloatArray] | None:

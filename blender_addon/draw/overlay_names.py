@@ -14,7 +14,7 @@ from ...core.types import FloatArray, IntArray
 from ..data.names import elided
 from ..geometry.shape_outline import stand_in
 from .glyphs import DISC, marks, strokes
-from .label_sheet import SIZES, Marked, Sheet, Surroundings, flat, project
+from .label_sheet import SIZES, Marked, Sheet, Surroundings, flat, inside, lengths, project
 from .overlay_geometry import Showing, origin
 from .visible_parts import VisiblePart, surface_samples, visible_parts
 
@@ -89,10 +89,10 @@ def _anchors(
     sheet: Sheet, letter: str, part: VisiblePart, around: Surroundings, away: FloatArray
 ) -> tuple[IntArray, FloatArray]:
     """Return the numbers (k,) of the points of an object that a name may point at, and how bad each is."""
-    pixels, view = part.pixels, np.array(sheet.view)
-    is_free = np.all((pixels >= view[:2]) & (pixels <= view[2:]), axis=1)
+    pixels, view = part.pixels, sheet.view
+    is_free = inside(pixels, sheet.view)
     for box in sheet.taken:
-        is_free &= ~np.all((pixels >= box[:2]) & (pixels <= box[2:]), axis=1)
+        is_free &= ~inside(pixels, box)
     # What is hidden by the other altogether, as inside of it, is named too.
     chosen = np.flatnonzero(is_free & part.is_visible if part.is_visible.any() else is_free)[:_LOOKED_AT]
     before = sheet.kept.anchors.get(letter, -1)
@@ -102,14 +102,14 @@ def _anchors(
         return chosen, np.zeros(0)
     points, half_view = pixels[chosen], max(0.5 * float(min(view[2] - view[0], view[3] - view[1])), 1.0)
     offset = points - sheet.middle
-    harm = _AWAY * np.abs(np.linalg.norm(offset, axis=1) / half_view - _FROM_CONTACT)
+    harm = _AWAY * np.abs(lengths(offset) / half_view - _FROM_CONTACT)
     square = np.tile(points, 2) + around.cell * np.array([-1.5, -1.5, 1.5, 1.5])
     harm += _BESIDE_OTHER * around.other.within(square)
     near = np.tile(points, 2) + 12.0 * sheet.style.scale * np.array([-1.0, -1.0, 1.0, 1.0])
     harm += _ON_CONTACT * (sheet.busy.within(near) > 0.0)
     for start, end in sheet.lines:
         along = np.clip((points - start) @ (end - start) / max(float((end - start) @ (end - start)), 1.0), 0.0, 1.0)
-        away_from_line = np.linalg.norm(points - start - along[:, None] * (end - start), axis=1)
+        away_from_line = lengths(points - start - along[:, None] * (end - start))
         harm += _ON_CONTACT * (away_from_line < 12.0 * sheet.style.scale)
     harm -= _TOWARD * offset @ away / half_view
     harm += _ANEW * (chosen != before) * (before >= 0)

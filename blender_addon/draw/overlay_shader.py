@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import gpu
 import numpy as np
@@ -145,6 +147,8 @@ _BATCHES_KEPT = 4
 _shader: gpu.types.GPUShader | None = None
 _format: gpu.types.GPUVertFormat | None = None
 _batches: OrderedDict[Hashable, list[tuple[Layer, gpu.types.GPUBatch]]] = OrderedDict()
+_batches_of: WeakKeyDictionary[Hashable, list[gpu.types.GPUBatch | None]] = WeakKeyDictionary()
+"""Of what depends on the view, as long as that is kept."""
 
 
 def _compiled() -> gpu.types.GPUShader:
@@ -201,10 +205,18 @@ def layers_on_gpu(signature: Hashable, build: Callable[[], list[Layer]]) -> list
     return _batches[signature]
 
 
+def batches_of(owner: Hashable, parts: tuple[GlyphArray, ...]) -> list[gpu.types.GPUBatch | None]:
+    """The batches of an owner's parts, None of an empty one; kept as long as the owner is."""
+    if owner not in _batches_of:
+        _batches_of[owner] = [_upload(glyphs) if len(glyphs) else None for glyphs in parts]
+    return _batches_of[owner]
+
+
 def free() -> None:
     """Let go of everything on the GPU."""
     global _shader, _format
     _batches.clear()
+    _batches_of.clear()
     _shader = _format = None
 
 
@@ -222,15 +234,20 @@ def state_restored() -> Iterator[None]:
         gpu.state.depth_mask_set(depth_mask)
 
 
+@lru_cache(64)
+def _eye(matrix: bytes) -> list[float]:
+    """Return the point in front of every pixel, in homogeneous coordinates: a direction in an orthographic view."""
+    eye = np.linalg.pinv(np.frombuffer(matrix).reshape(4, 4)) @ (0.0, 0.0, -1.0, 0.0)
+    return list((eye / np.linalg.norm(eye)).tolist())
+
+
 class Pen:
     """The bound shader for one picture: matrix and size are set once, opacity and halo per draw."""
 
     def __init__(self, matrix: FloatArray, size: tuple[int, int]) -> None:
         self._shader = _compiled()
         self._matrix = Matrix(np.asarray(matrix, dtype=np.float64).tolist())
-        # The point that is in front of every pixel, in homogeneous coordinates: a direction in an orthographic view.
-        eye = np.linalg.pinv(matrix) @ (0.0, 0.0, -1.0, 0.0)
-        self._eye = (eye / np.linalg.norm(eye)).tolist()
+        self._eye = _eye(np.asarray(matrix, dtype=np.float64).tobytes())
         self._size = (float(size[0]), float(size[1]))
 
     def draw(self, batch: gpu.types.GPUBatch, opacity: float, halo: float = 0.0) -> None:

@@ -96,7 +96,7 @@ def visible_parts(
 ) -> tuple[tuple[VisiblePart, VisiblePart], float]:
     """Return what is seen of A and of B by their points in pixels (n, 2) and distances from the viewer (n,), and the
     size of the cells in pixels."""
-    inside = [((p >= 0.0) & (p < size)).all(axis=1) for p in pixels]
+    inside = [(x >= 0.0) & (y >= 0.0) & (x < size[0]) & (y < size[1]) for x, y in (p.T for p in pixels)]
     # Large enough that most cells on an object have points of its front.
     seen = [p[i] for p, i in zip(pixels, inside, strict=True)]
     areas = [float(np.prod(np.ptp(points, axis=0))) / len(points) if len(points) else 0.0 for points in seen]

@@ -941,6 +941,66 @@ def test_batches_are_built_once_and_again_only_for_a_change(graphics):
     assert not draw.overlay_shader._batches
 
 
+def test_labels_are_laid_out_again_only_when_something_that_they_depend_on_is_another(graphics, monkeypatch):
+    overlay, geometry, calls = draw.overlay, draw.overlay_geometry, []
+    annotate, measure = overlay.annotate, overlay.measure
+    monkeypatch.setattr(overlay, "annotate", lambda *given: calls.append(given) or annotate(*given))
+    p, part = PAIRS["corner_in_face"](), overlay.DrawingStage.LABELS
+    view_matrix, projection = view_of(p)
+    turned, wider, moved = view_matrix.copy(), projection.copy(), np.eye(4)
+    turned[0, 3] += 0.1
+    wider[0, 0] *= 0.9
+    moved[0, 3] = 0.2
+    room, kept = draw.label_sheet.LabelRoom((0.0, 0.0, 400.0, 300.0)), draw.label_sheet.Kept()
+    first = {"p": p, "style": styled(), "view": (view_matrix, projection), "showing": geometry.NOW, "room": None}
+    pending = geometry.Showing(is_pending=True)
+    changes = (
+        {"p": replace(p, name_b="Lamp")},
+        {"style": styled(scale=1.5)},
+        {"style": styled(show_labels=False)},
+        {"style": replace(styled(), look=replace(look(), color_b=(1.0, 0.0, 0.0, 1.0)))},
+        {"style": replace(styled(), look=replace(look(), label_size=15.0))},
+        {"view": (turned, projection)},
+        {"view": (view_matrix, wider)},
+        {"room": room},
+        {"room": replace(room, taken=((0.0, 0.0, 300.0, 80.0),))},
+        {"showing": geometry.Showing(is_stale=True)},
+        {"showing": pending},
+        {"showing": replace(pending, moved=(np.eye(4), moved))},
+    )
+    for change in changes:
+        for given in first, first | change:
+            picture(**given, part=part, kept=kept)
+            before = len(calls)
+            again = picture(**given, part=part, kept=kept)
+            assert len(calls) == before, "nothing has changed"
+            assert (again == picture(**given, part=part, kept=replace(kept, notes=None))).all(), change
+        assert calls[-1] != calls[-2], change
+    picture(**first, part=part, kept=kept)
+    before = len(calls)
+    monkeypatch.setattr(overlay, "measure", lambda text, size: tuple(1.1 * x for x in measure(text, size)))
+    picture(**first, part=part, kept=kept)
+    assert len(calls) == before + 1, "the user has chosen another font"
+    monkeypatch.setattr(sys.modules[__name__], "SIZE", (400, 300))
+    picture(**first, part=part, kept=kept)
+    assert len(calls) == before + 2, "the view has another size"
+
+
+def test_of_what_depends_on_the_view_the_gpu_has_only_the_last_picture(graphics):
+    draw.overlay_shader.free()
+    p, kept, counts = PAIRS["corner_in_face"](), draw.label_sheet.Kept(), []
+    view_matrix, projection = view_of(p)
+    for angle in 0.0, 0.0, 0.1, 0.2:
+        view = (view_matrix @ np.array(draw.picture.Matrix.Rotation(angle, 4, "Z")), projection)
+        picture(p, view=view, kept=kept)
+        counts.append(len(draw.overlay_shader._batches_of))
+    assert counts == [1, 1, 1, 1]
+    picture(p)
+    assert len(draw.overlay_shader._batches_of) == 1, "a picture that keeps nothing"
+    draw.overlay_shader.free()
+    assert not draw.overlay_shader._batches_of
+
+
 def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch):
     p = PAIRS["face_on_face"]()
 
