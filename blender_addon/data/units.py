@@ -31,6 +31,8 @@ ROUGH_DIGITS = 2
 EXACT_DIGITS = 7
 """Of what is copied: as many as Blender's properties keep."""
 
+UPRIGHT = {"+Z": "up", "-Z": "down"}
+"""The axes that have words."""
 ALL_DIGITS = 17
 """Of a float: with as many it is read back as it was."""
 
@@ -273,12 +275,14 @@ def direction(values: Iterable[float]) -> str:
 
 
 def along(values: Iterable[float]) -> str:
-    """A unit vector in words, to read at a glance: '+Z' along an axis, else its components."""
-    text = direction(values)
-    parts = text.replace("-", "").split(" ")
-    if sorted(parts) != ["0.00", "0.00", "1.00"]:
-        return text
-    return ("-" if "-" in text else "+") + "XYZ"[parts.index("1.00")]
+    """A unit vector in words, to read at a glance: 'along +X', 'down, 9° off -Z'."""
+    numbers = list(map(float, values))
+    # Of axes that are equally near, the first: rounding does not decide.
+    k = max((2, 0, 1), key=lambda k: round(abs(numbers[k]), 3))
+    axis = ("-" if numbers[k] < 0.0 else "+") + "XYZ"[k]
+    degrees = math.floor(math.degrees(math.acos(min(1.0, abs(numbers[k])))) + 0.5)
+    text = f"{degrees}° off {axis}" if degrees else f"along {axis}"
+    return f"{UPRIGHT[axis]}, {text}" if axis in UPRIGHT else text
 
 
 def ratio(value: float) -> str:

@@ -6,6 +6,8 @@ What was stored of the clash is there at once. How the pair is now is computed b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
@@ -23,10 +25,8 @@ from ..read.scene_reader import states_of
 from . import background, follow_pair, handlers, isolation, viewport
 from .background import Flow, Steps
 
-SIZES = 4.5
-"""How many times the length of the vector, or half the size of the smaller object, the view shows."""
 UNKNOWN_SIZE = 1.0
-"""Blender units: taken for the size of a pair of which one is gone."""
+"""Blender units: how much is shown around the contact of a pair of which one is gone."""
 ELSEWHERE = 0.05
 """Relative to the size of the smaller one: the views move again when the pair meets farther from where it was found."""
 
@@ -88,14 +88,14 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
     scene, row = context.scene, clash.row()
     uid = scene.session_uid
     center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
-    frame(context, center, length, UNKNOWN_SIZE)
+    frame(context, center, length, ())
     try:
         keys = _pick(context, clash)
         dependencies = _dependencies(clash)
         before, depsgraph = session.stored(scene), context.evaluated_depsgraph_get()
         work = prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
-        size = min(float(np.linalg.norm(np.ptp(obj.points, axis=0))) for obj in work.objects)
-        frame(context, center, length, size)
+        points = [obj.points for obj in work.objects]
+        frame(context, center, length, points)
         handlers.redraw()
         try:
             inspection: Inspection = work if isinstance(work, Inspection) else (yield work)
@@ -120,8 +120,9 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
     contact = inspection.contact
     if (active := check_settings.active_clash(scene)) is not None:
         clash_renewal.set_verified(active, inspection)
+    size = min(float(np.linalg.norm(np.ptp(each, axis=0))) for each in points)
     if np.abs(contact.center - center).max() > ELSEWHERE * size:
-        frame(context, contact.center, abs(contact.signed_distance), size)
+        frame(context, contact.center, abs(contact.signed_distance), points)
     handlers.redraw()
     return {"FINISHED"}
 
@@ -156,8 +157,7 @@ def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:
     return (clash.key("a"), clash.key("b")) == keys == properties.pair_keys(scene)
 
 
-def frame(context: bpy.types.Context, center: FloatArray, length: float, size: float) -> None:
-    """Move the 3D views of the window to a contact: its centre (3,), depth or gap, the size of the smaller object."""
-    # A contact may be a point: show a good part of the smaller object around it.
-    radius = max(length, 0.5 * size, 1e-6)
-    viewport.look_at(viewport.views(context), center, lambda space: SIZES * radius * space.lens / 50.0)
+def frame(context: bpy.types.Context, center: FloatArray, length: float, objects: Sequence[FloatArray]) -> None:
+    """Move the 3D views of the window to a contact: its center (3,), depth or gap; objects: points (n, 3) of each."""
+    around = center + (length if objects else max(length, UNKNOWN_SIZE)) * np.vstack((np.eye(3), -np.eye(3)))
+    viewport.frame(viewport.areas(context), center, around, objects)

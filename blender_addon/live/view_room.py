@@ -33,10 +33,17 @@ SIDES = {"LEFT": 0, "BOTTOM": 1, "RIGHT": 2, "TOP": 3}
 
 def room_of(context: Any) -> LabelRoom:
     """Return where labels may be in the context's region of a 3D view, in its pixels."""
-    window = context.region
-    view = (0.0, 0.0, float(window.width), float(window.height))
-    free, floating = cut(view, _regions(context.area, window))
+    free, floating = _free(context.area, context.region)
     return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)))
+
+
+def free_box(area: bpy.types.Area, window: bpy.types.Region) -> Box:
+    """Return the part of a region of a 3D view, in its pixels, over which Blender has no headers and panels."""
+    return _free(area, window)[0]
+
+
+def _free(area: bpy.types.Area, window: bpy.types.Region) -> tuple[Box, list[Box]]:
+    return cut((0.0, 0.0, float(window.width), float(window.height)), _regions(area, window))
 
 
 def _regions(area: bpy.types.Area, window: bpy.types.Region) -> Iterable[tuple[str, Box]]:

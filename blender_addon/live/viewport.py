@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any, cast
 
 import bpy
@@ -22,8 +23,18 @@ from ..draw.overlay_shader import free
 from ..pair import session
 from ..pair.inspection import Inspection
 from . import background, follow_pair, follow_volumes, isolation
-from .view_room import room_of
+from .view_room import free_box, room_of
 
+FILLED = 0.75
+"""Of a view: the part for what it is moved to, beside which there is room for labels."""
+FARTHER = 4.0
+"""Both objects are in view where that takes at most so many times the distance of the smaller one."""
+SENSOR = 36.0
+"""Half of the longer side of what a view shows at a distance, times the lens."""
+LEAST_ROOM = 0.2
+"""Of half of the longer side of a view: taken where panels leave less."""
+LEAST_DISTANCE = 1e-6
+"""Blender units."""
 _handles: list[object] = []
 _error = ""
 _kept: dict[int, Kept] = {}
@@ -108,21 +119,54 @@ def unregister() -> None:
     _error = ""
 
 
-def views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
+def areas(context: bpy.types.Context) -> list[bpy.types.Area]:
     """Return the 3D views of the window."""
-    if context.screen is None:
-        return []
-    spaces = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
-    return [cast(bpy.types.SpaceView3D, space) for space in spaces]
+    return [] if context.screen is None else [area for area in context.screen.areas if area.type == "VIEW_3D"]
 
 
-def look_at(
-    spaces: Iterable[bpy.types.SpaceView3D], center: FloatArray, distance: Callable[[bpy.types.SpaceView3D], float]
+def frame(
+    areas: Iterable[bpy.types.Area], center: FloatArray, contact: FloatArray, objects: Sequence[FloatArray]
 ) -> None:
-    """Look at a point (3,) from a distance, out of a camera too."""
-    for space in spaces:
+    """Look at the center (3,) of a contact, out of a camera too, from where both objects are in view, or the smaller
+    one if the other is far larger, beside what Blender shows over the view.
+
+    contact: (n, 3), what else is to be seen; objects: (n, 3) points of each, none where they are not known.
+    """
+    boxes = [_corners(points) for points in objects]
+    smaller = min(boxes, key=lambda box: float(np.ptp(box, axis=0).max()), default=contact)
+    for area in areas:
+        space = cast(bpy.types.SpaceView3D, area.spaces.active)
         view = space.region_3d
         if view.view_perspective == "CAMERA":
             view.view_perspective = "PERSP"
+        turn = np.array(view.view_rotation.to_matrix(), dtype=np.float64)
+        room = _room(area, space.lens)
+        near, far = (
+            _distance((np.concatenate([contact, *shown]) - center) @ turn, room, view.is_perspective)
+            for shown in ([smaller], boxes)
+        )
         view.view_location = Vector(center.tolist())
-        view.view_distance = distance(space)
+        view.view_distance = far if far <= FARTHER * near else near
+
+
+def _corners(points: FloatArray) -> FloatArray:
+    """Return the corners (8, 3) of the box around points."""
+    return np.array(list(product(*zip(points.min(axis=0), points.max(axis=0), strict=True))))
+
+
+def _room(area: bpy.types.Area, lens: float) -> FloatArray:
+    """Return how far there is room left, below, right and above (4,) of what a view looks at, at the distance 1."""
+    window = [region for region in area.regions if region.type == "WINDOW"][-1]  # of a quad view that which turns
+    left, bottom, right, top = free_box(area, window)
+    middle = 0.5 * np.array((window.width, window.height, window.width, window.height))
+    sides = np.array((-1.0, -1.0, 1.0, 1.0)) * (np.array((left, bottom, right, top)) - middle)
+    half = 0.5 * max(window.width, window.height, 1)
+    return np.maximum(FILLED * sides / half, LEAST_ROOM) * SENSOR / lens
+
+
+def _distance(points: FloatArray, room: FloatArray, is_perspective: bool) -> float:
+    """Return from how far points (n, 3) are in view; points: from what it looks at to the right, up, to the viewer."""
+    reach = np.concatenate((-points[:, :2], points[:, :2]), axis=1) / room
+    if is_perspective:
+        reach += points[:, 2:]
+    return max(float(reach.max()), LEAST_DISTANCE)

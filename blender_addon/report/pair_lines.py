@@ -25,6 +25,8 @@ from ..scene.clash_rows import failed_checks
 from ..scene.coarse import coarse_sides
 from .pair import InspectedSide, sides_of
 
+DIRECTION = "Direction"
+"""The name of the row of the normal."""
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
 """The methods of things that are not convex, which cannot be chosen."""
@@ -109,14 +111,14 @@ def measurements(inspection: Inspection) -> list[Row]:
     units = _of_one_box(inspection, distance)
     rows = []
     if inspection.is_depth_pending:
-        rows += [Row(name, messages.PENDING) for name in ("Depth", "Direction", "Move B By")]
+        rows += [Row(name, messages.PENDING) for name in ("Depth", DIRECTION, "Move B By")]
     if contact.has_depth:
         depth = abs(contact.signed_distance)
         # Objects that touch have no number in the headline, but may be a little apart or in each other.
         if text := distance.text(inspection.units) or (depth > error and units.length(depth, distance.width)):
             rows.append(Row(distance.name, text, distance.exact_text(inspection.units)))
         if contact.normal.any():
-            rows.append(Row("Direction", direction(contact.normal), exact_vector(contact.normal)))
+            rows.append(Row(DIRECTION, direction(contact.normal), exact_vector(contact.normal)))
         if depth > error and contact.signed_distance < 0.0:
             rows.append(Row("Move B By", inspection.move_text(units), inspection.exact_move))
     if contact.region is not None or contact.intersects:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Generator, Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import bmesh
 import bpy
@@ -345,7 +345,7 @@ class CONTACT_LENS_OT_clear(Undoable, Polled, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
-    """Move the view to the contact"""
+    """Move the view to the contact, with both objects or the smaller one in it"""
 
     bl_idname = "contact_lens.frame"
     bl_label = "Frame Contact"
@@ -360,19 +360,15 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
             return {"CANCELLED"}
         found = inspection.contact
         points = np.concatenate([vector_ends(found), *outlines(found), *curves(found)])
-        reach = float(np.linalg.norm(points - found.center, axis=1).max())
-        # A point contact has no size: show a good part of the smaller object around it.
-        radius = max(2.0 * reach, 0.25 * min(inspection.shape_a.extent, inspection.shape_b.extent))
-        # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
-        viewport.look_at(_views(context), found.center, lambda space: max(radius, 1e-6) * space.lens / 16.0)
+        viewport.frame(_views(context), found.center, points, [obj.points for obj in inspection.objects])
         return {"FINISHED"}
 
 
-def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
+def _views(context: bpy.types.Context) -> list[bpy.types.Area]:
     """Return the 3D view the mouse is in, else all of the window's."""
     if context.area is not None and context.area.type == "VIEW_3D":
-        return [cast(bpy.types.SpaceView3D, context.area.spaces.active)]
-    return viewport.views(context)
+        return [context.area]
+    return viewport.areas(context)
 
 
 class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):

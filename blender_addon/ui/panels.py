@@ -104,9 +104,17 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
         elif headline.number:
             number.label(text=headline.number)
     row = rows.row()
-    has_direction = inspection is not None and inspection.contact.normal.any()
-    row.label(text=f"along {along(inspection.contact.normal)}" if has_direction else "", icon="BLANK1")
-    frame = row.row()
+    direction = row.row()
+    direction.alignment = "LEFT"
+    if inspection is not None and inspection.contact.has_depth and inspection.contact.normal.any():
+        text = along(inspection.contact.normal)  # the tooltip has the vector
+        copy = direction.operator("contact_lens.copy", text=text, icon="BLANK1", emboss=False)
+        copy.what = pair_lines.DIRECTION
+    else:
+        direction.label(text="", icon="BLANK1")
+    right = row.row()
+    right.alignment = "RIGHT"
+    frame = right.row()
     frame.ui_units_x = FRAME
     frame.operator("contact_lens.frame", text="Frame")
     if not layout.progress(box, status.progress, "Inspecting", "inspection"):

@@ -9,8 +9,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix, Vector
 
-from .scenes import add_object, cube, inspect, inspection, lens, mesh_object, notes, one_line, refresh, select
+from .scenes import add_object, block, cube, inspect, inspection, lens, mesh_object, notes, one_line, refresh, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -221,6 +222,34 @@ def test_frame_puts_the_contact_in_the_middle_of_the_view() -> None:
     assert bpy.ops.contact_lens.frame() == {"FINISHED"}
     assert np.array(space.region_3d.view_location) == pytest.approx(inspection().contact.center)
     assert 1.0 < space.region_3d.view_distance < 20.0
+
+
+def are_in_view(obj: bpy.types.Object) -> list[bool]:
+    """Return which corners of an object a 3D view shows."""
+    area = next(area for area in bpy.context.screen.areas if area.type == "VIEW_3D")
+    window = next(region for region in area.regions if region.type == "WINDOW")
+    view = area.spaces.active.region_3d
+    turned = Matrix.Translation((0.0, 0.0, -view.view_distance)) @ view.view_rotation.to_matrix().to_4x4().transposed()
+    points = [turned @ (obj.matrix_world @ Vector(corner) - view.view_location) for corner in obj.bound_box]
+    half = 36.0 / area.spaces.active.lens * np.array((window.width, window.height)) / max(window.width, window.height)
+    depths = [-p.z if view.is_perspective else view.view_distance for p in points]
+    return [bool((np.abs(p.xy) < half * depth).all()) for p, depth in zip(points, depths, strict=True)]
+
+
+@pytest.mark.parametrize("perspective", ["PERSP", "ORTHO"])
+def test_frame_keeps_both_objects_in_view_or_the_smaller_one(perspective: str) -> None:
+    space = next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D")
+    space.region_3d.view_perspective = perspective
+    lower, upper = (block(name, (1.0, 1.0, 4.0), (0.0, 0.0, z)) for name, z in (("Lower", 0.0), ("Upper", 3.9)))
+    inspect(lower, upper)
+    bpy.ops.contact_lens.frame()
+    assert all(are_in_view(lower) + are_in_view(upper))
+    bolt, wall = block("Bolt", (0.05, 0.05, 0.3), (5.0, 0.0, 0.0)), block("Wall", (10.0, 8.0, 6.0))
+    inspect(bolt, wall)
+    bpy.ops.contact_lens.frame()
+    assert all(are_in_view(bolt))
+    assert not all(are_in_view(wall)), "or the bolt would be a dot"
+    assert space.region_3d.view_distance < 3.0
 
 
 def test_operators_without_a_result_say_so() -> None:

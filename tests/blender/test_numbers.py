@@ -170,11 +170,21 @@ def test_small_components_of_a_vector_do_not_look_important(units: ModuleType) -
     assert metres.vector((12345.6, 4.2, -300.0)) == "12346 4 -300 m", "no digit before the point is left out"
     assert metres.vector((1.25e9, 0.0, 3.0)) == "1.25e+9 0 0 m"
     assert units.direction((0.3512, -0.936, -1e-12)) == "0.35 -0.94 0.00"
-    assert [units.along(v) for v in ((0.0, 0.0, -1.0), (1e-12, 1.0, 0.0), (0.6, 0.8, 0.0))] == [
-        "-Z",
-        "+Y",
-        "0.60 0.80 0.00",
+
+
+def test_a_direction_is_in_words(units: ModuleType) -> None:
+    turned = [(math.sin(a), 0.0, -math.cos(a)) for a in map(math.radians, (0.4, 0.6, 9.2))]
+    words = ["down, along -Z", "down, 1° off -Z", "down, 9° off -Z"]
+    assert [units.along(v) for v in turned] == words
+    assert [units.along(v) for v in ((1e-12, 1.0, 0.0), (-1.0, 0.0, 0.0), (-0.6, -0.8, 0.0))] == [
+        "along +Y",
+        "along -X",
+        "37° off -Y",
     ]
+    half = math.sqrt(0.5)
+    for noise in (0.0, 1e-9, -1e-9):
+        assert units.along((half + noise, half, 0.0)) == "45° off +X"
+        assert units.along((half + noise, 0.0, half)) == "up, 45° off +Z"
 
 
 def test_what_lengths_are_in_is_told(units: ModuleType) -> None:

@@ -185,7 +185,7 @@ def test_a_pair_that_cannot_be_inspected_can_be_swapped() -> None:
         (1.0, 2.0, ["Penetrating", "1 m", "along +X", "Up to date"]),
         (0.25, 1.0, ["B Inside A", "1.25 m", "along +X", "Up to date"]),
         (0.25, 4.0, ["A Inside B", "2.75 m", "along +X", "Up to date"]),
-        (0.0, 2.0, ["Coincident", "2 m", "along +Z", "Up to date"]),
+        (0.0, 2.0, ["Coincident", "2 m", "up, along +Z", "Up to date"]),
     ],
 )
 def test_the_answer_is_in_three_rows(x: float, size: float, rows: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,7 +312,7 @@ def test_the_status_fits_its_row_and_its_tooltip_is_whole() -> None:
 
 def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -> None:
     inspect(cube("A"), cube("B", (1.5123456, 0.25, 0.0)))
-    assert main().given("copy", "what") == ["Number"]
+    assert main().given("copy", "what") == ["Number", "Direction"]
     texts, asked = drawn("measurements").texts, drawn("measurements").given("copy", "what")
     assert {"Depth", "Direction", "Move B By", "Center", "Area", None} <= set(asked)
     assert all(what in texts for what in asked if what)

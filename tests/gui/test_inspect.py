@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import struct
+from math import acos, degrees
 from typing import Any
 
 import pytest
 
-ROUNDED, ROUNDED_DIRECTION = 0.5000001e-4, 0.5000001e-2
+ROUNDED, ROUNDED_DEGREES = 0.5000001e-4, 0.5000001
 """What the panel's digits may be off: those of a depth below 1 m, in Blender units, and of a direction."""
 
 
@@ -19,13 +20,30 @@ def number(text: str) -> float:
     return float(value)
 
 
-def along(panel: list[str]) -> list[float]:
-    """The direction in the second row of the result, such as 'along 0.1 0.2 0.3'."""
-    return [float(part) for part in panel[panel.index("Penetrating") + 2].removeprefix("along ").split(" ")]
+def off_axis(panel: list[str]) -> tuple[float, str]:
+    """The direction in the second row of the result, such as 'down, 9° off -Z', in degrees and its axis."""
+    angle, _, axis = panel[panel.index("Penetrating") + 2].split(", ")[-1].partition("° off ")
+    return float(angle), axis
+
+
+def nearest_axis(normal: list[float]) -> tuple[float, str]:
+    """By how many degrees a direction is off the nearest axis, and that axis."""
+    k = max(range(3), key=lambda k: abs(normal[k]))
+    return degrees(acos(abs(normal[k]))), ("-" if normal[k] < 0.0 else "+") + "XYZ"[k]
+
+
+def is_about(direction: tuple[float, str]) -> tuple[Any, str]:
+    return pytest.approx(direction[0], abs=ROUNDED_DEGREES), direction[1]
 
 
 def dot(a: list[float], b: list[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def test_frame_keeps_both_objects_in_view_beside_the_sidebar(seen: Any) -> None:
+    left, bottom, right, top = seen["view"]
+    assert all(left < x < right and bottom < y < top for x, y in seen["framed"])
+    assert seen["middle"][0] == pytest.approx(seen["middle"][1], abs=1.5)
 
 
 def test_the_installed_extension_has_its_tab_in_the_sidebar(played: Any) -> None:
@@ -45,7 +63,7 @@ def test_the_panel_shows_the_number_that_core_computes(seen: Any) -> None:
     assert seen["core"] < -0.1
     assert seen["contact"]["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
     assert number(seen["panel"][seen["panel"].index("Penetrating") + 1]) == pytest.approx(-seen["core"], abs=ROUNDED)
-    assert along(seen["panel"]) == pytest.approx(seen["contact"]["normal"], abs=ROUNDED_DIRECTION)
+    assert off_axis(seen["panel"]) == is_about(nearest_axis(seen["contact"]["normal"]))
 
 
 def test_the_depth_is_the_overlap_of_the_meshes_along_the_normal(seen: Any) -> None:
@@ -79,7 +97,7 @@ def test_the_redo_panel_swaps_the_pair(seen: Any) -> None:
     assert swapped["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
     assert swapped["normal"] == pytest.approx([-x for x in seen["contact"]["normal"]], abs=1e-9)
     assert swapped["stale"] == ""
-    assert along(swapped["panel"]) == pytest.approx(swapped["normal"], abs=ROUNDED_DIRECTION)
+    assert off_axis(swapped["panel"]) == is_about(nearest_axis(swapped["normal"]))
 
 
 def test_undo_takes_the_result_away_and_redo_brings_it_back(seen: Any) -> None:

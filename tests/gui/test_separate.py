@@ -74,6 +74,6 @@ def test_progress_is_in_the_row_of_the_status_and_its_button_cancels(seen: Any) 
 
 
 def test_swap_exchanges_a_and_b(seen: Any) -> None:
-    expected = ["Penetrating", f"{seen['asked']['depth']:.1f} m", "along 0.31 0.00 -0.95", "Frame", "Up to date"]
+    expected = ["Penetrating", f"{seen['asked']['depth']:.1f} m", "down, 18° off -Z", "Frame", "Up to date"]
     assert seen["swapped"]["panel"][2:7] == expected
     assert seen["swapped"]["stale"] == ""

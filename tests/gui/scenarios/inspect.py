@@ -61,6 +61,19 @@ def steps(window: Any) -> Iterator[float]:
     numbers["core"] = core.contact(*map(core.ConvexHull, points)).signed_distance
     numbers["points"] = [part.tolist() for part in points]
 
+    # Frame keeps both in view, beside the sidebar, and the contact in the middle.
+    before = window.area.spaces.active.region_3d.view_distance, window.area.spaces.active.region_3d.view_location.copy()
+    window.look_at((0.4, -0.4, 0.2), 2.0, (65.0, 0.0, 25.0))
+    yield from window.click_button("contact_lens.frame()")
+    yield from window.rest()
+    yield from window.screenshot("framed")
+    view, sidebar = window.region("WINDOW"), window.region("UI")
+    numbers["view"] = [view.x, view.y, sidebar.x, view.y + view.height]
+    numbers["framed"] = [window.place(point) for each in (suzanne, cube) for point in world_points(each)]
+    numbers["middle"] = [window.place(found.center), [view.x + view.width / 2, view.y + view.height / 2]]
+    window.look_at(before[1], before[0], (65.0, 0.0, 25.0))
+    yield 1.0
+
     # The redo panel: its rows are method, clearance, contact tolerance, swap.
     yield from window.open_redo_panel()
     rows = yield from window.fields("HUD")
@@ -142,4 +155,4 @@ def steps(window: Any) -> Iterator[float]:
 
 def direction(texts: list[str]) -> str:
     """The row of the direction; empty without one."""
-    return next((text for text in texts if text.startswith("along ")), "")
+    return next((text for text in texts if "° off " in text), "")

@@ -151,5 +151,5 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(
         lambda: window.inspection() and window.inspection().name_a == "Crate", "A and B are swapped"
     )
-    yield from window.until(lambda: "along 0.31 0.00 -0.95" in texts, "the panel follows")
+    yield from window.until(lambda: "down, 18° off -Z" in texts, "the panel follows")
     numbers["swapped"] = {"panel": list(texts), "stale": window.stale_reason()}
