@@ -396,10 +396,12 @@ def _state_of(context: bpy.types.Context, clash: ContactLensFinding) -> tuple[st
         return "Ignored", messages.IGNORED, "INFO"
     if frame not in (None, frame_of(scene)):
         return messages.capitalized(messages.found_at(frame)), messages.capitalized(messages.found_at(frame)), "INFO"
-    if found["notes"]:
+    # Of a hull the panel of the pair warns, where it matters.
+    hulls = [messages.hull_used(found[letter]["name"]) for letter in "ab"]
+    if notes := [note for note in found["notes"] if note not in hulls]:
         lacks_depth = found["signed_distance"] is None and not clash.is_apart
-        text = messages.capitalized(messages.no_depth(found["relation"])) if lacks_depth else found["notes"][0]
-        return text, ". ".join(found["notes"]), "INFO"
+        text = messages.capitalized(messages.no_depth(found["relation"])) if lacks_depth else notes[0]
+        return text, ". ".join(notes), "INFO"
     return messages.UP_TO_DATE, messages.UP_TO_DATE, "CHECKMARK"
 
 

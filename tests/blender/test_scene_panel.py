@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .layouts import Drawn, Layout
-from .scenes import adopt, block, cube, lens, rigid_body, update
+from .scenes import adopt, block, cube, lens, rigid_body, torus, update
 from .test_scene_check import check, row_of_cubes, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -289,6 +289,21 @@ def panel_of(k: int) -> Drawn:
     with lens.clashes.check_settings.silent():
         settings().active = k
     return panel()
+
+
+def test_a_hull_is_left_to_the_warnings_of_the_pair() -> None:
+    for k in range(2):
+        rigid_body(torus(f"Ring {k}", (1.5 * k, 0.0, 0.0)), "CONVEX_HULL")
+    check()
+    assert settings().findings[0].row()["notes"][0] == "'Ring 0' is not convex: its convex hull is used"
+    assert "convex" not in panel_of(0).words
+    assert panel_of(0).texts.count("Up to date") == 2
+    bpy.data.objects["Ring 0"].modifiers.new("Array", "ARRAY").count = 1
+    update()
+    check()
+    (sentence,) = (text for text in panel_of(0).given("explain", "sentence") if text.startswith("'Ring 0'"))
+    assert "is simulated without its modifiers" in sentence
+    assert "convex" not in sentence
 
 
 def test_an_object_that_is_gone_cannot_be_ignored() -> None:
