@@ -42,16 +42,18 @@ LINES = 1.75
 """Heights of a line that a row of the list takes: of a list that is drawn taller, Blender makes the rows so."""
 TIGHT = 0.85
 """Of a line's height: the two of a clash are closer together than to the next clash."""
-AROUND_ROWS, AROUND_NAME = 30.0, 29.0
+AROUND_ROWS, AROUND_NAME = 26.0, 29.0
 """Pixels beside the rows, as the scroll bar, and in a row beside a name."""
 WIDTH_OF_STATUS = 0.4
 """Fraction of the width that the status of the active clash takes beside its state."""
+ARROW = 0.2
+"""Of the width that is left beside the icons below the list: each of the buttons that go to other clashes."""
 ROWS = 5
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-HEADING = 24
-"""Characters that the header of the panel takes beside the counts."""
+HEADING, AROUND_COUNTS = 24, 148.0
+"""Characters, and pixels, that the header of the panel takes beside the counts."""
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
@@ -187,9 +189,12 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
             header.label(text=messages.NO_CLASHES)
         elif len(", ".join(texts.values())) <= layout.characters(context) - HEADING:
             header.label(text=", ".join(texts.values()))
-        else:
+        else:  # as many as fit: the panel has all
+            room = layout.room_of(context) - AROUND_COUNTS
             for word, count in found.items():
-                header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
+                room -= layout.width_of(context, f"{count:,}") + AROUND_NAME
+                if room >= 0.0:
+                    header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
         buttons = self.layout.row(align=True)
         buttons.operator("contact_lens.check_scene", text="", icon="FILE_REFRESH", emboss=False)
         buttons.operator("contact_lens.save_scene_report", text="", icon="EXPORT", emboss=False)
@@ -337,9 +342,9 @@ def _draw_buttons(column: bpy.types.UILayout, context: bpy.types.Context) -> Non
     """Draw what leads from clash to clash, and what can be done with the active one."""
     check, listed = check_settings.of_scene(context.scene), clash_list.drawn(context.scene)
     row = column.row(align=True)
-    first = row.split(factor=0.25, align=True)
+    first = row.split(factor=ARROW, align=True)
     first.operator("contact_lens.previous_finding", text="", icon="TRIA_LEFT")
-    second = first.split(factor=2.0 / 3.0, align=True)
+    second = first.split(factor=(1.0 - 2.0 * ARROW) / (1.0 - ARROW), align=True)
     place = second.row(align=True)
     place.alignment = "CENTER"
     place.label(text=_place_in_list(listed.places.get(check.active), len(listed.rows), listed.count))
@@ -365,7 +370,7 @@ def _place_in_list(place: int | None, count: int, total: int) -> str:
     """Return which clash of those that the list shows is active; place: None for none, the first is 0."""
     if place is not None:
         return f"{place + 1:,} of {count:,}"
-    return messages.clashes(count) if count == total else f"{count:,} of {total:,} shown"
+    return messages.clashes(count) if count == total else f"{count:,} shown"
 
 
 def _draw_clash(column: bpy.types.UILayout, context: bpy.types.Context) -> None:

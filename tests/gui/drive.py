@@ -209,9 +209,9 @@ class Window:
         places = [
             (round(region.x + across), y)
             for across in (
-                0.16 * region.width,
+                0.14 * region.width,
                 region.width - ICONS,
-                *(part * region.width for part in (0.4, 0.6, 0.65, 0.8, 0.7)),
+                *(part * region.width for part in (0.4, 0.58, 0.65, 0.8, 0.7)),
             )
             for y in range(region.y + region.height - STEP, region.y, -STEP)
         ]
