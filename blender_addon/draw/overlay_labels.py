@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.result import Relation
 from ...core.types import BoolArray, FloatArray
 from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color
 from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import RING, arrow, concatenate, marks, strokes
-from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, project
+from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, lengths, project
 from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 from .overlay_names import annotate_names
 
@@ -100,7 +101,10 @@ def annotate(
 def _annotate_vector(
     sheet: Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int], pixel: float, words: str
 ) -> None:
-    """Add the vector's label, what continues an arrow that is too short, or a ring; pixel: its size in the world."""
+    """Add the vector's label, what continues an arrow that is too short, or a ring around what is small on screen.
+
+    pixel: its size in the world.
+    """
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
     ends, ahead = project(np.array(vector_ends(contact)), matrix, size)
     if not bool(ahead.all()):
@@ -116,7 +120,12 @@ def _annotate_vector(
     direction = probe[1] - probe[0]
     pixels = float(np.linalg.norm(direction))
     direction = direction / pixels if pixels > 0.0 else np.array([1.0, 0.0])
-    clearance = 0.0
+    around = [_along(*project(line, matrix, size)) for line in (*outlines(contact), *curves(contact))[:_MOST_AVOIDED]]
+    marked = np.concatenate([np.zeros((0, 2)), *around])
+    clearance, is_touch = 0.0, contact.relation is Relation.TOUCHING
+    if is_touch and (lengths(marked - start) < SIZES.ring_radius * scale).all():
+        clearance = SIZES.ring_radius * scale
+        sheet.glyphs.append(marks(flat(start), RING, color, 2.0 * clearance, 0.7 * line))
     if has_vector(contact):
         if contact.signed_distance < 0.0 and contact.depth < SIZES.least_arrow * scale * pixel:
             end = probe[2]
@@ -134,8 +143,7 @@ def _annotate_vector(
         return
 
     middle = 0.5 * (seen[0] + seen[1])
-    around = [_along(*project(line, matrix, size)) for line in (*outlines(contact), *curves(contact))[:_MOST_AVOIDED]]
-    sheet.busy = Marked(np.concatenate([np.zeros((0, 2)), *around]), sheet.free, 8.0 * scale)
+    sheet.busy = Marked(marked, sheet.free, 8.0 * scale)
     side = np.array([-direction[1], direction[0]])
     side = side if side[0] + 0.3 * side[1] >= 0.0 else -side  # to the right, or up, where people read on
     distance = clearance + SIZES.label_distance * scale
@@ -145,8 +153,10 @@ def _annotate_vector(
         box = found[1]
         reach = np.clip(middle, box[:2], box[2:]) - middle
         far = float(np.linalg.norm(reach))
-        if far > distance + 0.5 * SIZES.label_distance * scale:  # else it is plain what the label belongs to
-            start, end = middle + (clearance + 0.4 * SIZES.label_distance * scale) / far * reach, middle + reach
+        gap = clearance if is_touch and clearance else clearance + 0.4 * SIZES.label_distance * scale
+        # Near an arrow it is plain what the label belongs to.
+        if far > (gap if is_touch else distance + 0.5 * SIZES.label_distance * scale):
+            start, end = middle + gap / far * reach, middle + reach
             sheet.lines.append((start, end))
             sheet.glyphs.append(strokes(flat(start), flat(end), color, 0.6 * line))
 

@@ -378,6 +378,40 @@ def test_an_arrow_seen_from_its_end_gets_a_ring():
     assert draw.glyphs.RING not in notes_of(p).marks["form"][:, 0]
 
 
+TOUCHES = {
+    "point": lambda: pair(box(size=(2.0, 2.0, 2.0)), lens.core.Sphere((0.1, 0.0, 1.5), 0.5)),
+    "segment": lambda: pair(box(size=(3.0, 3.0, 1.0)), box((0.0, 0.0, 0.5 + 0.5**0.5), (2.6, 1.0, 1.0), (45, 0, 0))),
+    "face": lambda: pair(box(size=(3.0, 3.0, 1.0)), box((0.4, 0.0, 1.0), (1.0, 1.0, 1.0), (0, 0, 20))),
+}
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("name", sorted(TOUCHES))
+def test_a_touch_has_a_mark_and_a_leader_from_its_label(name, scale):
+    """The mark is what is drawn of the contact, or a ring around it where that is small on screen."""
+    p, sizes = TOUCHES[name](), draw.label_sheet.SIZES
+    assert p.contact.relation == "touching"
+    near, projection = view_of(p)
+    far = near.copy()
+    far[2, 3] -= 100.0
+    for view_matrix, is_small in (near, name == "point"), (far, True):
+        notes = notes_of(p, styled(scale=scale), view=(view_matrix, projection))
+        marks, color = notes.marks, np.float32((*look().color_region[:3], 1.0))
+        (middle,), _ = projected([p.contact.center], (view_matrix, projection))
+        rings = marks[marks["form"][:, 0] == draw.glyphs.RING]
+        assert len(rings) == len(draw.glyphs.QUAD) * is_small
+        if is_small:
+            assert rings["start"][0, :2] == pytest.approx(middle, abs=0.1)
+            assert rings["form"][0, 1] == sizes.ring_radius * scale
+        is_leader = (marks["form"][:, 0] == draw.glyphs.STROKE) & (marks["color"] == color).all(axis=1)
+        (leader,) = np.unique(marks[is_leader][["start", "end"]])
+        away = np.linalg.norm(leader["start"][:2] - middle)
+        assert away == pytest.approx(scale * (sizes.ring_radius if is_small else 0.4 * sizes.label_distance), abs=0.1)
+        label = next(area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "touching")
+        assert leader["end"][:2] == pytest.approx(np.clip(middle, label[:2], label[2:]), abs=0.1)
+    assert draw.glyphs.RING not in notes_of(PAIRS["face_on_face"]()).marks["form"][:, 0], "that one penetrates"
+
+
 def view_3d() -> dict[str, object]:
     """What the context of a 3D view has."""
     area = next(area for area in bpy.context.screen.areas if area.type == "VIEW_3D")
