@@ -8,7 +8,7 @@ import bpy
 from . import command_line
 from .clashes import check_settings
 from .data import preferences, properties
-from .live import background, follow_clashes, follow_pair, follow_volumes, isolation, steady_warnings, viewport
+from .live import background, follow_clashes, follow_pair, follow_volumes, steady_warnings, viewport
 from .report.pair import report
 from .report.pair_lines import report_lines
 from .ui import menu, move_operators, operators, panels, scene_operators, scene_panel, status_icons
@@ -36,7 +36,6 @@ _PARTS = (
     follow_clashes,
     follow_pair,
     follow_volumes,
-    isolation,
     steady_warnings,
     viewport,
     command_line,

@@ -181,7 +181,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost Other Objects",
-        description="Fade all other objects while the pair of the clash is selected",
+        description="Fade all other objects while A and B, and nothing else, are selected",
         default=True,
         update=display_changed,
     )

@@ -26,7 +26,11 @@ FILL, STROKE, DISC, SQUARE, DIAMOND, RING, HEAD = range(7)
 GLYPH = np.dtype(
     [
         ("start", np.float32, 3),  # where the glyph begins (a mark: where it is), world frame less the origin
-        ("end", np.float32, 3),  # where a stroke or an arrowhead ends
+        (
+            "end",
+            np.float32,
+            3,
+        ),  # where a stroke or an arrowhead ends; of a fill where it is between 0 and where it has faded
         ("corner", np.float32, 3),  # 0 at start or 1 at end; in which direction to widen along and across, -1 or 1
         ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; dash period: all pixels
         ("color", np.float32, 4),
@@ -77,10 +81,14 @@ def arrow(tail: FloatArray, tip: FloatArray, color: Color, width: float) -> Glyp
     return concatenate([shaft, head])
 
 
-def fills(corners: FloatArray, color: Color | FloatArray) -> GlyphArray:
-    """Return triangles (t, 3, 3) filled with a colour, or each with its own of (t, 1, 4)."""
+def fills(corners: FloatArray, color: Color | FloatArray, radius: float = 0.0) -> GlyphArray:
+    """Return triangles (t, 3, 3) filled with a colour, or each with its own of (t, 1, 4).
+
+    radius: the distance from the origin at which they have faded out, unless it is 0.
+    """
     glyphs = np.zeros((len(corners), 3), dtype=GLYPH)
-    glyphs["start"] = glyphs["end"] = corners
+    glyphs["start"] = corners
+    glyphs["end"] = corners / radius if radius > 0.0 else 0.0
     glyphs["form"][..., 0] = FILL
     glyphs["color"] = color
     return glyphs.reshape(-1)

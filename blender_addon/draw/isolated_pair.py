@@ -6,18 +6,15 @@ Nothing of the file or of the view is changed for that: when no pair is isolated
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import gpu
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.types import FloatArray
 from ..pair.inspection import Inspection
 from .glyphs import fan, fills
-from .overlay_geometry import Layer, Style
+from .overlay_geometry import Layer, Style, origin
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 
 FADED = 0.75
@@ -32,49 +29,16 @@ and not stripes of both. Some thirty steps of a depth buffer, as much as roundin
 TINT = 0.45
 """Fraction of the colour of A or B in the colour of its surface; the rest is grey."""
 GREY = 0.72
+NEAR = 1.5
+"""How far from the contact the surface of the far larger object is seen, relative to how far the other one reaches."""
+FAR_LARGER = 2.0
+"""How many times as far a far larger object reaches at least."""
 _WHOLE_VIEW = fan(np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]))
 """(2, 3, 3) triangles over all of clip space."""
 
 
-class WorldSurface(NamedTuple):
-    """A mesh in world space."""
-
-    points: FloatArray
-    """(n, 3) vertices."""
-    triangles: NDArray[np.int32]
-    """(t, 3) indices of vertices."""
-
-
-@dataclass(frozen=True, eq=False)
-class IsolatedPair:
-    """An inspected pair of objects or instances, with its surfaces as they were read."""
-
-    inspection: Inspection
-    dependencies: frozenset[int] = frozenset()
-    """`session_uid` of all that the surfaces depend on, besides their owners: what is instanced, its collections, parts
-    of compounds."""
-
-    @property
-    def owners(self) -> tuple[int, int]:
-        """`session_uid` of the objects, or of the instancers."""
-        a, b = self.inspection.keys
-        return a[0], b[0]
-
-    @cached_property
-    def surfaces(self) -> tuple[WorldSurface, WorldSurface]:
-        """The meshes of A and B."""
-        a, b = (WorldSurface(obj.points, obj.geometry.triangles) for obj in self.inspection.objects)
-        return a, b
-
-    @cached_property
-    def middle(self) -> FloatArray:
-        """(3,) the centre of both. The surfaces are drawn relative to it, so that float32 does far away."""
-        points = np.concatenate([surface.points for surface in self.surfaces])
-        return 0.5 * (points.min(axis=0) + points.max(axis=0))
-
-
 def draw_isolated(
-    pair: IsolatedPair,
+    inspection: Inspection,
     style: Style,
     background: tuple[float, float, float] | None,
     view: FloatArray,
@@ -88,7 +52,7 @@ def draw_isolated(
     (4, 4) world to view and view to clip space. size: width and height in pixels. moved: (4, 4) each, how A and B have
     moved since they were read.
     """
-    on_gpu = layers_on_gpu((pair, style.look, "surfaces"), lambda: surface_layers(pair, style))
+    on_gpu = layers_on_gpu((inspection, style.look, "surfaces"), lambda: surface_layers(inspection, style))
     with state_restored():
         gpu.state.depth_test_set("NONE")
         if background is None:
@@ -100,11 +64,12 @@ def draw_isolated(
         gpu.state.depth_mask_set(True)
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.active_framebuffer_get().clear(depth=1.0)
-        for (_, batch), step, behind in zip(on_gpu, moved or (np.eye(4), np.eye(4)), (BEHIND, 0.0), strict=True):
-            local = view @ step
-            local[:3, 3] += local[:3, :3] @ pair.middle
+        for layer, batch in on_gpu:
+            local = view.copy() if moved is None else view @ moved[layer.side]
+            local[:3, 3] += local[:3, :3] @ origin(inspection)
             matrix = projection @ local
-            matrix[2] += behind * matrix[3]
+            if layer.side == 0:
+                matrix[2] += BEHIND * matrix[3]
             Pen(matrix, size).draw(batch, 1.0)
 
 
@@ -117,13 +82,18 @@ def background_of(context: Any) -> tuple[float, float, float]:
     return (float(red), float(green), float(blue))
 
 
-def surface_layers(pair: IsolatedPair, style: Style) -> list[Layer]:
-    """Return the surfaces of A and B as two layers of shaded triangles, relative to `pair.middle`."""
+def surface_layers(inspection: Inspection, style: Style) -> list[Layer]:
+    """Return the surfaces of A and B as two layers of shaded triangles, relative to `origin(inspection)`.
+
+    One that is far larger than the other, as a floor or a wall, fades around the contact, and is drawn over the other.
+    """
+    points = [obj.points - origin(inspection) for obj in inspection.objects]
+    reaches = [float(np.linalg.norm(each, axis=1).max()) for each in points]
+    radii = [NEAR * reaches[1 - k] if reaches[k] > FAR_LARGER * NEAR * reaches[1 - k] else 0.0 for k in (0, 1)]
     layers = []
-    colors = (style.look.color_a, style.look.color_b)
-    for name, surface, color in zip(("A", "B"), pair.surfaces, colors, strict=True):
-        triangles = surface.triangles if len(surface.triangles) else np.zeros((1, 3), dtype=np.int32)
-        corners = (surface.points - pair.middle)[triangles]
+    for k, (name, color) in enumerate((("A", style.look.color_a), ("B", style.look.color_b))):
+        triangles = inspection.objects[k].geometry.triangles
+        corners = points[k][triangles if len(triangles) else np.zeros((1, 3), dtype=np.int32)]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         lengths = np.linalg.norm(normals, axis=1)
         normals /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
@@ -131,5 +101,6 @@ def surface_layers(pair: IsolatedPair, style: Style) -> list[Layer]:
         shade = DARKEST + (1.0 - DARKEST) * np.abs(normals @ LIGHT)
         paint = (1.0 - TINT) * GREY + TINT * np.array(color[:3])
         rgba = np.concatenate([shade[:, None] * paint, np.ones((len(shade), 1))], axis=1)
-        layers.append(Layer(name, fills(corners, rgba[:, None, :]), 1.0, 0.0))
-    return layers
+        glyphs = fills(corners, rgba[:, None, :], radii[k])
+        layers.append(Layer(name, glyphs, 1.0, 0.0, side=k))
+    return sorted(layers, key=lambda layer: radii[layer.side])

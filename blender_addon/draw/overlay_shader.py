@@ -26,6 +26,7 @@ void main()
 {
     shape = form.x;
     glyph_color = color;
+    faded = (form.x < 0.5) ? end : vec3(0.0);
     vec3 toward_eye = eye.xyz - eye.w * start;
     if (dot(side_a, toward_eye) * dot(side_b, toward_eye) > 0.0) { /* not part of the outline: outside of the view */
         local = vec2(0.0);
@@ -128,6 +129,7 @@ void main()
         paint = vec4(halo_color.rgb, halo_color.a * glyph_color.a);
     }
     paint.a *= opacity * clamp(0.5 + halo - distance_to_edge(), 0.0, 1.0);
+    paint.a *= 1.0 - smoothstep(0.5, 1.0, length(faded));
     if (paint.a <= 0.0) {
         discard;
     }
@@ -158,6 +160,7 @@ def _compiled() -> gpu.types.GPUShader:
         interface = gpu.types.GPUStageInterfaceInfo("contact_lens_glyph")
         # In pixels, so they must not be divided by depth on the delta.
         interface.no_perspective("VEC2", "local")
+        interface.smooth("VEC3", "faded")
         interface.flat("VEC4", "measures")
         interface.flat("VEC4", "glyph_color")
         interface.flat("FLOAT", "shape")

@@ -28,7 +28,7 @@ from ..geometry.shape_outline import stand_in
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.volumes import VolumesView
-from .isolated_pair import IsolatedPair, draw_isolated
+from .isolated_pair import draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Showing, origin
 
@@ -324,19 +324,18 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
             area.type = kind
 
 
-def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int, height: int) -> None:
+def render_isolated(context: Any, inspection: Inspection, filepath: str, width: int, height: int) -> None:
     """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded, on a transparent background.
 
     It suits pages of any color, as the pair is opaque.
 
     Raises GpuUnavailable without an OpenGL driver.
     """
-    inspection = shown.inspection
     view, projection = camera(inspection, width / height)
     size, style = (width, height), replace(style_of(context), scale=LABELS)
 
     def draw_over() -> None:
-        draw_isolated(shown, style, None, view, projection, size)
+        draw_isolated(inspection, style, None, view, projection, size)
         draw(inspection, style, view, projection, size)
 
     _render(context, filepath, size, view, projection, draw_over, for_page=True)

@@ -27,7 +27,7 @@ from ..clashes.finding import on_display
 from ..data import messages, properties
 from ..geometry.snapshot import HiddenError, ReadError
 from ..pair import session
-from ..pair.inspection import Inspection, Stage, Work, clear_caches, is_outdated
+from ..pair.inspection import Inspection, Stage, Work, clear_caches, is_outdated, is_reshaped
 from . import background, handlers
 from .background import Flow, Steps
 from .pair_changes import changed
@@ -419,6 +419,7 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
     """Inspect the scene's pair, at once or soon, if it was moved or edited. Return whether it was."""
     moved, edited = changed(scene, depsgraph)
+    known = None if session.marked(scene) else session.stored(scene)
     if edited:
         if not background.has_windows() and _is_valid(scene, depsgraph):
             return True  # tagged, but the same: without a window no timer looks at it
@@ -427,6 +428,10 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
     if not moved and not edited:
         return False
     if not _answered_at_once(scene, depsgraph):
+        if edited and known is not None and not is_reshaped(depsgraph, known):
+            # With any selection Blender tags every active rigid body: the result stands.
+            session.mark_stale(scene, "")
+            edited = ""
         # That a matrix differs is seen without a note.
         request(scene, reason=messages.about(edited, messages.EDITED) if edited else "")
     return True

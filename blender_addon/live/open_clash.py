@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a click on a clash does: select the pair, put it into the pickers, isolate it, move the views to it.
+"""What a click on a clash does: select the pair, put it into the pickers, inspect it, move the views to it.
 
 What was stored of the clash is there at once. How the pair is now is computed beside Blender where that takes long.
 """
@@ -12,17 +12,15 @@ import bpy
 import numpy as np
 
 from ...core.types import FloatArray
-from ..clashes import changes, check_settings, clash_renewal
+from ..clashes import check_settings, clash_renewal
 from ..clashes.finding import ContactLensFinding
 from ..data import messages, properties
 from ..data.objects import contains, object_in_scene
-from ..draw.isolated_pair import IsolatedPair
 from ..geometry.snapshot import ReadError
 from ..pair import session
-from ..pair.inspection import Inspection, Keys, is_outdated
+from ..pair.inspection import Inspection, Keys, is_outdated, is_reshaped
 from ..pair.session import prepare_inspection
-from ..read.scene_reader import states_of
-from . import background, follow_pair, handlers, isolation, viewport
+from . import background, follow_pair, handlers, viewport
 from .background import Flow, Steps
 
 UNKNOWN_SIZE = 1.0
@@ -65,7 +63,6 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
     """Select the pair and move the views to it, then inspect it as it is now; None: leave the clash that is open."""
     global _pending
     drop()
-    isolation.isolate(context, None)
     if clash is None:
         return
     layer = context.view_layer
@@ -83,7 +80,7 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
 
 
 def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
-    """Inspect the pair, make that the scene's result and isolate the pair, unless the user has left it meanwhile."""
+    """Inspect the pair and make that the scene's result, unless the user has left it meanwhile."""
     global _pending
     scene, row = context.scene, clash.row()
     uid = scene.session_uid
@@ -91,7 +88,6 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
     frame(context, center, length, ())
     try:
         keys = _pick(context, clash)
-        dependencies = _dependencies(clash)
         before, depsgraph = session.stored(scene), context.evaluated_depsgraph_get()
         work = prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
         points = [obj.points for obj in work.objects]
@@ -103,20 +99,16 @@ def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
             is_late, _pending = _pending is not None, None
         if is_late and not _is_open(context, uid, keys):
             return {"CANCELLED"}
-        depsgraph = context.evaluated_depsgraph_get()
-        states = {obj.key: obj.state for obj in inspection.objects}
-        now = states_of(depsgraph, keys) if is_late else states
-        is_as_read = all(key in now and now[key].made == state.made for key, state in states.items())
         if session.stored(scene) is before:  # else an operator was faster
             session.store(scene, inspection)
+            depsgraph = context.evaluated_depsgraph_get()
             if is_late and is_outdated(depsgraph, inspection):
-                follow_pair.request(scene, reason=messages.CHANGED_MEANWHILE)
+                follow_pair.request(scene, messages.CHANGED_MEANWHILE if is_reshaped(depsgraph, inspection) else "")
     except ReadError as error:
         session.drop_result(scene)
         session.set_error(scene, str(error))
         handlers.redraw()
         return {"CANCELLED"}
-    isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
     contact = inspection.contact
     if (active := check_settings.active_clash(scene)) is not None:
         clash_renewal.set_verified(active, inspection)
@@ -139,13 +131,6 @@ def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
         settings.clearance = max(settings.clearance, check_settings.of_scene(scene).clearance, clash.margins or 0.0)
     follow_pair.leave(scene)
     return keys
-
-
-def _dependencies(clash: ContactLensFinding) -> frozenset[int]:
-    """Return the `session_uid` of what the pair depends on beside its own objects."""
-    owners = objects_of(clash)
-    watched = map(changes.watched, owners, (clash.source_a, clash.source_b))
-    return frozenset(set().union(*watched) - {owner.session_uid for owner in owners})
 
 
 def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:

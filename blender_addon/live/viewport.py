@@ -62,11 +62,9 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if not context.space_data.overlay.show_overlays:
         return
     scene, is_world = context.scene, DrawingStage.WORLD in part
-    isolated = isolation.current(context)
-    is_ghosted = is_world and isolated is not None and scene.contact_lens_check.ghost
     volumes = follow_volumes.current(scene) if is_world else None
     inspection = session.current(context) if scene.contact_lens.show_overlay else None
-    if not is_ghosted and volumes is None and inspection is None:
+    if volumes is None and inspection is None:
         return
     # In quad view every quarter comes here with its own region and region data.
     view, projection = (
@@ -74,9 +72,9 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
     )
     size, style = (context.region.width, context.region.height), overlay.style_of(context)
-    if isolated is not None and is_ghosted:
-        steps = isolation.steps(context, isolated)
-        draw_isolated(isolated, style, background_of(context), view, projection, size, steps)
+    if is_world and inspection is not None and _has_ghost(context):
+        steps = isolation.steps(pair(scene), inspection)
+        draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
     if inspection is not None:
@@ -95,12 +93,19 @@ def _draw_progress() -> None:
         overlay.draw_progress(flow.status, flow.progress, number, overlay.style_of(context), free, size)
 
 
+def _has_ghost(context: Any) -> bool:
+    """Return whether all but the pair is faded: not where the user wants to see through what is in front."""
+    shading = context.space_data.shading
+    is_see_through = shading.type == "WIREFRAME" or (shading.type == "SOLID" and shading.show_xray)
+    return context.scene.contact_lens_check.ghost and not is_see_through and isolation.is_isolated(context)
+
+
 def _showing(context: Any, inspection: Inspection) -> Showing:
     """Return how far a result is of the scene as it is now."""
     status = follow_pair.status(context)
     if not (status.is_outdated or status.is_pending):
         return NOW
-    return Showing(status.is_outdated, status.is_pending, isolation.steps_of(pair(context.scene), inspection))
+    return Showing(status.is_outdated, status.is_pending, isolation.steps(pair(context.scene), inspection))
 
 
 def register() -> None:

@@ -290,6 +290,15 @@ def is_outdated(depsgraph: bpy.types.Depsgraph, inspection: Inspection | Work) -
     return not is_of(inspection, read_pair(depsgraph, (a.key, b.key), DigestsOnly()), inspection.settings)
 
 
+def is_reshaped(depsgraph: bpy.types.Depsgraph, inspection: Inspection) -> bool:
+    """Return whether A or B is made of something else than when it was read, wherever it is, or cannot be read."""
+    try:
+        now = read_pair(depsgraph, inspection.keys, DigestsOnly())
+    except ReadError:
+        return True
+    return any(a.state.made != b.state.made for a, b in zip(inspection.objects, now, strict=True))
+
+
 def is_of(inspection: Inspection | Work, objects: tuple[SceneObject, SceneObject], settings: Settings) -> bool:
     """Return whether an inspection is of objects as they were read, with these settings."""
     return inspection.settings == settings and all(

@@ -19,7 +19,6 @@ from ..data.lazy_rows import LazyRows, Row, columns
 from ..data.objects import frame_of
 from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
-from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..page.html_table import severity
 from ..pair.inspection import Work
@@ -132,7 +131,7 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
         inspection = Work(pair, settings, units)()
         if (findings[k]["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
             inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
-        render_isolated(context, IsolatedPair(inspection), str(path), *SIZE)
+        render_isolated(context, inspection, str(path), *SIZE)
     except GpuUnavailable:
         raise
     except (ValueError, RuntimeError) as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..clashes import check_settings
 from ..data import collision_kinds, messages, properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.units import along
@@ -266,6 +267,7 @@ def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None
     sides = (split.column(align=True), split.column(align=True))
     for i, name in enumerate(TOGGLES):
         sides[i % 2].prop(settings, name)
+    sides[len(TOGGLES) % 2].prop(check_settings.of_scene(context.scene), "ghost", text="Ghost")
 
 
 class CONTACT_LENS_PT_display(Tab, Closed, bpy.types.Panel):

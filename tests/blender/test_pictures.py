@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
@@ -26,8 +27,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     """The file, the frame and the names of each picture that is drawn; there need not be a GPU."""
     found: Drawn = []
 
-    def draw(context: bpy.types.Context, shown: object, path: str, *size: int) -> None:
-        inspection = shown.inspection  # type: ignore[attr-defined]
+    def draw(context: bpy.types.Context, inspection: Any, path: str, *size: int) -> None:
         names = f"{inspection.name_a} {inspection.name_b}"
         found.append((Path(bpy.data.filepath).name, context.scene.frame_current, names))
         Path(path).write_bytes(names.encode())

@@ -24,6 +24,7 @@ from .scenes import (
     add_object,
     adopt,
     animate,
+    block,
     collection_of,
     cube,
     edit,
@@ -1167,12 +1168,12 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     assert (found.name_a, found.name_b) == ("Part [0] of One", "Part [0] of Two")
     data = pair_report()
     assert data["objects"]["b"]["name"] == "Part [0] of Two"
-    shown = isolation.current(bpy.context)
-    assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]
+    assert isolation.is_isolated(bpy.context)
     two.location.x += 0.25
     update()
     assert session.stale_reason(bpy.context) == "'Two' has moved"
-    assert isolation.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([0.25, 0.0, 0.0])
+    assert isolation.is_isolated(bpy.context)
+    assert isolation.steps((_one, two), found)[1][:3, 3] == pytest.approx([0.25, 0.0, 0.0])
     assert refresh().contact.depth == pytest.approx(0.25)
     assert session.stale_reason(bpy.context) == ""
     edit(bpy.data.objects["Part"])
@@ -1189,13 +1190,13 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
     """It changes nothing in the file or the view, so nothing has to be put back."""
     _a, _b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    current = lens.live.isolation.current
+    is_isolated = lens.live.isolation.is_isolated
 
     def look_at_first() -> None:
         check(show_touching=True)
         settings().active = -1
         bpy.ops.contact_lens.go_to_finding()
-        assert current(bpy.context) is not None
+        assert is_isolated(bpy.context)
 
     def state() -> list[Any]:
         spaces = [s for w in bpy.data.screens for area in w.areas for s in area.spaces if s.type == "VIEW_3D"]
@@ -1212,16 +1213,42 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
     for change in (
         bpy.ops.ed.undo,
         lambda: bpy.data.objects["A"].select_set(False),
-        bpy.ops.contact_lens.clear_findings,
         lambda: edit(bpy.data.objects["B"]),
         lambda: bpy.data.objects.remove(bpy.data.objects["A"]),
         lambda: reopen(tmp_path / "scene.blend"),
     ):
         look_at_first()
         change()
-        assert current(bpy.context) is None
+        assert not is_isolated(bpy.context)
     assert state()[0] == before[0]
     assert len(settings().findings) > 0
+
+
+def test_a_pair_is_isolated_whoever_inspects_it_until_something_else_is_selected() -> None:
+    """Active rigid bodies too: any selection makes Blender tag them all."""
+    a, b, c, *_ = [rigid_body(obj, "MESH") for obj in row_of_cubes()]
+    is_isolated = lens.live.isolation.is_isolated
+    check()
+    activate("A", "B")
+    update()
+    assert is_isolated(bpy.context)
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    update()
+    assert is_isolated(bpy.context), "where they are now"
+    assert lens.live.isolation.steps((a, b), inspection())[1] == pytest.approx(np.eye(4))
+    bpy.ops.contact_lens.clear_findings()
+    inspect(b, c)
+    update()
+    assert is_isolated(bpy.context), "without a list"
+    for others in ((), (a, c)):
+        select(b, *others)
+        update()
+        assert not is_isolated(bpy.context)
+    select(c, b)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert not is_isolated(bpy.context), "what is modelled is not covered"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert is_isolated(bpy.context)
 
 
 def gpu_picture() -> ModuleType:
@@ -1251,11 +1278,10 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
     bpy.ops.contact_lens.go_to_finding()
-    shown = lens.live.isolation.current(bpy.context)
     path = str(tmp_path / "pair.png")
     preferences = bpy.context.preferences
     before = preferences.system.viewport_aa, preferences.is_dirty
-    picture.render_isolated(bpy.context, shown, path, 320, 200)
+    picture.render_isolated(bpy.context, inspection(), path, 320, 200)
     assert (preferences.system.viewport_aa, preferences.is_dirty) == before
     pixels = np.array(bpy.data.images.load(path).pixels).reshape(200, 320, 4)[:, :, :3]
     assert min(painted(pixels, 0.9995)) > 1500, "the surfaces are seen past the wall"
@@ -1276,13 +1302,31 @@ def test_faces_that_coincide_are_drawn_without_stripes() -> None:
         offscreen = picture.gpu.types.GPUOffScreen(480, 300)
         try:
             with offscreen.bind():
-                shown = exhibit.IsolatedPair(found)
-                exhibit.draw_isolated(shown, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
+                exhibit.draw_isolated(found, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
                 pixels = picture.read_pixels(480, 300) / 255.0
         finally:
             offscreen.free()
         of_a, of_b = painted(pixels, 0.999)
         assert (of_a, of_b > 5000) == (0, True)
+
+
+@pytest.mark.parametrize("kind", ["CONVEX_HULL", "COMPOUND", "MESH"])
+def test_of_a_floor_only_what_is_near_the_contact_is_painted(kind: str) -> None:
+    picture, exhibit = gpu_picture(), lens.draw.isolated_pair
+    found = inspect(block("Floor", (40.0, 40.0, 1.0), (0.0, 0.0, -0.4), kind), cube("Crate", (9.0, 9.0, 1.0)))
+    style = lens.draw.overlay.style_of(bpy.context)
+    offscreen = picture.gpu.types.GPUOffScreen(200, 200)
+    from_above = np.diag([0.05, 0.05, -0.01, 1.0])  # the floor fills the picture
+    try:
+        with offscreen.bind():
+            exhibit.draw_isolated(found, style, (0.0, 0.0, 0.0), np.eye(4), from_above, (200, 200))
+            pixels = picture.read_pixels(200, 200) / 255.0
+    finally:
+        offscreen.free()
+    of_floor, of_crate = painted(pixels, 0.9995)
+    assert of_crate == pytest.approx(100, abs=20), "2 of 40 units each way"
+    assert 100 < of_floor < 1500
+    assert pixels[100:].max() < 0.3, "far from the contact nothing is"
 
 
 class Slow:
@@ -1341,7 +1385,8 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     check()
     first = slow.go("A", "B")
     assert selected() == {"A", "B"} == {obj.name for obj in lens.data.properties.pair(bpy.context.scene)}
-    assert inspection() is isolation.current(bpy.context) is None
+    assert inspection() is None
+    assert not isolation.is_isolated(bpy.context)
     assert not slow.flow.run(0.0)
     assert slow.show.progress_of(bpy.context.scene) is not None, "it is not done yet"
     second = slow.go("B", "C")
@@ -1351,7 +1396,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     shown = inspection()
     assert selected() == {"B", "C"} == {shown.name_a, shown.name_b}
     assert not session.is_stale(bpy.context)
-    assert isolation.current(bpy.context) is not None
+    assert isolation.is_isolated(bpy.context)
     for leave in (lambda: setattr(settings(), "active", -1), bpy.ops.contact_lens.clear_findings):
         job = slow.go("A", "B")
         leave()
@@ -1368,12 +1413,13 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
     b.location.x -= 0.25
     slow.end()
     assert session.is_stale(bpy.context)
-    assert not np.allclose(isolation.steps(bpy.context, isolation.current(bpy.context)), np.eye(4))
+    assert isolation.is_isolated(bpy.context)
+    assert not np.allclose(isolation.steps((a, b), inspection()), np.eye(4))
     slow.go("A", "B")
     edit(b)
     slow.end()
     assert session.stale_reason(bpy.context) == "objects changed during the inspection"
-    assert isolation.current(bpy.context) is None, "its surface is another one now"
+    assert not isolation.is_isolated(bpy.context), "its surface is another one now"
     slow.go("B", "C")
     before = session.stored(bpy.context.scene)
     bpy.context.scene.contact_lens.object_b = d

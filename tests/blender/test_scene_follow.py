@@ -410,9 +410,9 @@ def test_the_exhibit_of_instances_ends_with_what_they_are_made_of() -> None:
         check()
         settings().active = -1
         bpy.ops.contact_lens.go_to_finding()
-        assert exhibit.current(bpy.context) is not None
+        assert exhibit.is_isolated(bpy.context)
         change()
-        assert exhibit.current(bpy.context) is None
+        assert not exhibit.is_isolated(bpy.context)
 
 
 def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
@@ -424,9 +424,9 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
     check()
     go_to("AB")
     exhibit = lens.live.isolation
-    assert exhibit.current(bpy.context) is not None
+    assert exhibit.is_isolated(bpy.context)
     bpy.context.scene.frame_set(10)
-    assert exhibit.current(bpy.context) is None
+    assert not exhibit.is_isolated(bpy.context)
 
 
 # --- what is written ------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def steps(window: Any) -> Iterator[float]:
 
     def is_isolated() -> bool:
         with window.context():
-            return isolation.current(bpy.context) is not None
+            return bool(isolation.is_isolated(bpy.context))
 
     with window.context():
         for k, x in enumerate((0.0, 1.5, 8.0, 9.75, 20.0)):
