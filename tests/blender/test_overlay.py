@@ -468,6 +468,7 @@ def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypa
 
     of_draw = signature(draw.overlay.draw)
     monkeypatch.setattr(lens.live.viewport.overlay, "draw", record)
+    bpy.context.scene.contact_lens_check.ghost = False
     with bpy.context.temp_override(**view_3d()):
         for part in stage.WORLD, stage.LABELS:
             lens.live.viewport._draw_current(bpy.context, part)

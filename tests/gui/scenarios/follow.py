@@ -35,6 +35,7 @@ def steps(window: Any) -> Iterator[float]:
         window.select(shelf, b)
     window.look_at((1.0, 0.0, 0.0), 12.0, (65.0, 0.0, 25.0))
     scene = bpy.context.scene
+    scene.contact_lens_check.ghost = False  # its veil is seen behind the sidebar
 
     drawn: list[dict[str, Any]] = []
     draw = overlay.draw
