@@ -11,7 +11,7 @@ from .data import preferences, properties
 from .live import background, follow_clashes, follow_pair, follow_volumes, steady_warnings, viewport
 from .report.pair import report
 from .report.pair_lines import report_lines
-from .ui import menu, move_operators, operators, panels, scene_operators, scene_panel, status_icons
+from .ui import menu, move_all_operator, move_operators, operators, panels, scene_operators, scene_panel, status_icons
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -23,6 +23,7 @@ _CLASSES = (
     *operators.CLASSES,
     *scene_operators.CLASSES,
     *move_operators.CLASSES,
+    *move_all_operator.CLASSES,
     *menu.CLASSES,
     *panels.CLASSES,
     *scene_panel.CLASSES,

@@ -22,13 +22,10 @@ from ..read.scene import Sides, read_input, sides_of
 from ..read.scene_objects import CheckInput
 from . import changes, check_settings
 
-MOST = 300
-"""Objects near what has moved that are read at most: more would hold up Blender."""
 
-
-def read_neighbours(context: bpy.types.Context, moved: Set[int]) -> CheckInput | None:
+def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | None = None) -> CheckInput | None:
     """Read objects that have moved, by their `session_uid`, what may collide with them, and what they are in clashes
-    with; None where the check has nothing of that, or too much is near."""
+    with; None where the check has nothing of that, or more than `most` objects are near."""
     scene = context.scene
     rules = replace(check_settings.of_scene(scene).as_rules(context), ignore_approved=False)
     try:
@@ -39,7 +36,7 @@ def read_neighbours(context: bpy.types.Context, moved: Set[int]) -> CheckInput |
     moved = moved & in_check
     near = moved | _near(context.evaluated_depsgraph_get(), moved, rules.clearance, rules.contact_tolerance)
     near |= changes.partners(scene, moved)
-    if not moved or len(near & in_check) > MOST:
+    if not moved or (most is not None and len(near & in_check) > most):
         return None
     return read_input(context, rules, check_settings.reviewed(scene), sides=_of_moved(sides, moved, near))
 

@@ -8,7 +8,7 @@ Both by the rules of the scene's check, which are not those of a single inspecti
 from __future__ import annotations
 
 import time
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import replace
 
 import bpy
@@ -40,6 +40,8 @@ PAUSE_FACTOR = 4.0
 COMPARE_INTERVAL_S = 0.05
 RENEW_AFTER_S = 0.2
 """Seconds after the last inspection of a pair until its clash is renewed."""
+MOST_NEAR = 300
+"""Objects near what has moved that are read without being asked for at most: more would hold up Blender."""
 REFINED = 50
 """Of so many clashes, the deepest, depths that are upper bounds are refined without being asked for."""
 
@@ -67,9 +69,8 @@ def _compare() -> float | None:
     quiet = float("inf") if handlers.is_rendering() else COMPARE_AFTER_S
     for context in handlers.window_contexts():
         is_left |= changes.compare_some(context, SLICE_S, quiet)
-        _moved.setdefault(context.scene.session_uid, time.monotonic())
+        _look_again([context.scene])
     handlers.redraw()
-    handlers.wake(_renew, COMPARE_INTERVAL_S)
     return max(COMPARE_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
 
 
@@ -83,9 +84,14 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     concerned = [each for each in bpy.data.scenes if changes.note(each, depsgraph)]
     if concerned:
         handlers.redraw()
-        if background.has_windows():
-            _moved.update({each.session_uid: time.monotonic() for each in concerned})
-            handlers.wake(_renew, COMPARE_INTERVAL_S)
+        _look_again(concerned)
+
+
+def _look_again(scenes: Iterable[bpy.types.Scene]) -> None:
+    """Look for what has moved, in a moment, where there is a window."""
+    if background.has_windows():
+        _moved.update({each.session_uid: time.monotonic() for each in scenes})
+        handlers.wake(_renew, COMPARE_INTERVAL_S)
 
 
 @persistent
@@ -162,16 +168,17 @@ def _set_verified(scene: bpy.types.Scene) -> None:
         clash_renewal.set_verified(check_settings.of_scene(scene).findings[k], inspection)
 
 
-def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset()) -> Steps:
+def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: int | None = MOST_NEAR) -> Steps:
     """Check what has moved against all that is near, and write the result into the list: new clashes, too.
 
-    moved: objects, by their `session_uid`, beside those that the list knows to have moved.
+    moved: objects, by their `session_uid`, beside those that the list knows to have moved. most: objects that are near,
+    or it is left undone.
     """
     scene = context.scene
     if not check_settings.of_scene(scene).summary:
         return {"CANCELLED"}
     moved = moved | {key[0] for key in changes.changed_keys(scene)}
-    given = read_neighbours(context, moved) if moved else None
+    given = read_neighbours(context, moved, most) if moved else None
     if given is None:
         return {"CANCELLED"}
     frame = frame_of(scene)
@@ -274,6 +281,7 @@ def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
 def _undone(*_: object) -> None:
     changes.clear()
     clash_list.drop()
+    _look_again(bpy.data.scenes)  # what was checked again after a step is as it was before that
 
 
 @persistent

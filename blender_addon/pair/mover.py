@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import bpy
 
 FAR_LARGER = 2.0
@@ -26,26 +28,44 @@ def fixed_reason(obj: bpy.types.Object) -> str:
     return unmovable_reason(obj) or ("is a Passive rigid body" if is_passive else "")
 
 
-def choose(a: bpy.types.Object, b: bpy.types.Object) -> str:
-    """Return which of two objects moves, "A" or "B", by the first that tells them apart; empty where both are fixed.
+class Ties(NamedTuple):
+    """What ties an object to its place, the strongest first."""
+
+    is_fixed: bool
+    locks: int
+    """Channels of the location that are locked."""
+    is_not_active: bool
+    """Whether it is no Active rigid body."""
+    size: float
+    """The diagonal of its dimensions."""
+
+
+def ties_of(obj: bpy.types.Object) -> Ties:
+    """Return what ties an object to its place."""
+    is_active = obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE"
+    locks: Any = obj.lock_location
+    return Ties(bool(fixed_reason(obj)), sum(locks), not is_active, obj.dimensions.length)
+
+
+def stays(one: Ties, other: Ties) -> bool:
+    """Return whether an object stays where it meets another one, by the first that tells them apart.
 
     What is fixed stays, then what has more locked channels of its location, then what is not an Active rigid body, then
-    what is more than twice as large; else B moves.
+    what is more than twice as large.
     """
-    if fixed_reason(a) and fixed_reason(b):
+    if one[:-1] != other[:-1]:
+        return one[:-1] > other[:-1]
+    return one.size > FAR_LARGER * other.size
+
+
+def choose(a: bpy.types.Object, b: bpy.types.Object) -> str:
+    """Return which of two objects moves, "A" or "B": that which does not stay, else B; empty where both are fixed."""
+    of_a, of_b = ties_of(a), ties_of(b)
+    if of_a.is_fixed and of_b.is_fixed:
         return ""
-    of_a, of_b = _ties(a), _ties(b)
-    if of_a != of_b:
-        return "A" if of_a < of_b else "B"
-    return "A" if b.dimensions.length > FAR_LARGER * a.dimensions.length else "B"
+    return "A" if stays(of_b, of_a) else "B"
 
 
 def both_fixed_reason(a: bpy.types.Object, b: bpy.types.Object) -> str:
     """Return why neither of two fixed objects moves by itself, as a sentence."""
     return f"'{a.name}' {fixed_reason(a)}, '{b.name}' {fixed_reason(b)}: pick the one to move in the menu"
-
-
-def _ties(obj: bpy.types.Object) -> tuple[bool, int, bool]:
-    """Return what ties an object to its place, the strongest first."""
-    is_active = obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE"
-    return bool(fixed_reason(obj)), sum(obj.lock_location), not is_active  # type: ignore[call-overload]

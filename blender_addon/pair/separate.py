@@ -10,7 +10,7 @@ else the user is warned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -93,37 +93,71 @@ def separate(
         "A": [(a, -translation)],
         "HALF": [(a, -0.5 * translation), (b, 0.5 * translation)],
     }[moves]
-    changes = [_change_of_location(obj, step) for obj, step in plan]
-    old = [obj.location.copy() for obj, _ in plan]
     gap = _translation(b) - _translation(a)
-    places = [_translation(obj) for obj, _ in plan]
-    for (obj, _), change in zip(plan, changes, strict=True):
-        obj.location = Vector((np.array(obj.location, dtype=np.float64) + change).tolist())
-    context.view_layer.update()
     slack = 1e-3 * float(np.linalg.norm(translation)) + RESOLUTION_STEPS * before.resolution
-    problem = ""
-    for (obj, step), place in zip(plan, places, strict=True):
-        if np.abs(_translation(obj) - place - step).max() > slack:
-            problem = f"'{obj.name}' cannot be moved: constraints, drivers or its parent fix its location"
+    old = [obj.location.copy() for obj, _ in plan]
+    refused = translate(context, plan, slack)
+    problem = next(iter(refused.values()), "")
     if not problem and np.abs(_translation(b) - _translation(a) - gap - translation).max() > slack:
         problem = f"'{a.name}' and '{b.name}' move together: one is attached to the other"
+        _put_back(context, [obj for obj, _ in plan], old)
     if problem:
-        for (obj, _), location in zip(plan, old, strict=True):
-            obj.location = location
-        context.view_layer.update()
         raise SeparateError(problem)
     words, warnings = [], []
-    for (obj, step), change in zip(plan, changes, strict=True):
-        keyed = _auto_key(context, obj)
-        moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
-        if moved & _animated(obj) - keyed:
+    for obj, step in plan:
+        is_keyed, is_animated = key_move(context, obj, step)
+        if is_animated:
             warnings.append(
                 f"The location of '{obj.name}' is animated: insert a keyframe, or the next frame change undoes the move"
             )
         # Rounded up: who moves as far as is said gets there, too.
         length = before.units.length(max(0.0, float(np.linalg.norm(step)) - before.resolution), rounding="up")
-        words.append(f"'{obj.name}' by {length}{' (keyframe inserted)' if keyed else ''}")
+        words.append(f"'{obj.name}' by {length}{' (keyframe inserted)' if is_keyed else ''}")
     return " and ".join(words), warnings
+
+
+def translate(
+    context: bpy.types.Context, plan: Sequence[tuple[bpy.types.Object, FloatArray]], slack: float
+) -> dict[bpy.types.Object, str]:
+    """Change the locations of objects so that they are translated in world space.
+
+    slack: by how much a place may differ from what was asked for. Return the objects that cannot be moved, each with a
+    sentence that says why; with any of them nothing has moved.
+    """
+    refused: dict[bpy.types.Object, str] = {}
+    places = [_translation(obj) for obj, _ in plan]
+    old = [obj.location.copy() for obj, _ in plan]
+    changes = []
+    for obj, step in plan:
+        try:
+            changes.append(_change_of_location(obj, step))
+        except SeparateError as error:
+            refused[obj] = str(error)
+    if refused:
+        return refused
+    for (obj, _), change in zip(plan, changes, strict=True):
+        obj.location = Vector((np.array(obj.location, dtype=np.float64) + change).tolist())
+    context.view_layer.update()
+    for (obj, step), place in zip(plan, places, strict=True):
+        if np.abs(_translation(obj) - place - step).max() > slack:
+            refused[obj] = f"'{obj.name}' cannot be moved: constraints, drivers or its parent fix its location"
+    if refused:
+        _put_back(context, [obj for obj, _ in plan], old)
+    return refused
+
+
+def _put_back(context: bpy.types.Context, objects: Sequence[bpy.types.Object], locations: Sequence[Vector]) -> None:
+    for obj, location in zip(objects, locations, strict=True):
+        obj.location = location
+    context.view_layer.update()
+
+
+def key_move(context: bpy.types.Context, obj: bpy.types.Object, translation: FloatArray) -> tuple[bool, bool]:
+    """Key an object that was translated, as Blender's own Move would. Return whether a keyframe was inserted, and
+    whether animation will move the object back."""
+    keyed = _auto_key(context, obj)
+    moved = {channel for channel, changes in enumerate(_changes(_change_of_location(obj, translation))) if changes}
+    return bool(keyed), bool(moved & _animated(obj) - keyed)
 
 
 def _translation(obj: bpy.types.Object) -> FloatArray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import bpy
 
+from ..clashes.move_all import LISTED, SELECTED
 from ..live import handlers
 from . import move_operators, operators, scene_operators
+from .move_all_operator import CONTACT_LENS_OT_move_all_out
 
 
 class CONTACT_LENS_MT_contact(bpy.types.Menu):
@@ -18,6 +20,9 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
         for group in (operators.IN_MENU[1:], move_operators.IN_MENU, scene_operators.IN_MENU):
             for operator in group:
                 self.layout.operator(operator.bl_idname)
+            if group is move_operators.IN_MENU:
+                for scope, text in ((LISTED, "Move All Out"), (SELECTED, "Move Selected Out")):
+                    self.layout.operator(CONTACT_LENS_OT_move_all_out.bl_idname, text=text).scope = scope
             self.layout.separator()
 
 

@@ -243,11 +243,11 @@ class CONTACT_LENS_OT_separate_finding(MoveOutOperator, bpy.types.Operator):
         clash = check_settings.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
-        result = yield from separate_steps(
-            self, context, outlook="Check the scene again to find other clashes of the moved objects"
-        )
+        result = yield from separate_steps(self, context)
+        moved = {"A": keys[:1], "B": keys[1:]}.get(self.moves, keys)
         with suppress(Cancelled):  # the move is done
             yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
+            yield from follow_clashes.neighbours(context, {key[0] for key in moved})
         return result
 
 

@@ -172,7 +172,7 @@ def no_clash(context: bpy.types.Context) -> str:
     return reason if reason or clash is None else open_clash.missing(context.scene, clash)
 
 
-_NO_CHECK = "There is no result: run Check Scene first"
+NO_CHECK = "There is no result: run Check Scene first"
 
 
 class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
@@ -190,7 +190,7 @@ class CONTACT_LENS_OT_go_to_finding(Undoable, Polled, bpy.types.Operator):
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         check = _check(context)
-        return "" if check.findings else messages.NO_CLASHES if check.summary else _NO_CHECK
+        return "" if check.findings else messages.NO_CLASHES if check.summary else NO_CHECK
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -383,7 +383,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return "" if _check(context).summary else _NO_CHECK
+        return "" if _check(context).summary else NO_CHECK
 
     def default_path(self, context: bpy.types.Context) -> str:
         return _path_beside_file(context, "contacts.html")

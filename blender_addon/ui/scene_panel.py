@@ -15,6 +15,7 @@ import bpy
 
 from ..clashes import changes, check_settings, clash_list
 from ..clashes.finding import RELATIONS, ContactLensFinding
+from ..clashes.move_all import LISTED
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
@@ -357,6 +358,7 @@ def _draw_buttons(column: bpy.types.UILayout, context: bpy.types.Context) -> Non
     ignore = row.row(align=True)
     ignore.enabled = not scene_operators.no_clash(context)
     ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
+    row.operator("contact_lens.move_all_out", text="Move All Out").scope = LISTED
     move_operators.draw_button(
         column.row(align=True),
         context,

@@ -17,10 +17,10 @@ from .test_scene_follow import move, out_of_date
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def look_again(*moved: bpy.types.Object) -> set[str]:
+def look_again(*moved: bpy.types.Object, **options: int) -> set[str]:
     """What follows a move, as a script waits for it; moved: objects beside those that the list knows about."""
-    follow = lens.live.follow_clashes
-    flow = lens.live.background.Flow("Clashes", follow.neighbours(bpy.context, {obj.session_uid for obj in moved}))
+    steps = lens.live.follow_clashes.neighbours(bpy.context, {obj.session_uid for obj in moved}, **options)
+    flow = lens.live.background.Flow("Clashes", steps)
     flow.run(None)
     return flow.result  # type: ignore[no-any-return]
 
@@ -116,12 +116,11 @@ def test_what_is_hidden_stays_out_of_date() -> None:
     assert statuses()["BC"] == ("touching", "RESOLVED")
 
 
-def test_too_much_near_is_left_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_near_is_left_marked() -> None:
     _, b, *_ = row_of_cubes()
     check()
-    monkeypatch.setattr(lens.clashes.neighbours, "MOST", 1)
     move(b, 1.6)
-    assert look_again() == {"CANCELLED"}
+    assert look_again(most=2) == {"CANCELLED"}
     assert out_of_date() == {"AB": "'B' has moved", "BC": "'B' has moved"}
 
 

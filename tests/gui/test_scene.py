@@ -41,15 +41,15 @@ def test_the_buttons_below_the_list(seen: Any) -> None:
 
 
 def test_findings_follow_their_objects(seen: Any) -> None:
-    moved, edited = "has moved", "has changed"
+    before, moved, edited = [0.5, 4.0], [0.4, 4.0], [0.25, 3.0]
     assert seen["followed"] == [
-        [moved, ""],
+        [moved, [0.25, 4.0]],
         [moved, edited],
-        [moved, ""],
-        ["", ""],
-        [moved, ""],
-        ["", ""],
-    ], "moved, edited, undone twice, redone, undone"
+        [moved, [0.25, 4.0]],
+        [before, [0.25, 4.0]],
+        [moved, [0.25, 4.0]],
+        [before, [0.25, 4.0]],
+    ], "moved, edited, undone twice, redone, undone: depths and areas of what has moved are known again by themselves"
 
 
 def test_a_pair_that_takes_long_does_not_stop_the_window(seen: Any) -> None:

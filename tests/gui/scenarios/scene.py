@@ -92,8 +92,9 @@ def steps(window: Any) -> Iterator[float]:
     def changed() -> list[str]:
         return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]
 
-    def compared() -> bool:
-        return "is being compared" not in changed()
+    def listed() -> list[list[float]]:
+        rows = (finding.row() for finding in check().findings)
+        return [[round(row["depth"], 4), round(row["area"], 4)] for row in rows]
 
     def move() -> None:
         bpy.data.objects["A"].location.x = -0.1
@@ -107,15 +108,15 @@ def steps(window: Any) -> Iterator[float]:
         change()
         with window.context():
             bpy.ops.ed.undo_push(message="Change")
-        expected = len(numbers["followed"]) + 1
-        yield from window.until(lambda n=expected: compared() and sum(map(bool, changed())) == n, "it is seen")
-        numbers["followed"].append(changed())
-        yield from window.screenshot(f"followed_{expected}")
+        before = listed()
+        yield from window.until(lambda old=before: listed() != old and not any(changed()), "it is checked again")
+        numbers["followed"].append(listed())
+        yield from window.screenshot(f"followed_{len(numbers['followed'])}")
     for shift in (False, False, True, False):
         yield from window.undo(shift=shift)
         yield 1.0
-        yield from window.until(compared, "it is compared")
-        numbers["followed"].append(changed())
+        yield from window.until(lambda: not any(changed()), "it is checked again")
+        numbers["followed"].append(listed())
 
     yield from window.click_button("contact_lens.go_to_finding(step=1)")
     below_the_list = window.mouse[1]
