@@ -31,7 +31,7 @@ def test_both_names_of_a_clash_are_readable(seen: Any) -> None:
 
 def test_no_button_moves_from_clash_to_clash(seen: Any) -> None:
     first, second = seen["places"]
-    assert len(first) == 5
+    assert len(first) == 6
     assert first == second
 
 
@@ -66,6 +66,10 @@ def test_separating_beside_a_check(seen: Any) -> None:
     assert seen["depth"] == pytest.approx(0.0, abs=1e-5)
     assert len(seen["left out"]) == 1, "what was moved is named"
     assert seen["as the check read it"] == [], "a place where it no longer is is not reported"
+
+
+def test_one_click_moves_out_all_that_clash(seen: Any) -> None:
+    assert seen["moved out"][2:5] == [True, True, True]
 
 
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(seen: Any) -> None:

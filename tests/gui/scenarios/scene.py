@@ -18,6 +18,7 @@ COMMANDS = (
     "go_to_finding(step=1)",
     APPROVE,
     "separate_finding(moves='B')",
+    "move_all_out(scope='LIST')",
     "save_scene_report()",
 )
 """The buttons below the list."""
@@ -256,6 +257,29 @@ def steps(window: Any) -> Iterator[float]:
             if moved in (finding.object_a, finding.object_b) and finding.relation == "penetrating"
         ],
     }
+
+    # One click moves all that clash, one step of undo takes it back.
+    def penetrating() -> list[str]:
+        left = [finding for finding in check().findings if finding.is_open and not finding.is_apart]
+        return [finding.label("a") + finding.label("b") for finding in left if finding.relation == "penetrating"]
+
+    def places() -> list[float]:
+        return [round(bpy.data.objects[name].matrix_world.translation.x, 4) for name in "ABCDEF"]
+
+    with window.context():
+        bpy.data.objects["D"].location.x = 9.0
+        bpy.data.objects["E"].location.x = 10.5
+        bpy.ops.ed.undo_push(message="Move")
+    yield from window.until(lambda: {"CD", "DE"} <= {*penetrating()}, "new clashes are found by themselves")
+    before = places()
+    yield from window.screenshot("all_penetrate")
+    yield from window.click_button("contact_lens.move_all_out(scope='LIST')")
+    yield from window.until(lambda: not penetrating(), "all are moved out, and the list knows")
+    numbers["moved out"] = [a != b for a, b in zip(places(), before, strict=True)]
+    yield from window.screenshot("all_moved_out")
+    yield from window.undo()
+    yield from window.until(lambda: places() == before, "one step takes all back")
+    yield from window.until(lambda: {"CD", "DE"} <= {*penetrating()}, "and the clashes")
 
     # A long check shows its progress; Esc ends it, and what is done is kept.
     rng = np.random.default_rng(1)
