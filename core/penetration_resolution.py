@@ -3,11 +3,11 @@
 
 1. Each pair that penetrates asks for a plane between its shapes: that of its minimum translation vector, or, where
    bodies move along some axes only, of the shortest translation along one. Pairs that are near ask that it stays empty.
-2. Of all translations that keep every plane empty, take those with the least sum of squares: the bodies of a pair give
-   way by half each, those that are in between stay. The solution does not depend on the order of anything.
+2. Of all translations that keep every plane empty, take those with the least sum of squares: the bodies of a pair
+   yield by half each, those that are in between stay. The solution does not depend on the order of anything.
 3. Convex shapes on both sides of a plane are apart, so planes are made again only where one cannot be kept, the shapes
    are not convex, or others are near by now.
-4. A body for which there is no room leaves by the shortest way out of all that is around it, one in each round.
+4. A body for which there is no room leaves by the shortest translation out of all that is around it, one in each round.
 
 Source: C. Hildreth, A quadratic programming procedure, 1957 (2., by A. Beck, M. Teboulle, A fast iterative
 shrinkage-thresholding algorithm, 2009).
@@ -51,7 +51,7 @@ class Resolution:
     translations: FloatArray
     """(m, dim) of each body, world frame; zero of those that stay."""
     pairs: IntArray
-    """(k, 2) indices of shapes that still lack distance, of pairs of which a body gives way; ascending."""
+    """(k, 2) indices of shapes that still lack distance, of pairs of which a body yields; ascending."""
     rounds: int
     """How many times bodies were moved."""
 
@@ -59,7 +59,7 @@ class Resolution:
 def resolve_penetrations(
     shapes: Sequence[Shape],
     bodies: ArrayLike,
-    gives_way: Callable[[IntArray], BoolArray],
+    yielding: Callable[[IntArray], BoolArray],
     *,
     free: ArrayLike | None = None,
     clearance: float = 0.0,
@@ -74,7 +74,7 @@ def resolve_penetrations(
     Args:
         shapes: see `contacts`.
         bodies: (n,) the index of the body that each shape is part of, from 0; -1: the shape stays.
-        gives_way: called with pairs (p, 2) of shapes of different bodies; return (p, 2) which of both are moved because
+        yielding: called with pairs (p, 2) of shapes of different bodies; return (p, 2) which of both are moved because
             of each other. A pair of which neither is stays as it is.
         free: (m, dim) along which axes of the world each body can be moved; None: along all.
         clearance: the least gap that pairs are to have.
@@ -98,7 +98,7 @@ def resolve_penetrations(
     if axes.shape != (count, known.dim):
         raise ValueError(f"free: an array ({count}, {known.dim}) expected, got the shape {axes.shape}")
     slack = np.broadcast_to(np.asarray(tolerances, dtype=np.float64), (len(known),))
-    scene = _Scene(known, numbers, axes.astype(np.float64), gives_way, as_length("clearance", clearance), slack)
+    scene = _Scene(known, numbers, axes.astype(np.float64), yielding, as_length("clearance", clearance), slack)
     return scene.resolve(limit, subrange(progress, 0.0, 1.0))
 
 
@@ -135,11 +135,11 @@ class _Scene:
     bodies: IntArray
     free: FloatArray
     """(m, dim) 1.0 or 0.0."""
-    gives_way: Callable[[IntArray], BoolArray]
+    yielding: Callable[[IntArray], BoolArray]
     clearance: float
     tolerances: FloatArray
     has_left: list[int] = field(default_factory=list)
-    """Bodies for which there was no room: nothing gives way to them any more."""
+    """Bodies for which there was no room: nothing yields to them any more."""
 
     def resolve(self, limit: float, progress: Progress | None) -> Resolution:
         """Return the best translations of all rounds."""
@@ -181,12 +181,12 @@ class _Scene:
         return np.concatenate([moves, np.zeros((1, moves.shape[1]))])[self.bodies]
 
     def _near(self, moves: FloatArray, reach: float) -> tuple[IntArray, FloatArray]:
-        """Return pairs (p, 2) within reach of which a body gives way, and which do (p, 2), 1.0 or 0.0."""
+        """Return pairs (p, 2) within reach of which a body yields, and which do (p, 2), 1.0 or 0.0."""
         low, high = self.shapes.bounds(self._poses(moves))
         pairs = candidate_pairs(low, high, margin=reach).pairs
         of_bodies = self.bodies[pairs]
         pairs = pairs[of_bodies[:, 0] != of_bodies[:, 1]]
-        weights = np.asarray(self.gives_way(pairs), dtype=bool) & (self.bodies[pairs] >= 0)
+        weights = np.asarray(self.yielding(pairs), dtype=bool) & (self.bodies[pairs] >= 0)
         has_left = np.isin(self.bodies[pairs], self.has_left) & weights
         weights &= ~has_left[:, ::-1] | has_left
         rows = weights.any(axis=1)
@@ -239,7 +239,7 @@ class _Scene:
         return float(self.tolerances[list(pair)].max())
 
     def _is_free(self, pair: IntArray, weights: FloatArray) -> bool:
-        """Return whether the bodies of a pair that give way can do so in all directions."""
+        """Return whether the bodies of a pair that yield can do so in all directions."""
         return all(self.free[self.bodies[k]].all() for k, w in zip(pair.tolist(), weights.tolist(), strict=True) if w)
 
     def _shortest_along(
@@ -318,7 +318,7 @@ class _Scene:
     def _escape(
         self, planes: _Planes, moves: FloatArray, left: BoolArray, limit: float, progress: Progress | None
     ) -> FloatArray:
-        """Move the one body that lacks most out of all that is around it, by the shortest way."""
+        """Move the one body that lacks most out of all that is around it, by the shortest translation."""
         lacking: dict[int, int] = {}
         for (i, j), weights in zip(planes.pairs[left].tolist(), planes.weights[left].tolist(), strict=True):
             for k, w in zip((i, j), weights, strict=True):

@@ -2,7 +2,7 @@
 """Move all objects of the list of clashes, or all that are selected, out of each other: who moves, and by how much.
 
 An object moves with the topmost of its parents that may move too, an instance with what makes it. What is fixed, and
-all that is neither in the list nor selected, stays and is in the way.
+all that is neither in the list nor selected, stays as an obstacle.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MovingBody:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """What is to move, and what may be in the way."""
+    """What is to move, and its obstacles."""
 
     given: CheckInput
     bodies: list[MovingBody]
@@ -84,7 +84,7 @@ class Moves:
         found = resolve_penetrations(
             solids,
             bodies[numbers],
-            lambda pairs: self._give_way(numbers[pairs]),
+            lambda pairs: self._yielding(numbers[pairs]),
             free=[body.free for body in self.bodies],
             clearance=rules.clearance + (RESOLUTION_STEPS * step if rules.clearance > 0.0 else 0.0),
             tolerances=slack,
@@ -100,7 +100,7 @@ class Moves:
         left = [(objects[a].name, objects[b].name) for a, b in numbers[found.pairs].tolist()]
         return translations, left
 
-    def _give_way(self, pairs: IntArray) -> BoolArray:
+    def _yielding(self, pairs: IntArray) -> BoolArray:
         """Return which objects of pairs (p, 2) are moved because of each other (p, 2)."""
         given, objects = self.given, self.given.objects
         result = np.zeros(pairs.shape, dtype=bool)
@@ -138,7 +138,7 @@ def listed_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def read_moves(context: bpy.types.Context, of: str, along: str, fixed: Set[int]) -> Moves:
-    """Read what is to move and what may be in the way.
+    """Read what is to move, and its obstacles.
 
     of: LISTED or SELECTED. along: an axis, "X", "Y" or "Z", or any other word. fixed: `session_uid` of objects that are
     known to stay. Raises ReadError where nothing can move.

@@ -220,7 +220,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
             maxrows=ROWS,
             sort_lock=True,
         )
-        column = panel.column()  # not aligned: Blender then loses the last buttons of its rows
+        column = panel.column()  # not aligned: Blender would not draw the last buttons of its rows
         _draw_buttons(column, context)
         if check.findings:
             _draw_clash(column, context)

@@ -94,7 +94,7 @@ def test_the_clearance_of_the_check_is_kept() -> None:
 
 
 def test_along_an_axis() -> None:
-    a, b = cube("A"), cube("B", (0.5, 0.0, 1.9))
+    _a, _b = cube("A"), cube("B", (0.5, 0.0, 1.9))
     check()
     before = places()
     move_all(along="X")
@@ -105,7 +105,7 @@ def test_along_an_axis() -> None:
 
 
 def test_the_selection_needs_no_check_and_nothing_else_moves() -> None:
-    a, b, c, *_ = row_of_cubes()
+    a, b, _c, *_ = row_of_cubes()
     select(a, b)
     before = places()
     assert move_all(scope="SELECTED") == {"FINISHED"}
@@ -128,7 +128,7 @@ def constrained(obj: bpy.types.Object) -> None:
 
 @pytest.mark.parametrize("tie", [locked, passive, constrained])
 def test_what_is_tied_stays_and_the_other_moves(tie: Callable[[Any], object], capfd: Any) -> None:
-    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    a, _b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     tie(a)
     check()
     before = places()
@@ -153,7 +153,7 @@ def test_what_cannot_be_moved_is_named(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def test_approved_and_ignored_pairs_stay() -> None:
-    a, b, c, *_ = row_of_cubes()
+    _a, _b, c, *_ = row_of_cubes()
     check()
     next(clash for clash in settings().findings if clash.relation == "penetrating").status = "APPROVED"
     before = places()

@@ -27,7 +27,7 @@ def resolved(shapes: Sequence[Shape], bodies: Sequence[int] | None = None, **opt
     """Bodies out of each other; each shape is one, but for a first floor, unless others are given."""
     if bodies is None:
         bodies = np.arange(len(shapes)) - (shapes[0] is FLOOR)
-    return resolve_penetrations(shapes, bodies, options.pop("gives_way", both), tolerances=BAND, **options)  # type: ignore
+    return resolve_penetrations(shapes, bodies, options.pop("yielding", both), tolerances=BAND, **options)  # type: ignore
 
 
 def in_place(shapes: Sequence[Shape], found: Resolution, first: int = 0) -> list[Shape]:
@@ -107,14 +107,14 @@ def test_what_is_in_the_way_makes_room() -> None:
     assert found.translations[:, 0] == pytest.approx([0.5, 0.49], abs=1e-4)
 
 
-def test_who_gives_way_is_moved_alone() -> None:
+def test_who_yields_is_moved_alone() -> None:
     shapes = [Box([0.0, 0.0, 0.0], [4.0, 4.0, 4.0]), Box([2.2, 0.0, 0.0], [1.0, 1.0, 1.0])]
-    found = resolved(shapes, gives_way=lambda pairs: pairs == 1)
+    found = resolved(shapes, yielding=lambda pairs: pairs == 1)
     assert found.translations[:, 0] == pytest.approx([0.0, 0.3], abs=1e-4)
 
 
-def test_pairs_of_which_neither_gives_way_are_left_as_they_are() -> None:
-    found = resolved([Box([x, 0.0, 0.0], [1.0, 1.0, 1.0]) for x in (0.0, 0.5)], gives_way=lambda pairs: pairs < 0)
+def test_pairs_of_which_neither_yields_are_left_as_they_are() -> None:
+    found = resolved([Box([x, 0.0, 0.0], [1.0, 1.0, 1.0]) for x in (0.0, 0.5)], yielding=lambda pairs: pairs < 0)
     assert not found.translations.any()
     assert found.pairs.tolist() == []
 
