@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
+from math import inf
 
 import bpy
 import numpy as np
 
 from ...core.decomposition.concavity import Concavity
 from ...core.mesh_contact.mesh_pair import NO_DEPTH
+from ...core.mesh_contact.mesh_result import narrowed
 from ...core.meshes.decomposition import Decomposition
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.result import Relation
@@ -94,6 +96,8 @@ class Stage(IntEnum):
     """The best bounds, and everything is checked again."""
 
 
+LEAST_SEARCH_S, LONGER_SEARCH = 10.0, 3.0
+"""Seconds of the first search that refines a depth; how many times as long the next one is."""
 BEGINNINGS = (0.0, 0.05, 0.1)
 """Of the progress of an inspection: where each stage begins."""
 
@@ -119,6 +123,9 @@ class Inspection(PairResult):
     """Time it took to read the objects."""
     seconds_contact: float
     """Time it took to make the shapes and find the contact."""
+    searched: float = 0.0
+    """Seconds for which the depth was refined; infinite when that search came to its end, so that no longer one finds
+    more."""
 
     @property
     def keys(self) -> Keys:
@@ -253,6 +260,22 @@ class Work:
         if is_whole and inspection.contact.depth > inspection.resolution:
             _ = inspection.move_text(self.units), inspection.exact_move  # tested here, too
         return inspection
+
+
+def refined(before: Inspection, progress: Progress | None = None) -> Inspection:
+    """Return an inspection of a pair with its depth searched for longer than before, and no worse bounds; in any
+    thread. Raise ReadError and Cancelled."""
+    seconds = max(LEAST_SEARCH_S, LONGER_SEARCH * before.searched)
+    start = time.perf_counter()
+    work = Work(before.objects, replace(before.settings, budget=seconds), before.units, before.seconds_read)
+    after = work(progress)
+    has_ended = time.perf_counter() - start < seconds
+    contact = narrowed(before.contact, after.contact)
+    if contact is not after.contact:
+        mixed = replace(after, contact=contact)
+        mixed = replace(mixed, verification=mixed.verify())
+        after = mixed if mixed.verification is not None and mixed.verification.ok else before
+    return replace(after, settings=before.settings, searched=inf if has_ended else seconds)
 
 
 def _proxy(shape: WorldShape, result: PairResult, of_mesh: Decomposition | None) -> CollisionProxy:

@@ -90,8 +90,8 @@ def find(
     """Return the contact of two things.
 
     pieces: make the exact pieces of meshes, None without any, which may take long, when they are needed. budget: see
-    `contact`, for meshes. depth: False: that of meshes whose surfaces cross is not computed. progress: called with the
-    fraction done; False cancels.
+    `contact`; first answers are those of meshes only. depth: False: that of meshes whose surfaces cross is not
+    computed. progress: called with the fraction done; False cancels.
 
     Raise ValueError when core does, and Cancelled.
     """
@@ -115,7 +115,7 @@ def find(
         contact_tolerance=contact_tolerance,
         pieces_a=makers[0],
         pieces_b=makers[1],
-        budget=budget if isinstance(a, Mesh) or isinstance(b, Mesh) else None,
+        budget=budget if isinstance(a, Mesh) or isinstance(b, Mesh) else budget or None,
         progress=progress,
     )
 

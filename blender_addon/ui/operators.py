@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable
+from functools import partial
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +21,7 @@ from bpy_extras.io_utils import ExportHelper
 from ...core.progress import Cancelled
 from ...core.types import IntArray
 from ..data import messages, properties
+from ..data.distance import Distance
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
@@ -27,7 +30,7 @@ from ..history.decisions_file import DecisionsError
 from ..live import background, follow_pair, follow_volumes, handlers, viewport
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..pair import session
-from ..pair.inspection import Inspection, Keys, is_outdated
+from ..pair.inspection import Inspection, Keys, is_outdated, refined
 from ..pair.inspection import Work as InspectionWork
 from ..pair.pair_contact import curves, outlines, vector_ends
 from ..report import files as report_files
@@ -38,6 +41,7 @@ SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
 NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 """Characters that some file system refuses."""
+REFINED = "The depth cannot be refined further"
 SENTENCE_WIDTH = 60
 """Characters of a line of a sentence that pops up."""
 NUMBER = "Number"
@@ -301,6 +305,53 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
         return take_result(self, context, inspection)
 
 
+class CONTACT_LENS_OT_refine(BackgroundOperator, bpy.types.Operator):
+    """Search longer for the depth, of which only bounds that are far apart are known"""
+
+    bl_idname = "contact_lens.refine"
+    bl_label = "Refine Depth"
+    title = "Refinement"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        inspection = session.current(context)
+        if inspection is None or inspection.is_provisional or session.is_stale(context):
+            return messages.NO_RESULT
+        if not Distance.of_contact(inspection.contact).is_at_most:
+            return "The depth is known: only bounds that are far apart can be refined"
+        return "" if inspection.searched < inf else REFINED
+
+    def steps(self, context: bpy.types.Context) -> Steps:
+        scene, before = context.scene, session.current(context)
+        if before is None:
+            return {"CANCELLED"}
+        after: Inspection = yield partial(refined, before)
+        now = session.current(context)
+        if now is None or now.contact is not before.contact or is_outdated(context.evaluated_depsgraph_get(), before):
+            self.report({"WARNING"}, "An object changed during the search, so the depth was not refined: try again")
+            return {"CANCELLED"}
+        session.store(scene, after)
+        known = Distance.of_contact(after.contact).span_text(after.units)
+        gain = "Refined to" if after.contact is not before.contact else "No better bounds than"
+        self.report({"INFO"}, f"{gain} {known}{'' if after.searched < inf else f'. {REFINED}'}")
+        return {"FINISHED"}
+
+
+def refinement_of(scene: bpy.types.Scene) -> float | None:
+    """Return the fraction done of the search that refines the depth of the scene's pair; None when none runs."""
+    flow = background.shown_flow(scene, CONTACT_LENS_OT_refine.title)
+    return None if flow is None else flow.progress
+
+
+def _cancel_refinement(scene: bpy.types.Scene) -> None:
+    flow = background.shown_flow(scene, CONTACT_LENS_OT_refine.title)
+    if flow is not None:
+        flow.cancel()
+
+
+background.CANCELLATIONS["refinement"] = "Cancel the search and keep the bounds that are known", _cancel_refinement
+
+
 class CONTACT_LENS_OT_swap(Undoable, BackgroundOperator, bpy.types.Operator):
     """Make A what is B now, and B what is A"""
 
@@ -534,6 +585,7 @@ class CONTACT_LENS_OT_show_volumes(Undoable, Polled, bpy.types.Operator):
 IN_MENU = (
     CONTACT_LENS_OT_inspect,
     CONTACT_LENS_OT_refresh,
+    CONTACT_LENS_OT_refine,
     CONTACT_LENS_OT_swap,
     CONTACT_LENS_OT_clear,
     CONTACT_LENS_OT_frame,

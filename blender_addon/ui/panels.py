@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import bpy
 
 from ..clashes import check_settings
 from ..data import collision_kinds, messages, properties
+from ..data.distance import Distance
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.units import along
 from ..geometry import collision_shape
@@ -118,7 +120,8 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
     frame = right.row()
     frame.ui_units_x = FRAME
     frame.operator("contact_lens.frame", text="Frame")
-    if not layout.progress(box, status.progress, "Inspecting", "inspection"):
+    is_running = layout.progress(box, status.progress, "Inspecting", "inspection")
+    if not is_running and not layout.progress(box, operators.refinement_of(context.scene), "Refining", "refinement"):
         _draw_status(box.row(), context, status)
 
 
@@ -132,6 +135,11 @@ def _draw_status(row: bpy.types.UILayout, context: bpy.types.Context, status: fo
     elif status.text:
         row.label(text=status.text, icon="CHECKMARK")
         _draw_flat(row, context)
+        inspection = session.current(context)
+        if inspection is not None and Distance.of_contact(inspection.contact).is_at_most:
+            refine = row.row()
+            refine.alignment = "RIGHT"
+            refine.operator("contact_lens.refine", text="Refine" if inspection.searched < inf else "Refined")
         return
     else:
         row.label(text="Not inspected yet", icon="INFO")

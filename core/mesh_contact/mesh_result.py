@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ulp
 
 import numpy as np
@@ -95,3 +95,16 @@ class MeshDraft:
     @property
     def mtv(self) -> FloatArray:
         return np.zeros(3) if self.normal is None else self.depth * self.normal
+
+
+def narrowed(found: Contact, other: Contact) -> Contact:
+    """Return a contact of shapes that intersect with what another one of the same shapes knows better: the shorter
+    translation that separates, and of two meshes also a larger lower bound of the depth, with its proof. No bound is
+    worse than it was."""
+    shorter, longer = (other, found) if other.depth < found.depth else (found, other)
+    if longer.upper_bound >= shorter.upper_bound:
+        return shorter
+    proof, better = shorter.certificate, longer.certificate
+    if not (isinstance(proof, MeshCertificate) and isinstance(better, MeshCertificate) and better.depth_proof):
+        return found
+    return replace(shorter, upper_bound=longer.upper_bound, certificate=replace(proof, depth_proof=better.depth_proof))
