@@ -145,7 +145,7 @@ def read_moves(context: bpy.types.Context, of: str, along: str, fixed: Set[int])
     """
     scene, layer = context.scene, context.view_layer
     rules = check_settings.of_scene(scene).as_rules(context)
-    if of == SELECTED:
+    if SELECTED in (of, rules.scope.upper()):  # what is selected is no longer what was when the list was made
         rules = replace(rules, scope="visible")
     given = read_input(context, rules, check_settings.reviewed(scene))
     wanted = listed_objects(scene) if of == LISTED else list(layer.objects.selected)

@@ -22,10 +22,16 @@ from ..read.scene import Sides, read_input, sides_of
 from ..read.scene_objects import CheckInput
 from . import changes, check_settings
 
+MOST_SEARCHED = 5_000
+"""Objects among which those near are looked for unasked at most: more would hold up Blender for too long."""
+
 
 def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | None = None) -> CheckInput | None:
     """Read objects that have moved, by their `session_uid`, what may collide with them, and what they are in clashes
-    with; None where the check has nothing of that, or more than `most` objects are near."""
+    with; None where the check has nothing of that.
+
+    most: if more objects are near, or the check has very many, None, too: Blender waits for it.
+    """
     scene = context.scene
     rules = replace(check_settings.of_scene(scene).as_rules(context), ignore_approved=False)
     try:
@@ -34,9 +40,11 @@ def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | Non
         return None
     in_check = {obj.session_uid for first, other in sides for obj in (*first, *(other or ()))}
     moved = moved & in_check
+    if not moved or (most is not None and len(in_check) > MOST_SEARCHED):
+        return None
     near = moved | _near(context.evaluated_depsgraph_get(), moved, rules.clearance, rules.contact_tolerance)
     near |= changes.partners(scene, moved)
-    if not moved or (most is not None and len(near & in_check) > most):
+    if most is not None and len(near & in_check) > most:
         return None
     return read_input(context, rules, check_settings.reviewed(scene), sides=_of_moved(sides, moved, near))
 
@@ -45,7 +53,7 @@ def _of_moved(sides: Sides, moved: Set[int], near: Set[int]) -> Sides:
     """Return sides of what has moved against all that is near."""
     result = []
     for first, other in sides:
-        for one, against in ((first, other or first), (other or [], first)):
+        for one, against in [(first, first)] if other is None else [(first, other), (other, first)]:
             of_moved = [obj for obj in one if obj.session_uid in moved]
             if of_moved:
                 result.append((of_moved, [obj for obj in against if obj.session_uid in near]))

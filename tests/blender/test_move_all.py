@@ -115,6 +115,15 @@ def test_the_selection_needs_no_check_and_nothing_else_moves() -> None:
     assert after["A"][0] == pytest.approx(-0.5, abs=1e-3), "C is in the way of B"
 
 
+def test_the_list_of_a_check_of_what_was_selected_is_moved_whatever_is_selected_now() -> None:
+    a, b, c, *_ = row_of_cubes()
+    select(a, b, c)
+    check(scope="SELECTED", touching=False)
+    select()
+    assert move_all() == {"FINISHED"}
+    assert places()["B"][0] - places()["A"][0] == pytest.approx(2.0, abs=1e-3)
+
+
 def locked(obj: bpy.types.Object) -> None:
     obj.lock_location = (True, True, True)
 
