@@ -192,6 +192,9 @@ class Marked:
         return np.asarray(sums[right, top] - sums[left, top] - sums[right, bottom] + sums[left, bottom])
 
 
+_NOTHING = Marked(np.zeros((0, 2)), (0.0, 0.0, 0.0, 0.0), 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Surroundings:
     """What is seen of an object and of the other one, as middles of squares of the view; `cell` pixels wide."""
@@ -220,7 +223,7 @@ class Sheet:
         self.kept = kept or Kept()
         self.middle = np.zeros(2)
         self.lines: list[tuple[FloatArray, FloatArray]] = []
-        self.busy = Marked(np.zeros((0, 2)), free, 8.0)
+        self.busy = _NOTHING
         self.glyphs: list[GlyphArray] = []
         self.plates: list[GlyphArray] = []
         self.texts: list[Text] = []

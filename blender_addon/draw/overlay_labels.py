@@ -167,7 +167,7 @@ def _along(corners: FloatArray, ahead: BoolArray) -> FloatArray:
     if len(corners) < 2:
         return corners
     corners = np.concatenate([corners, corners[:1]])
-    length = np.append(0.0, np.linalg.norm(np.diff(corners, axis=0), axis=1).cumsum())
+    length = np.append(0.0, lengths(np.diff(corners, axis=0)).cumsum())
     steps = np.linspace(0.0, length[-1], _POINTS_AVOIDED)
     return np.stack([np.interp(steps, length, corners[:, axis]) for axis in (0, 1)], axis=1)
 

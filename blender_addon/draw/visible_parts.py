@@ -99,7 +99,7 @@ def visible_parts(
     inside = [(x >= 0.0) & (y >= 0.0) & (x < size[0]) & (y < size[1]) for x, y in (p.T for p in pixels)]
     # Large enough that most cells on an object have points of its front.
     seen = [p[i] for p, i in zip(pixels, inside, strict=True)]
-    areas = [float(np.prod(np.ptp(points, axis=0))) / len(points) if len(points) else 0.0 for points in seen]
+    areas = [float(np.ptp(p[:, 0]) * np.ptp(p[:, 1])) / len(p) if len(p) else 0.0 for p in seen]
     cell = max(_CELL * scale, 2.0 * max(areas) ** 0.5)
     columns, rows = int(size[0] / cell) + 1, int(size[1] / cell) + 1
     nearest = np.full((2, rows * columns), np.inf)
