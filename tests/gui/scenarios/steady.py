@@ -9,7 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-MOVE = "contact_lens.separate(moves='B')"
+MOVE = "contact_lens.separate(moves='AUTO')"
+"""The button of a pair of which both are fixed, as these passive rigid bodies are."""
 TYPED = {"separated": "1", "touching": "3", "penetrating": "4", "b_inside_a": "6"}
 """How far B is dragged along x from -6 until the pair is so."""
 
@@ -47,7 +48,7 @@ def steps(window: Any) -> Iterator[float]:
         window.redraw()
         yield 1.0
         changed = np.flatnonzero((window.pixels() != still[0]).any(axis=(1, 2)))
-        at = next(k for k, text in enumerate(texts) if text.startswith("Move '"))
+        at = next(k for k, text in enumerate(texts) if text.startswith("Move "))
         numbers[name] = {
             "relation": window.inspection().contact.relation,
             "warnings": texts[at + 1 :],
