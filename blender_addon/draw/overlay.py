@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Flag, auto
 from functools import cache
 from typing import Any
+from weakref import ref
 
 import blf
 import gpu
@@ -90,7 +91,8 @@ def _annotations(
 ) -> Annotations:
     """Return what depends on the view: that of the last picture if all that it depends on is the same."""
     font = measure(PROBE, style.look.label_size)
-    made_of = (inspection, style, view.tobytes(), projection.tobytes(), size, room, showing.key(), font)
+    # A region that is not drawn again keeps no result.
+    made_of = (ref(inspection), style, view.tobytes(), projection.tobytes(), size, room, showing.key(), font)
     if kept.notes is None or kept.made_of != made_of:
         kept.notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
         kept.made_of = made_of

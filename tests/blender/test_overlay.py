@@ -1032,6 +1032,7 @@ def test_of_what_depends_on_the_view_the_gpu_has_only_the_last_picture(graphics)
     assert counts == [1, 1, 1, 1]
     picture(p)
     assert len(draw.overlay_shader._batches_of) == 1, "a picture that keeps nothing"
+    assert p not in kept.made_of, "no longer than it is shown"
     draw.overlay_shader.free()
     assert not draw.overlay_shader._batches_of
 
