@@ -76,7 +76,11 @@ def test_all_scenes_are_checked_in_the_order_of_their_names(
     ]
     assert run(room_file, "--scene", "all", "--frames", "1,3") == 1
     said = capsys.readouterr().out
-    for line in ("frame 3: Day: 2 objects, 1 clash", "frame 1: Night: 2 objects, 1 clash", "Day: Frames are samples"):
+    for line in (
+        "frame 3: Day: 2 objects, 1 penetrating",
+        "frame 1: Night: 2 objects, 1 penetrating",
+        "Day: Frames are samples",
+    ):
         assert line in said
 
 
