@@ -111,6 +111,8 @@ class Flow:
         self.task: Task[Any] | None = None
         self.is_shown = False
         """Whether an operator waits for it."""
+        self.reports: list[tuple[Any, str]] = []
+        """What the operator that waits for it reports in the end: kinds and sentences."""
         self.keeps_partial = keeps_partial
         self._steps = steps
 
@@ -268,6 +270,8 @@ class BackgroundOperator(Polled):
             if flow.result is not None:
                 self._end(context)
         if flow.result is not None:
+            for kind, text in flow.reports:
+                self.report({kind}, text)
             return flow.result
         if not self.is_modal:
             self.is_modal = flow.is_shown = True

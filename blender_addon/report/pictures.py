@@ -6,14 +6,16 @@ from __future__ import annotations
 import base64
 import heapq
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 
+from ...core.progress import Progress, subrange
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, columns
 from ..data.objects import frame_of
@@ -21,16 +23,19 @@ from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..page.html_table import severity
-from ..pair.inspection import Work
+from ..pair.inspection import Inspection, Work, is_outdated
 from ..read.scene_objects import SceneObject
 from ..scene.clash_rows import RESOLVED, side_of
 from . import files as report_files
 
 SIZE = (960, 600)
+CHANGED = "changed while the report was saved"
+"""Why a pair has no picture: its row is of the moment when saving began."""
 _SHORTER = 1e-6
 """Relative: a row with a depth shorter than the first answer by more than this was refined."""
 
 ScenePair = tuple[SceneObject, SceneObject]
+InspectionWork = Callable[[Progress | None], Inspection]
 
 
 class ClashPlace(NamedTuple):
@@ -78,14 +83,15 @@ def pair_finder(objects: Iterable[SceneObject]) -> Callable[[Row], ScenePair | N
 
 def take_pictures(
     context: bpy.types.Context, check: dict[str, Any], pairs: Iterable[ScenePair | None], most: int
-) -> list[str]:
-    """Put a picture into the first rows of a check, in its scene's units, of the scene as it is now.
+) -> Generator[Callable[[Progress], Any], Any, list[str]]:
+    """Put a picture into the first rows of a check, in its scene's units, of the scene as it is now, one after the
+    other: yield the inspection of each, which any thread can do, and take what it returns, or the error it raises.
 
-    pairs: both objects of each row, as they are now; None where one is gone. Why a pair has no picture is noted in the
-    row, or returned where it is the same for all. A clash of another frame has none: it would show another pose.
+    pairs: both objects of each row, as they were read. Why a pair has no picture is noted in the row, or returned where
+    it is the same for all. A clash of another frame has none: it would show another pose.
     """
-    taken, now = 0, frame_of(context.scene)
-    findings: LazyRows = check["findings"]
+    taken, findings = 0, check["findings"]
+    number = max(1, min(most, len(findings)))
     try:
         with picture_file() as path:
             for k, (row, pair) in enumerate(zip(findings, pairs, strict=True)):
@@ -97,13 +103,27 @@ def take_pictures(
                     findings.add(k, no_picture="no longer in the scene")
                 elif row["out_of_date"]:
                     findings.add(k, no_picture=messages.OUT_OF_DATE)
-                elif row["frame"] != now:
+                elif row["frame"] != frame_of(context.scene):
                     findings.add(k, no_picture=messages.found_at(row["frame"]))
                 else:
-                    taken += take_picture(context, check, k, pair, path)
+                    part = taken / number, (taken + 1) / number
+                    try:
+                        inspection = yield partial(_in_part, _inspection_of(context, check, k, pair), part)
+                        if is_outdated(context.evaluated_depsgraph_get(), inspection):
+                            findings.add(k, no_picture=CHANGED)
+                            continue
+                    except (ValueError, RuntimeError) as error:
+                        findings.add(k, no_picture=str(error))
+                        continue
+                    taken += _draw_picture(context, check, k, inspection, path)
     except (GpuUnavailable, OSError) as error:  # such as no room for them: the report goes without
         return [messages.no_pictures(report_files.reason(error), taken > 0)]
     return []
+
+
+def _in_part(work: InspectionWork, part: tuple[float, float], progress: Progress) -> Inspection:
+    """Do work whose progress is a part of that of all."""
+    return work(subrange(progress, *part))
 
 
 def _pictures_of_first(number: int) -> str:
@@ -122,15 +142,36 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
 
     Raises GpuUnavailable and OSError, where there can be none of any.
     """
-    findings: LazyRows = check["findings"]
-    given, unit = check["settings"], check["units"]["blender_units_per_unit"]
-    clearance = max(given["clearance"], findings[k].get("margins") or 0.0) * unit
+    try:
+        inspection = _inspection_of(context, check, k, pair)(None)
+    except (ValueError, RuntimeError) as error:
+        check["findings"].add(k, no_picture=str(error))
+        return False
+    return _draw_picture(context, check, k, inspection, path)
+
+
+def _inspection_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair) -> InspectionWork:
+    """Return the inspection of the pair of a row, as far as the row's went, as work for any thread."""
+    row, given, unit = check["findings"][k], check["settings"], check["units"]["blender_units_per_unit"]
+    clearance = max(given["clearance"], row.get("margins") or 0.0) * unit
     settings = Settings("auto", clearance, given["contact_tolerance"], budget=FIRST_ANSWER)
     units = UnitFormat.of_scene(context.scene)
+
+    def inspect(progress: Progress | None) -> Inspection:
+        inspection = Work(pair, settings, units)(progress)
+        if (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
+            inspection = Work(pair, replace(settings, budget=None), units)(progress)  # the row was refined
+        return inspection
+
+    return inspect
+
+
+def _draw_picture(
+    context: bpy.types.Context, check: dict[str, Any], k: int, inspection: Inspection, path: Path
+) -> bool:
+    """Put the picture of an inspection into a row of a check, or why there is none. Returns whether there is."""
+    findings: LazyRows = check["findings"]
     try:
-        inspection = Work(pair, settings, units)()
-        if (findings[k]["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
-            inspection = Work(pair, replace(settings, budget=None), units)()  # the row was refined
         render_isolated(context, inspection, str(path), *SIZE)
     except GpuUnavailable:
         raise

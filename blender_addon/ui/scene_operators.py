@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from ...core.progress import Progress, report_progress
 from ..clashes import check_settings, clash_list, listed_decisions
 from ..clashes.check_settings import ContactLensCheck
 from ..clashes.finding import STATUSES, revise
 from ..data import messages
+from ..data.lazy_rows import LazyRows
 from ..data.names import visible
 from ..data.objects import frame_of
 from ..data.records import Pair
@@ -149,6 +151,7 @@ def _note_edited(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
 def _loaded(*_: object) -> None:
     global _known
     _known = FrameCache(follows=False)
+    _pages.clear()
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
@@ -381,6 +384,9 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         name="Pictures", description="Maximum number of pictures on the page", min=0, default=20
     )
 
+    is_asked = False
+    """Whether the file browser was shown."""
+
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         return "" if _check(context).summary else NO_CHECK
@@ -388,25 +394,99 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
     def default_path(self, context: bpy.types.Context) -> str:
         return _path_beside_file(context, "contacts.html")
 
-    def save(self, context: bpy.types.Context, path: Path) -> str:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.is_asked = True
+        return super().invoke(context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath)).absolute()
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
         if not self.properties.is_property_set("kind") and ending.upper() in (word for word, *_ in FORMATS):
             kind = ending
-        check = in_scene_units(scene_report.checks_of(context.scene)[0])
+        said: list[tuple[Any, str]] = []
+        flow = Flow(self.bl_label, _save_steps(context, path, kind, self.pictures, said, self.is_asked))
+        flow.reports = said
+        # A script waits for the file; whoever was asked for its name goes on working.
+        if not flow.run(0.0 if self.is_asked and background.seconds_to_wait(context) is not None else None):
+            background.wait_for(flow)
+            return {"FINISHED"}
+        for word, text in said:
+            self.report({word}, text)
+        return flow.result or {"CANCELLED"}
+
+
+def _save_steps(
+    context: bpy.types.Context, path: Path, kind: str, most: int, said: list[tuple[Any, str]], is_asked: bool
+) -> Steps:
+    """Save the scene's check as it is now; said: gets what is to be reported, is_asked: whether to offer the page."""
+    scene = context.scene
+    check = in_scene_units(scene_report.checks_of(scene)[0])
+    check["findings"] = LazyRows.of(list(check["findings"]))  # of this moment; what follows asks Blender for no row
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         place = report_files.place_of(str(path))  # before pictures are taken
-        pictures = self._take_pictures(context, check) if kind == "html" and self.pictures else []
-        document = {**scene_report.document([ordered(check)]), "pictures": pictures}
-        report_files.write(place, scene_report.WRITERS[kind](document, Criteria()))
-        return messages.relation_counts(words(check["findings"]))
+        notes = (yield from _take_pictures(context, check, most)) if kind == "html" and most else []
+        document = {**scene_report.document([check]), "pictures": notes}
 
-    def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> list[str]:
-        keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
-        # No more is read than can be on a picture, and some more where a few are gone.
-        wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
-        objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
-        pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
-        return report_pictures.take_pictures(context, check, pairs, self.pictures)
+        def write(progress: Progress) -> None:
+            report_progress(progress, 0.95)
+            parts = scene_report.WRITERS[kind]({**document, "checks": [ordered(check)]}, Criteria())
+            report_files.write(place, _unless_cancelled(parts, progress))
+
+        yield write
+    except (report_files.ReportFileError, OSError) as error:
+        said.append(("ERROR", visible(f"The report cannot be saved: {report_files.reason(error)}")))
+        return {"CANCELLED"}
+    text = visible(messages.saved(str(path), messages.relation_counts(words(check["findings"]))))
+    said.append(("INFO", text))
+    if kind == "html":
+        _pages[scene.session_uid] = path
+        if is_asked and background.has_windows():
+            context.window_manager.popup_menu(_offer_page, title=text, icon="CHECKMARK")
+    return {"FINISHED"}
+
+
+def _unless_cancelled(parts: Iterable[str], progress: Progress) -> Iterator[str]:
+    """Yield the parts of a text. Raise Cancelled."""
+    for part in parts:
+        yield part
+        report_progress(progress, 1.0)
+
+
+def _offer_page(menu: Any, context: bpy.types.Context) -> None:
+    menu.layout.operator("contact_lens.open_report", icon="URL")
+
+
+def _take_pictures(
+    context: bpy.types.Context, check: dict[str, Any], most: int
+) -> Generator[Callable[[Progress], Any], Any, list[str]]:
+    """Put pictures into a check, read at once; return what is noted of all."""
+    keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
+    # No more is read than can be on a picture, and some more where a few are gone.
+    wanted = {key for pair in keys[: 2 * most + 10] for key in pair if key is not None}
+    objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
+    pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
+    return (yield from report_pictures.take_pictures(context, check, pairs, most))
+
+
+_pages: dict[int, Path] = {}
+"""By the scene's session_uid: the page that was saved last."""
+
+
+class CONTACT_LENS_OT_open_report(Polled, bpy.types.Operator):
+    """Open the page that was saved last"""
+
+    bl_idname = "contact_lens.open_report"
+    bl_label = "Open in Browser"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        page = _pages.get(context.scene.session_uid)
+        return "" if page is not None and page.is_file() else "Save a report as HTML first"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bpy.ops.wm.url_open(url=_pages[context.scene.session_uid].as_uri())
+        return {"FINISHED"}
 
 
 class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator):
@@ -492,6 +572,7 @@ CLASSES = (
     CONTACT_LENS_OT_unignore,
     CONTACT_LENS_OT_clear_findings,
     CONTACT_LENS_OT_save_scene_report,
+    CONTACT_LENS_OT_open_report,
     CONTACT_LENS_OT_save_decisions,
     CONTACT_LENS_OT_load_decisions,
 )

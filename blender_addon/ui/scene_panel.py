@@ -150,11 +150,13 @@ class CONTACT_LENS_MT_ignore(bpy.types.Menu):
 
 
 class CONTACT_LENS_MT_decisions(bpy.types.Menu):
-    """Save or load what was decided about clashes, as a file, or clear the list"""
+    """Open the saved report, save or load what was decided about clashes, as a file, or clear the list"""
 
     bl_label = "Decisions"
 
     def draw(self, context: bpy.types.Context) -> None:
+        self.layout.operator("contact_lens.open_report", icon="URL")
+        self.layout.separator()
         self.layout.operator("contact_lens.save_decisions", text="Save Decisions...")
         self.layout.operator("contact_lens.load_decisions", text="Load Decisions...")
         self.layout.separator()
