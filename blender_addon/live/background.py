@@ -250,6 +250,7 @@ class BackgroundOperator(Polled):
         raise NotImplementedError
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        handlers.activate_gpu(context)
         self.flow = Flow(self.title, self.steps(context), self.keeps_partial)
         return self.proceed(context, None)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import bpy
+import gpu
 
 Timer = Callable[[], float | None]
 
@@ -67,6 +68,19 @@ def redraw() -> None:
             for area in window.screen.areas:
                 if area.type == "VIEW_3D":
                     area.tag_redraw()
+
+
+def activate_gpu(context: bpy.types.Context) -> None:
+    """Draw a window where no GPU context is active, as after a script has closed a window.
+
+    Blender 5.2 crashes when it lays out the redo panel of an operator then, of its own ones too.
+    """
+    if bpy.app.background or context.window is None:
+        return
+    try:
+        gpu.types.GPUOffScreen(1, 1).free()
+    except RuntimeError:
+        bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
 
 
 def is_main_thread() -> bool:

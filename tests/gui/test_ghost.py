@@ -17,3 +17,8 @@ def test_only_the_pair_is_seen_while_it_alone_is_selected(seen: Any) -> None:
 def test_of_a_floor_only_what_is_near_the_contact_is_seen(seen: Any) -> None:
     for name in ("clash", "moved"):
         assert max(seen["tinted"][name]) < 0.2, name
+
+
+def test_a_script_may_close_a_window_and_inspect_and_render_at_once(seen: Any) -> None:
+    """Blender has no active GPU context then, and would crash with the redo panel."""
+    assert seen["closed"] == 3

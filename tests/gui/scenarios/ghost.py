@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ghost of a crate on a floor and of two crates, all rigid bodies."""
+"""The ghost of a crate on a floor and of two crates, all rigid bodies; then windows are closed as a script may."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def steps(window: Any) -> Iterator[float]:
             bpy.context.object.name = name
             bpy.ops.rigidbody.object_add(type="ACTIVE")
             crates.append(bpy.context.object)
+        bpy.ops.object.camera_add(location=(0.0, -9.0, 2.0), rotation=(1.4, 0.0, 0.0))
+        scene = bpy.context.scene
+        scene.camera = bpy.context.object
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.render.resolution_x = scene.render.resolution_y = 128
     window.select()
     left, right, front = crates
     front.scale.x = 3.0  # stands before the other two
@@ -38,7 +43,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["tinted"] = {"before": tinted()}
     with window.context():
         bpy.ops.contact_lens.check_scene()
-    check = bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
+    check = scene.contact_lens_check  # type: ignore[attr-defined]
     check.active = next(
         k for k, clash in enumerate(check.findings) if {clash.object_a, clash.object_b} == {floor, left}
     )
@@ -65,3 +70,17 @@ def steps(window: Any) -> Iterator[float]:
     window.select(right)
     yield from window.screenshot("left")
     numbers["tinted"]["left"] = tinted()
+
+    numbers["closed"] = 0
+    for _ in range(3):
+        with window.context():
+            bpy.ops.wm.window_new()
+        yield 1.5
+        with bpy.context.temp_override(window=bpy.context.window_manager.windows[-1]):
+            bpy.ops.wm.window_close()
+        window.select(left, right)
+        with window.context():
+            bpy.ops.contact_lens.inspect("EXEC_DEFAULT", True)
+            bpy.ops.render.render()
+        yield 1.0
+        numbers["closed"] += 1
