@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Move the objects of an inspected pair apart, by the minimum translation vector or along an axis of the world.
+"""Move the objects of an inspected pair apart, by a translation.
 
 Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
 the objects did not move as asked, everything is put back and the reason reported.
@@ -17,62 +17,17 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core.directional_depth import depth_along
-from ...core.progress import Progress, equal_parts
-from ...core.result import Contact, Relation
 from ...core.types import FloatArray
-from ..data import messages
 from ..geometry.collision_shape import RESOLUTION_STEPS
 from .inspection import Inspection
 from .mover import unmovable_reason
 
 NEGLIGIBLE = 1e-6
-"""Relative to the translation of the object: a locked channel that would change by less stays as it is. Also of a unit
-vector: an axis that leads out of a plane by less is in it."""
+"""Relative to the translation of the object: a locked channel that would change by less stays as it is."""
 
 
 class SeparateError(ValueError):
     """Why the objects cannot be moved, as a sentence for the user."""
-
-
-_NOT_PENETRATING = "The objects do not penetrate: there is nothing to move out"
-
-
-def no_depth_reason(found: Contact) -> str:
-    """Return why two objects that penetrate cannot be separated, as a sentence; empty where they can."""
-    if found.intersects and not found.has_depth:
-        return f"There is no depth to move out by: {messages.no_depth(found.relation)}"
-    return ""
-
-
-def unseparable_reason(found: Contact) -> str:
-    """Return why there is nothing to separate by, as a sentence; empty where there is."""
-    is_free = found.depth == 0.0 or found.relation == Relation.TOUCHING
-    return no_depth_reason(found) or (_NOT_PENETRATING if is_free else "")
-
-
-def translation_along(inspection: Inspection, axis: str, progress: Progress | None = None) -> FloatArray:
-    """Return the translation of B out of A along a world axis, in whichever direction is shorter.
-
-    axis: "X", "Y" or "Z". Raise SeparateError where there is none, and Cancelled.
-    """
-    direction = np.eye(3)["XYZ".index(axis)]
-    pair, in_pair = inspection.flat or inspection, direction
-    if inspection.flat is not None:
-        in_pair = inspection.flat.plane.axes @ direction
-        if np.linalg.norm(in_pair) < 1.0 - NEGLIGIBLE:
-            raise SeparateError(
-                f"The {axis} axis leads out of the plane in which the objects are inspected: choose another one"
-            )
-    tolerance = inspection.contact_tolerance
-    lengths = [
-        sign * depth_along(pair.shape_a, pair.shape_b, sign * in_pair, contact_tolerance=tolerance, progress=part)
-        for sign, part in equal_parts((1.0, -1.0), progress)
-    ]
-    length = min(lengths, key=abs)
-    if length == 0.0:
-        raise SeparateError(_NOT_PENETRATING)
-    return length * direction
 
 
 def separate(

@@ -20,10 +20,11 @@ from ..geometry.collision_shape import RESOLUTION_STEPS, float32_step
 from ..live import follow_clashes
 from ..live.background import BackgroundOperator, Steps, Undoable
 from ..pair import separate
+from ..pair.placing import SHORTEST
 from ..pair.separate import SeparateError
 from ..read import scene_reader
 from . import scene_operators
-from .move_operators import ALONG, SHORTEST
+from .move_operators import ALONG
 
 SCOPES = (
     (LISTED, "List", "Move out the objects of all clashes in the list"),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, FloatProperty
 
 from ...core.progress import Cancelled
 from ..clashes import check_settings
@@ -19,8 +19,9 @@ from ..data.units import UnitFormat
 from ..geometry.snapshot import ReadError
 from ..live import follow_clashes
 from ..live.background import BackgroundOperator, Steps, Undoable
-from ..pair import mover, separate, session
+from ..pair import mover, placing, separate, session
 from ..pair.inspection import is_outdated
+from ..pair.placing import SHORTEST
 from ..pair.separate import SeparateError
 from ..report import pair_lines
 from . import operators, scene_operators
@@ -34,7 +35,6 @@ MOVES = (
     ("HALF", "Move Both by Half", "Move A and B apart, each by half of the distance"),
 )
 """What Move Out can move."""
-SHORTEST = "SHORTEST"
 ALONG = (
     (SHORTEST, "Shortest", "Move in the direction in which the distance is shortest"),
     *((axis, axis, f"Move along the world {axis} axis, in the shorter direction") for axis in "XYZ"),
@@ -47,10 +47,13 @@ LONGEST_NAME = 30
 """Characters of a name in a menu."""
 
 
-def separate_steps(operator: Any, context: bpy.types.Context, outlook: str = "") -> Steps:
+def separate_steps(
+    operator: Any, context: bpy.types.Context, margin: float | None = None, clearance: float = 0.0
+) -> Steps:
     """Inspect the pair in the pickers, move it apart as the properties of the operator say, and inspect it again.
 
-    outlook: what is reported after the move; the new result if empty. Raise ReadError and SeparateError.
+    margin: the gap that is left; None: the clearance that it is inspected with, or `clearance` if that is larger. Raise
+    ReadError and SeparateError.
     """
     keys, (a, b) = operators.picked_keys(context), properties.pair(context.scene)
     if keys[0][2] or keys[1][2] or a is None or b is None:
@@ -61,11 +64,17 @@ def separate_steps(operator: Any, context: bpy.types.Context, outlook: str = "")
             raise SeparateError(mover.both_fixed_reason(a, b))
         operator.moves = chosen  # as the redo panel shows it
     before = yield from operators.inspect(operators.read_pair(context, keys))
-    if reason := separate.unseparable_reason(before.contact):
+    if margin is None:
+        margin = max(before.settings.clearance, clearance)
+        reason = placing.idle_reason(before, margin)
+    else:
+        reason = placing.no_depth_reason(before.contact)
+    if reason:
         raise SeparateError(reason)
+    operator.margin = margin
     translation = before.contact.mtv
-    if operator.along != SHORTEST:
-        translation = yield partial(separate.translation_along, before, operator.along)
+    if operator.along != SHORTEST or margin != 0.0 or not translation.any():
+        translation = yield partial(placing.translation_to, before, operator.along, margin)
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
         raise SeparateError("An object changed during the inspection, so nothing was moved: try again")
     session.store(context.scene, before)
@@ -73,7 +82,8 @@ def separate_steps(operator: Any, context: bpy.types.Context, outlook: str = "")
     try:
         after = yield from operators.inspect(operators.read_pair(context, keys))
         session.store(context.scene, after)
-        outlook = outlook or pair_lines.one_line(after)
+        outlook = pair_lines.one_line(after)
+        warnings += filter(None, [placing.off_margin(after, margin)])
     except Cancelled:
         session.mark_stale(context.scene, messages.INSPECTION_CANCELLED)
         outlook = "The inspection afterwards was cancelled"
@@ -97,6 +107,14 @@ class MoveOutOperator(Undoable, BackgroundOperator):
     along: EnumProperty(  # type: ignore[valid-type]
         name="Along", description="Direction of the move", items=ALONG, default=SHORTEST, options={"SKIP_SAVE"}
     )
+    margin: FloatProperty(  # type: ignore[valid-type]
+        name="Margin",
+        description="Gap that is left between the objects, the clearance unless you set it; below 0 an overlap",
+        subtype="DISTANCE",
+        precision=4,
+        default=0.0,
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def pair(cls, context: bpy.types.Context) -> Pair | None:
@@ -109,8 +127,8 @@ class MoveOutOperator(Undoable, BackgroundOperator):
         raise NotImplementedError
 
     @classmethod
-    def distance(cls, context: bpy.types.Context) -> str:
-        """Return how far the shortest move goes, as text; empty where that is not known."""
+    def length(cls, context: bpy.types.Context) -> str:
+        """Return how far the shortest move goes, as the end of a sentence; empty where that is not known."""
         raise NotImplementedError
 
     @classmethod
@@ -149,9 +167,13 @@ class MoveOutOperator(Undoable, BackgroundOperator):
             what = f"'{a}' out of '{b}'"
         if properties.along != SHORTEST:
             return f"Move {what} along the world {properties.along} axis, in the shorter direction"
-        length = cls.distance(context)
-        by = f" by {length}" if length else " by the shortest distance"
-        return f"Move {what}{by}{', each by half of it' if moves == 'HALF' else ''}"
+        length = cls.length(context) or "by the shortest distance"
+        return f"Move {what} {length}{', each by half of it' if moves == 'HALF' else ''}"
+
+    @property
+    def given_margin(self) -> float | None:
+        """The margin that was asked for, to the seven digits that were typed; None where it was not."""
+        return float(f"{self.margin:.7g}") if self.properties.is_property_set("margin") else None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -164,6 +186,7 @@ class MoveOutOperator(Undoable, BackgroundOperator):
                 text = f"Move '{elided(pair['AB'.index(moves)].name, LONGEST_NAME)}'"
             movers.prop_enum(self, "moves", moves, text=text)
         layout.prop(self, "along")
+        layout.prop(self, "margin")
 
 
 class CONTACT_LENS_OT_separate(MoveOutOperator, bpy.types.Operator):
@@ -177,14 +200,14 @@ class CONTACT_LENS_OT_separate(MoveOutOperator, bpy.types.Operator):
         inspection = session.current(context)
         if inspection is None or session.is_stale(context) or inspection.is_depth_pending:
             return operators.no_result(context)
-        return separate.no_depth_reason(inspection.contact)
+        return placing.no_depth_reason(inspection.contact)
 
     @classmethod
     def idle_reason(cls, context: bpy.types.Context) -> str:
         inspection = session.current(context)
         if inspection is None or session.is_stale(context) or inspection.is_depth_pending:
             return ""
-        return separate.unseparable_reason(inspection.contact)
+        return placing.idle_reason(inspection, inspection.settings.clearance)
 
     @classmethod
     def pair(cls, context: bpy.types.Context) -> Pair | None:
@@ -196,14 +219,14 @@ class CONTACT_LENS_OT_separate(MoveOutOperator, bpy.types.Operator):
         return any(key[2] for key in properties.pair_keys(context.scene) or ())
 
     @classmethod
-    def distance(cls, context: bpy.types.Context) -> str:
+    def length(cls, context: bpy.types.Context) -> str:
         inspection = session.current(context)
         if inspection is None or session.is_stale(context):
             return ""
-        return Distance.of_contact(inspection.contact).text(inspection.units)
+        return _length(inspection.units, Distance.of_contact(inspection.contact), inspection.settings.clearance)
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        return separate_steps(self, context)
+        return separate_steps(self, context, self.given_margin)
 
 
 class CONTACT_LENS_OT_separate_finding(MoveOutOperator, bpy.types.Operator):
@@ -231,11 +254,17 @@ class CONTACT_LENS_OT_separate_finding(MoveOutOperator, bpy.types.Operator):
         return clash is not None and bool(clash.instance_a or clash.instance_b)
 
     @classmethod
-    def distance(cls, context: bpy.types.Context) -> str:
-        clash = check_settings.active_clash(context.scene)
-        if clash is None or clash.why_out_of_date(check_settings.of_scene(context.scene).active):
+    def length(cls, context: bpy.types.Context) -> str:
+        scene, clash = context.scene, check_settings.active_clash(context.scene)
+        if clash is None or clash.why_out_of_date(check_settings.of_scene(scene).active):
             return ""
-        return Distance.of_row(clash.row()).text(UnitFormat.of_scene(context.scene))
+        return _length(UnitFormat.of_scene(scene), Distance.of_row(clash.row()), cls.margin_of(context))
+
+    @classmethod
+    def margin_of(cls, context: bpy.types.Context) -> float:
+        """Return the margin unless the user sets one: a clash ends beyond the clearance of the check that found it."""
+        clearance = check_settings.of_scene(context.scene).as_rules(context).clearance
+        return max(clearance, properties.settings_of(context.scene).as_settings().clearance)
 
     def steps(self, context: bpy.types.Context) -> Steps:
         if reason := scene_operators.no_clash(context):
@@ -243,12 +272,20 @@ class CONTACT_LENS_OT_separate_finding(MoveOutOperator, bpy.types.Operator):
         clash = check_settings.active_clash(context.scene)
         keys = clash.key("a"), clash.key("b")
         properties.pick(context.scene, keys)
-        result = yield from separate_steps(self, context)
+        result = yield from separate_steps(self, context, self.given_margin, type(self).margin_of(context))
         moved = {"A": keys[:1], "B": keys[1:]}.get(self.moves, keys)
         with suppress(Cancelled):  # the move is done
             yield from follow_clashes.renewal(context, frozenset(keys), is_forced=True)
             yield from follow_clashes.neighbours(context, {key[0] for key in moved})
         return result
+
+
+def _length(units: UnitFormat, distance: Distance, margin: float) -> str:
+    """Return how far the shortest move goes to a margin of 0 or more, as the end of a sentence."""
+    if distance.signed_distance is None or distance.is_at_most or margin == 0.0:
+        length = distance.text(units)
+        return f"by {length}" if length else ""
+    return f"by {units.length(margin - distance.signed_distance)}, to a gap of {units.length(margin)}"
 
 
 # --- buttons and menus ----------------------------------------------------------------------------------------------

@@ -342,6 +342,144 @@ def test_the_menu_offers_all_moves_and_says_what_each_does(slab_and_cube: Pair) 
     }
 
 
+# --- to a margin ----------------------------------------------------------------------------------------------------
+
+
+def gap() -> float:
+    """The signed distance of the pair, inspected as Blender has stored it."""
+    assert not lens.pair.session.is_stale(bpy.context)
+    return float(inspection().contact.signed_distance)
+
+
+def assert_at(margin: float) -> None:
+    """The pair is at its margin, to a millionth of the smaller object or four steps of its coordinates."""
+    found = inspection()
+    extent = min(found.shape_a.extent, found.shape_b.extent)
+    assert abs(gap() - margin) <= max(1e-6 * extent, found.resolution)
+
+
+def test_the_margin_is_the_clearance_unless_it_is_set(pair: Pair, capfd: pytest.CaptureFixture[str]) -> None:
+    a, b = pair
+    inspect(a, b, clearance=0.01)
+    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
+    automatic = SimpleNamespace(moves="AUTO", along="SHORTEST")
+    assert operator.description(bpy.context, automatic) == "Move 'B' out of 'A' by 0.51 m, to a gap of 0.01 m"
+    capfd.readouterr()
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert capfd.readouterr().out.startswith("Info: Moved 'B' by 0.51 m. A and B: separated, gap 0.01 m")
+    assert b.location.x == pytest.approx(2.01, abs=1e-6)
+    assert (relation(), gap() > 0.01) == ("separated", True), "no longer within the clearance"
+    assert_at(0.01)
+    with pytest.raises(RuntimeError, match="there is nothing to move out"):
+        bpy.ops.contact_lens.separate()
+
+
+@pytest.mark.parametrize("margin", [0.001, 0.0, -0.05])
+@pytest.mark.parametrize("moves", ["A", "B", "HALF"])
+def test_a_gap_within_the_clearance_is_widened_and_closed(pair: Pair, moves: str, margin: float) -> None:
+    a, b = pair
+    b.location.x = 2.0002
+    update()
+    inspect(a, b, clearance=0.001)
+    assert relation() == "within_clearance"
+    row = Layout()
+    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
+    lens.ui.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    assert row.drawn.disabled == []
+    assert bpy.ops.contact_lens.separate(moves=moves, margin=margin) == {"FINISHED"}
+    assert_at(margin)
+    share = {"A": (-1.0, 0.0), "B": (0.0, 1.0), "HALF": (-0.5, 0.5)}[moves]
+    step = margin - 0.0002
+    assert (a.location.x, b.location.x - 2.0002) == pytest.approx([step * x for x in share], abs=1e-6)
+
+
+def test_what_touches_is_moved_to_the_clearance(pair: Pair) -> None:
+    a, b = pair
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    inspect(a, b, clearance=0.0002)
+    assert relation() == "touching"
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert_at(0.0002)
+    assert relation() == "separated"
+
+
+@pytest.mark.parametrize("along", ["SHORTEST", "X", "Z"])
+@pytest.mark.parametrize("margin", [0.02, -0.02])
+@pytest.mark.parametrize("kind", ["CONVEX_HULL", "COMPOUND", "MESH", pytest.param("SPHERE", marks=pytest.mark.slow)])
+def test_every_kind_of_shape_is_placed_at_the_margin(kind: str, margin: float, along: str) -> None:
+    bpy.ops.mesh.primitive_torus_add(major_radius=2.0, minor_radius=0.5, major_segments=8, minor_segments=4)
+    ring, b = bpy.context.object, cube("B", (2.3, 0.1, 0.45))
+    ring.contact_lens_shape = kind if kind != "SPHERE" else "MESH"
+    b.contact_lens_shape = "SPHERE" if kind == "SPHERE" else "AUTOMATIC"
+    b.scale, b.rotation_euler = (0.25, 0.25, 0.25), (0.3, 0.2, 0.1)
+    update()
+    inspect(ring, b)
+    place = ring.location.copy()
+    assert bpy.ops.contact_lens.separate(margin=margin, along=along) == {"FINISHED"}
+    assert_at(margin)
+    assert ring.location == place
+
+
+def test_flat_objects_are_placed_in_their_plane() -> None:
+    square = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+    a, b = (mesh_object(name, square, [(0, 1, 2, 3)], (x, 0.0, 0.0)) for name, x in (("A", 0.0), ("B", 1.5)))
+    a.rotation_euler = b.rotation_euler = (0.0, 0.0, 0.3)
+    update()
+    inspect(a, b, flat=True)
+    for along in ("SHORTEST", "Y"):
+        assert bpy.ops.contact_lens.separate(along=along, margin=0.1) == {"FINISHED"}
+        assert_at(0.1)
+        b.location = (1.5, 0.0, 0.0)
+        update()
+    assert b.location.z == 0.0
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.0, -0.01])
+def test_far_from_the_origin_the_margin_is_as_exact_as_coordinates_are(margin: float) -> None:
+    a, b = cube("A", (10_000.0, 0.0, 0.0)), cube("B", (10_001.5, 0.2, 0.1))
+    inspect(a, b)
+    assert bpy.ops.contact_lens.separate(margin=margin) == {"FINISHED"}
+    assert_at(margin)
+
+
+def test_a_margin_that_coordinates_are_too_coarse_for_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    a, b = cube("A", (10_000.0, 0.0, 0.0)), cube("B", (10_001.5, 0.2, 0.1))
+    inspect(a, b)
+    capfd.readouterr()
+    assert bpy.ops.contact_lens.separate(margin=0.0002) == {"FINISHED"}
+    (warning,) = (line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning"))
+    off = inspection().units.length(gap() - 0.0002)
+    assert warning == (
+        f"Warning: The margin is {off} larger than asked for: coordinates are stored in steps of 0.0009766 m there"
+    )
+
+
+@pytest.mark.parametrize(("along", "margin"), [("SHORTEST", -3.0), ("Z", -3.0)])
+def test_where_there_is_no_such_place_nothing_moves(pair: Pair, along: str, margin: float) -> None:
+    stays("No place in that direction has a margin of -3 m", *pair, along=along, margin=margin)
+
+
+def test_meshes_that_lack_a_depth_are_closed_to_a_touch_but_not_to_an_overlap() -> None:
+    square = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+    a, b = mesh_object("A", square, [(0, 1, 2, 3)]), mesh_object("B", square, [(0, 1, 2, 3)], (0.0, 0.0, 1.001))
+    b.rotation_euler.x = np.pi / 2
+    a.contact_lens_shape = b.contact_lens_shape = "MESH"
+    update()
+    inspect(a, b, clearance=0.01)
+    assert relation() == "within_clearance"
+    stays("No place in that direction has a margin of -0.1 m", a, b, margin=-0.1)
+    assert bpy.ops.contact_lens.separate(margin=0.0) == {"FINISHED"}
+    assert_at(0.0)
+
+
+def test_one_undo_step_takes_a_move_to_a_margin_back(pair: Pair) -> None:
+    bpy.ops.ed.undo_push(message="Inspect Contact")
+    assert bpy.ops.contact_lens.separate(margin=0.1) == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="Move Out")
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert bpy.data.objects["B"].location.x == pytest.approx(1.5)
+
+
 # --- animation ------------------------------------------------------------------------------------------------------
 
 PUT_BACK = "The location of 'B' is animated: insert a keyframe, or the next frame change undoes the move"

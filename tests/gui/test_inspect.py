@@ -100,6 +100,14 @@ def test_the_redo_panel_swaps_the_pair(seen: Any) -> None:
     assert off_axis(swapped["panel"]) == is_about(nearest_axis(swapped["normal"]))
 
 
+def test_the_panel_of_the_move_sets_the_margin_and_the_object(seen: Any) -> None:
+    margin, other = seen["margin"], seen["other"]
+    assert margin["gap"] == pytest.approx(0.1, abs=1e-6 + margin["resolution"])
+    assert (margin["moved"]["Cube"], other["moved"]["Suzanne"]) == (0.0, 0.0)
+    assert other["gap"] == pytest.approx(margin["gap"], abs=1e-6)
+    assert other["moved"]["Cube"] == pytest.approx(margin["moved"]["Suzanne"], abs=1e-6)
+
+
 def test_undo_takes_the_result_away_and_redo_brings_it_back(seen: Any) -> None:
     assert seen["undone"]["panel"] == ["A", "B"]
     assert seen["undone"]["objects"] == ["Cube", "Suzanne"]

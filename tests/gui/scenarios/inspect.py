@@ -117,6 +117,31 @@ def steps(window: Any) -> Iterator[float]:
 
     yield from window.screenshot("redone")
 
+    # The panel of the move: the objects, the second of which is A, the direction and the margin.
+    places = {obj.name: obj.location.copy() for obj in (suzanne, cube)}
+
+    def moved() -> dict[str, float]:
+        """How far each object is from where it was."""
+        return {name: (bpy.data.objects[name].location - place).length for name, place in places.items()}
+
+    yield from window.click_button("contact_lens.separate(moves='B')")
+    yield from window.until(lambda: moved()["Suzanne"] > 0.0, "B is moved out")
+    yield from window.until_fresh()
+    rows = yield from window.fields("HUD")
+    yield from window.click(*rows[-1])
+    yield from window.key("A", ctrl=True)
+    yield from window.write("10cm")
+    yield from window.key("RET")
+    yield from window.until(lambda: now().contact.signed_distance > 0.01, "the margin is 10 cm")
+    yield from window.until_fresh()
+    numbers["margin"] = {"gap": now().contact.signed_distance, "resolution": now().resolution, "moved": moved()}
+    yield from window.click(*rows[0])
+    yield from window.until(lambda: moved()["Cube"] > 0.0, "the other object moves instead")
+    yield from window.until_fresh()
+    numbers["other"] = {"gap": now().contact.signed_distance, "moved": moved()}
+    yield from window.screenshot("margin")
+    suzanne, cube = (bpy.data.objects[name] for name in ("Suzanne", "Cube"))  # the panel has undone, and done again
+
     # Repeat Last asks for 2D of another pair.
     with window.context():
         sheets = []
