@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+HEIGHT, BUTTON = 565, 20
+"""Pixels: of the sidebar where Blender's window has 1280 x 720, and of a button."""
+EDGE = 3
+"""Pixels from where a button is found to where it is clicked."""
+
 
 def test_the_list_is_walked_through(seen: Any) -> None:
     assert seen["found"] == pytest.approx([0.5, 0.25])
@@ -18,21 +23,28 @@ def test_the_list_is_walked_through(seen: Any) -> None:
 
 
 def test_both_names_of_a_clash_are_readable(seen: Any) -> None:
-    """However long they are, each has a line and shows how it begins and ends."""
+    """However long they are, each has a line and shows how it ends and what it differs from the other by."""
     assert seen["rows"][:3] == ["A", "0.5 m", "B"]
     (first, depth, second), names = seen["long rows"], seen["long names"]
     assert depth == "0.5 m"
-    for shown, name in zip((first, second), names, strict=True):
+    for shown, name, differing in zip((first, second), names, ("Beam.Y", "Pipe"), strict=True):
         begin, end = shown.split("…")
         assert name.startswith(begin)
         assert name.endswith(end)
-        assert min(len(begin), len(end)) >= 8
+        assert differing in shown
 
 
 def test_no_button_moves_from_clash_to_clash(seen: Any) -> None:
     first, second = seen["places"]
-    assert len(first) == 6
+    assert len(first) == 7
     assert first == second
+    assert first["go_to_finding(step=1)"][1] - seen["first click"][1] == EDGE, "nor by the first click"
+
+
+def test_the_answer_and_the_buttons_are_on_a_small_screen(seen: Any) -> None:
+    """Without scrolling, beside and above the other editors of a new file."""
+    for command, (_, y) in seen["places"][0].items():
+        assert seen["top"] - y < HEIGHT - BUTTON, command
 
 
 def test_the_buttons_below_the_list(seen: Any) -> None:

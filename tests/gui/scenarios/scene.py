@@ -20,8 +20,9 @@ COMMANDS = (
     "separate_finding(moves='B')",
     "move_all_out(scope='LIST')",
     "save_scene_report()",
+    "frame()",
 )
-"""The buttons below the list."""
+"""The buttons of the clash that is open, the last one beside its direction."""
 
 
 def working() -> list[str]:
@@ -121,6 +122,7 @@ def steps(window: Any) -> Iterator[float]:
 
     yield from window.click_button("contact_lens.go_to_finding(step=1)")
     below_the_list = window.mouse[1]
+    numbers["first click"], numbers["top"] = window.mouse, sidebar.y + sidebar.height
     yield from window.until(lambda: check().active == 0, "Next goes to the first finding")
     numbers["first"] = selected()
     numbers["looks at"] = list(window.area.spaces.active.region_3d.view_location)
