@@ -35,8 +35,7 @@ MOST_NAMES = 3
 
 
 class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Operator):
-    """Move all objects that clash out of each other by small moves, those in between by half; what is linked, locked or
-    a Passive rigid body stays"""
+    """Move objects out of each other; what is linked, locked or a Passive rigid body stays"""
 
     bl_idname = "contact_lens.move_all_out"
     bl_label = "Move All Out"
@@ -113,10 +112,7 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
             ]
         if left:
             names = messages.quoted([messages.pair_name(*pair) for pair in left], MOST_NAMES)
-            self.report(
-                {"WARNING"},
-                f"{messages.counted(len(left), 'clash', 'clashes')} left: {names} have no room, or are fixed",
-            )
+            self.report({"WARNING"}, f"{messages.clashes(len(left))} left, fixed or without room: {names}")
 
 
 def _is_to_move(clash: Any) -> bool:

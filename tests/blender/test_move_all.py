@@ -154,7 +154,7 @@ def test_what_cannot_be_moved_is_named(capfd: pytest.CaptureFixture[str]) -> Non
     locked(a), locked(b)
     check()
     move_all()
-    assert "1 clash left: 'A and B' have no room, or are fixed" in capfd.readouterr().out
+    assert "1 clash left, fixed or without room: 'A and B'" in capfd.readouterr().out
     assert statuses()["CD"][1] != "NEW" or statuses()["CD"][0] == "touching"
     locked(c), locked(d)
     with pytest.raises(RuntimeError, match="None of the objects can move"):
