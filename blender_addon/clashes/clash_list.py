@@ -195,8 +195,8 @@ def why_empty(scene: bpy.types.Scene) -> str:
     check, touching = check_settings.of_scene(scene), changes.totals(scene).words["touching"]
     if not touching or check.search or check.only_changed or hidden(check) - {RESOLVED} != {"TOUCHING"}:
         return "No clash passes the filters"
-    verb = "is" if touching == 1 else "are"
-    return f"{touching:,} touching {verb} hidden: click their number above the list to show them"
+    verb, them = ("is", "it") if touching == 1 else ("are", "them")
+    return f"{touching:,} touching {verb} hidden: click the number above the list to show {them}"
 
 
 def hidden(check: ContactLensCheck) -> frozenset[str]:
