@@ -50,7 +50,7 @@ def test_copy_all_fills_the_clipboard_with_the_report(seen: Any) -> None:
     assert ["Depth", f"{seen['asked']['depth']:.1f} m"] in rows
 
 
-def test_move_b_out_moves_b_by_the_mtv(seen: Any) -> None:
+def test_move_out_moves_b_by_the_mtv(seen: Any) -> None:
     separated, asked = seen["separated"], seen["asked"]
     mtv = [asked["depth"] * x for x in asked["normal"]]
     assert separated["moved"]["Ramp"] == [0.0, 0.0, 0.0]
