@@ -26,11 +26,7 @@ FILL, STROKE, DISC, SQUARE, DIAMOND, RING, HEAD = range(7)
 GLYPH = np.dtype(
     [
         ("start", np.float32, 3),  # where the glyph begins (a mark: where it is), world frame less the origin
-        (
-            "end",
-            np.float32,
-            3,
-        ),  # where a stroke or an arrowhead ends; of a fill where it is between 0 and where it has faded
+        ("end", np.float32, 3),  # where a stroke or an arrowhead ends; of a fill: 0, or length 1 where it has faded
         ("corner", np.float32, 3),  # 0 at start or 1 at end; in which direction to widen along and across, -1 or 1
         ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; dash period: all pixels
         ("color", np.float32, 4),
