@@ -203,10 +203,8 @@ def _deepest_in(piece: ConvexHull, inner: FloatArray, known: float, rounding: fl
     """Return a bound of how deep triangles (k, 3, 3) are inside a piece: split where one plane leaves that open."""
     local = inner - piece.center
     while True:
-        heights = local.reshape(-1, 3) @ piece.normals.T - piece.offsets
-        depths = np.maximum(-heights.max(axis=1), 0.0).max()
-        bounds = -heights.reshape(len(local), 3, -1).min(axis=1).max(axis=1)
-        known = max(known, float(depths))
+        bounds, depths = _depths(piece, local, max(known, rounding))
+        known = max(known, float(depths.max()))
         allowed = max(known * (1.0 + _BOUND), known + 1e-4 * _BOUND * extent, rounding)
         remaining = local[bounds > allowed]
         if not len(remaining):

@@ -19,9 +19,9 @@ from contact_lens.core.meshes.surface import signed_volume
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.shapes.hull import ConvexHull
 
-from ..assertions import assert_progress
+from ..assertions import assert_progress, peak_memory
 from ..generators import rotation
-from ..mesh_shapes import Surface, block, bumpy, joined, prism, torus
+from ..mesh_shapes import Surface, block, bumpy, joined, prism, sphere, torus
 from ..meshes.test_mesh_distance import box
 from ..meshes.test_winding import summed
 from .test_decompose_polygon import L, comb, polygons
@@ -182,6 +182,15 @@ def test_the_distance_from_the_mesh():
     deepest = depths_in(hull, on_mesh).max()
     bound = distance_from_mesh([hull], Mesh(*sampled))
     assert deepest <= bound <= 1.1 * deepest
+
+
+def test_the_distance_makes_no_table_of_all_triangles_and_all_planes():
+    points, triangles = sphere(24)
+    points = points * (1.0 + 1e-3 * np.random.default_rng(2).random((len(points), 1)))
+    hull = ConvexHull(points)
+    distance, bytes_used = peak_memory(lambda: distance_from_mesh([hull], Mesh(points, triangles)))
+    assert 1e-5 < distance < 1e-3
+    assert bytes_used < 8 * len(triangles) * len(hull.normals)
 
 
 def test_hulls_report_whether_they_fill_hollows():
