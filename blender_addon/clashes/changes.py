@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import bpy
 
 from ..data import messages
-from ..data.objects import frame_of, matrix_numbers
+from ..data.objects import TYPES_WITH_SURFACE, frame_of, matrix_numbers
 from ..data.records import Key, State
 from ..geometry import collision_shape
 from ..read.scene_objects import place_of
@@ -30,6 +30,8 @@ from ..scene.clash_rows import APART, RESOLVED, WITHIN_MARGINS
 
 Finding = Any
 """`finding.ContactLensFinding`, which is on the floor above."""
+Place = tuple[float, ...]
+"""The numbers of a world matrix."""
 
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
@@ -115,6 +117,8 @@ class _Table:
         """Things whose places are the same and of which it is not known what they are made of; those last drawn come
         first."""
         self.edited_elsewhere: set[int] = set()
+        self.unlisted: dict[int, Place] = {}
+        """By their `session_uid`: where objects are now that are in no finding, and have moved since the check."""
         self.frame = frame_of(scene)
         self._hanging: dict[int, set[int]] = {}
         self._at_frame: dict[float, list[int]] = {}
@@ -124,6 +128,9 @@ class _Table:
         self._read(_findings(scene))
         self.pending.update(range(len(self.things)))
         self._words = Counter(row.word for row in self.rows)
+        self._others = {
+            obj.session_uid: matrix_numbers(obj) for obj in scene.objects if obj.session_uid not in self._hanging
+        }
 
     def _read(self, findings: Sequence[Finding]) -> None:
         numbers: dict[tuple[Key | None, State | None, float], int] = {}
@@ -160,6 +167,8 @@ class _Table:
                 obj = update.id.original
                 uid = obj.session_uid
                 if uid not in self._hanging:
+                    if update.is_updated_transform and not of_frame:
+                        self._note_unlisted(scene, obj)
                     continue
                 if self._places is not None and update.is_updated_transform:
                     self._places[uid] = place_of(matrix_numbers(obj))
@@ -172,6 +181,21 @@ class _Table:
                 for key in [key for key, made in self.known.items() if not made]:
                     self._forget(key)
                 self.pending.update(i for i, reason in self.reasons.items() if reason == _UNREADABLE)
+
+    def _note_unlisted(self, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+        if obj.type not in TYPES_WITH_SURFACE and not obj.is_instancer:
+            return
+        # Blender reports far more than has moved: with any selection all active rigid bodies.
+        uid, place = obj.session_uid, matrix_numbers(obj)
+        if self._others.get(uid) == place:
+            self.unlisted.pop(uid, None)
+        elif uid in self.unlisted or scene in obj.users_scene:
+            self.unlisted[uid] = place
+
+    def know(self, uid: int) -> None:
+        """Take an object as it is now, though it is in no finding, as checked."""
+        if uid in self.unlisted:
+            self._others[uid] = self.unlisted.pop(uid)
 
     def _follow_frame(self, scene: bpy.types.Scene) -> None:
         frame = frame_of(scene)
@@ -344,6 +368,8 @@ def renew(scene: bpy.types.Scene, states: Mapping[Key, State] | None = None) -> 
     table = _tables[scene.session_uid] = _Table(scene, {**known, **made})
     if before is not None:
         table.since.update(before.since)
+        checked = {key[0]: state.place for key, state in (states or {}).items()}
+        table.unlisted = {uid: place for uid, place in before.unlisted.items() if checked.get(uid) != place_of(place)}
     return table
 
 
@@ -405,6 +431,17 @@ def changed_keys(scene: bpy.types.Scene) -> frozenset[Key]:
     )
 
 
+def unlisted(scene: bpy.types.Scene) -> Mapping[int, Place]:
+    """Return where objects are now, by their `session_uid`, that have moved since the check and are in no finding."""
+    return _table(scene).unlisted
+
+
+def know(scene: bpy.types.Scene, uids: Iterable[int]) -> None:
+    """Forget that objects have moved which the check does not concern."""
+    for uid in uids:
+        _table(scene).know(uid)
+
+
 def can_be_renewed(context: bpy.types.Context, k: int) -> bool:
     """Return whether a finding is out of date and its things are there at its frame, to be looked at again."""
     table = _table(context.scene)
@@ -460,10 +497,11 @@ def compare_some(context: bpy.types.Context, seconds: float, quiet: float) -> bo
 def note(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool = False) -> bool:
     """Note what Blender reports of a scene; return whether that concerns its list. of_frame: the frame has changed."""
     table = _tables.get(scene.session_uid)
-    if table is None or not table.rows or depsgraph.mode != "VIEWPORT":
+    if table is None or depsgraph.mode != "VIEWPORT":
         return False
+    before = dict(table.unlisted)
     table.note(scene, depsgraph, of_frame)
-    return bool(table.pending)
+    return bool(table.pending) or table.unlisted != before
 
 
 def is_edited(update: bpy.types.DepsgraphUpdate) -> bool:

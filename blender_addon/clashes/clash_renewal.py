@@ -125,6 +125,7 @@ def store(
     check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
     of_now = frame == frame_of(scene)
     changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
+    changes.know(scene, changes.unlisted(scene).keys() - {key[0] for key in changed})
 
 
 def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[str, Any]]:

@@ -28,7 +28,7 @@ MOST_SEARCHED = 5_000
 
 def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | None = None) -> CheckInput | None:
     """Read objects that have moved, by their `session_uid`, what may collide with them, and what they are in clashes
-    with; None where the check has nothing of that.
+    with; None where the check has nothing of that: then it is not known as moved any more.
 
     most: if more objects are near, or the check has very many, None, too: Blender waits for it.
     """
@@ -39,6 +39,7 @@ def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | Non
     except ReadError:  # the settings are not those of the check any more
         return None
     in_check = {obj.session_uid for first, other in sides for obj in (*first, *(other or ()))}
+    changes.know(scene, moved - in_check)
     moved = moved & in_check
     if not moved or (most is not None and len(in_check) > MOST_SEARCHED):
         return None

@@ -7,8 +7,9 @@ Both by the rules of the scene's check, which are not those of a single inspecti
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 import bpy
@@ -177,7 +178,7 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
     scene = context.scene
     if not check_settings.of_scene(scene).summary:
         return {"CANCELLED"}
-    moved = moved | {key[0] for key in changes.changed_keys(scene)}
+    moved = moved | {key[0] for key in changes.changed_keys(scene)} | unlisted(scene).keys()
     given = read_neighbours(context, moved, most) if moved else None
     if given is None:
         return {"CANCELLED"}
@@ -190,6 +191,17 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
     _set_verified(scene)
     refine_deepest(context)
     return {"FINISHED"}
+
+
+def unlisted(scene: bpy.types.Scene) -> Mapping[int, changes.Place]:
+    """Return where objects are now, by their `session_uid`, that are in no clash and have moved since the check.
+
+    None at other frames, nor of a check of what was selected then, of which only the clashes are known.
+    """
+    check, moved = check_settings.of_scene(scene), changes.unlisted(scene)
+    if not moved or not check.summary or check.scope == "SELECTED":
+        return {}
+    return moved if json.loads(check.summary)["frame"] == frame_of(scene) else {}
 
 
 def can_be_refined(context: bpy.types.Context, k: int) -> bool:
@@ -249,9 +261,10 @@ def _renew() -> float | None:
 
 
 def _outdated(scene: bpy.types.Scene) -> set[object]:
-    """Return the clashes that are out of date, each with the states that it is of."""
+    """Return the clashes that are out of date, each with the states that it is of, and what else has moved."""
     findings = check_settings.of_scene(scene).findings
-    return {(finding.pair, *map(finding.state, "ab")) for k in changes.outdated(scene) for finding in [findings[k]]}
+    clashes = {(finding.pair, *map(finding.state, "ab")) for k in changes.outdated(scene) for finding in [findings[k]]}
+    return clashes | set(unlisted(scene).items())
 
 
 def _has_settled(context: bpy.types.Context) -> bool:

@@ -307,6 +307,8 @@ def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dic
         states.append(f"Stopped at {messages.percent(done)}")
     if record["frame"] != frame_of(context.scene):
         states.append(f"Checked at frame {record['frame']:g}")
+    if unlisted := len(follow_clashes.unlisted(context.scene)):
+        states.append(f"{messages.counted(unlisted, 'object')} moved since")
     text = ", ".join(states).capitalize()
     icon: Any = "ERROR"
     if refining := follow_clashes.refining(context.scene):
