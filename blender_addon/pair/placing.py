@@ -83,7 +83,7 @@ def translation_to(inspection: Inspection, along: str, margin: float, progress: 
     length = place_along(a, b, in_pair, wanted, start=start, contact_tolerance=tolerance, progress=placing)
     if length is None:
         text = inspection.units.length(margin)
-        raise SeparateError(f"No place in that direction has a margin of {text}: choose another one or an axis")
+        raise SeparateError(f"No place in that direction has a margin of {text}: choose another margin or axis")
     return length * direction
 
 

@@ -90,8 +90,11 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
         undone = [obj.name for obj, step in plan if separate.key_move(context, obj, step)[1]]
         farthest, step = max(plan, key=lambda each: float(np.linalg.norm(each[1])))
         length = UnitFormat.of_scene(context.scene).length(float(np.linalg.norm(step)), rounding="up")
-        who = f"'{farthest.name}'" if len(plan) == 1 else f"{len(plan):,} objects, '{farthest.name}' farthest,"
-        self.report({"INFO"}, f"Moved {who} by {length}")
+        name = f"'{farthest.name}'"
+        text = (
+            f"{name} by {length}" if len(plan) == 1 else f"{len(plan):,} objects by at most {length}, {name} farthest"
+        )
+        self.report({"INFO"}, f"Moved {text}")
         if undone:
             self.report(
                 {"WARNING"},

@@ -332,7 +332,7 @@ class CONTACT_LENS_OT_refine(BackgroundOperator, bpy.types.Operator):
             return {"CANCELLED"}
         session.store(scene, after)
         known = Distance.of_contact(after.contact).span_text(after.units)
-        gain = "Refined to" if after.contact is not before.contact else "No better bounds than"
+        gain = "Refined:" if after.contact is not before.contact else "No better bounds than"
         self.report({"INFO"}, f"{gain} {known}{'' if after.searched < inf else f'. {REFINED}'}")
         return {"FINISHED"}
 

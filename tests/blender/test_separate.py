@@ -456,7 +456,12 @@ def test_a_margin_that_coordinates_are_too_coarse_for_is_reported(capfd: pytest.
 
 @pytest.mark.parametrize(("along", "margin"), [("SHORTEST", -3.0), ("Z", -3.0)])
 def test_where_there_is_no_such_place_nothing_moves(pair: Pair, along: str, margin: float) -> None:
-    stays("No place in that direction has a margin of -3 m", *pair, along=along, margin=margin)
+    stays(
+        "No place in that direction has a margin of -3 m: choose another margin or axis",
+        *pair,
+        along=along,
+        margin=margin,
+    )
 
 
 def test_meshes_that_lack_a_depth_are_closed_to_a_touch_but_not_to_an_overlap() -> None:
