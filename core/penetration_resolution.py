@@ -40,7 +40,7 @@ _LEFT = 0.1
 """Times the tolerance: what of a plane may be left when that search ends."""
 _REACH = 2.0
 """Times the largest distance that a pair lacks: pairs within it may come to penetrate, and keep a plane, too."""
-_SHARE = 0.25
+_FOLLOWED = 0.25
 """The least part of a normal, squared, that a body must be free to follow."""
 
 
@@ -254,9 +254,9 @@ class _Scene:
                 axes = np.maximum(axes, self.free[self.bodies[k]])
         found = normal, length
         least = np.inf
-        share = float((normal * normal * axes).sum())
-        if share >= _SHARE:
-            least = (length - self.clearance) / np.sqrt(share)
+        followed = float((normal * normal * axes).sum())
+        if followed >= _FOLLOWED:
+            least = (length - self.clearance) / np.sqrt(followed)
         for axis in np.flatnonzero(axes).tolist():
             for sign in (1.0, -1.0):
                 along = sign * np.eye(self.shapes.dim)[axis]
@@ -275,7 +275,7 @@ class _Scene:
             for s, sign in ((0, -1.0), (1, 1.0))
         ]
         squares = [(push * push).sum(axis=1) for push in pushes]
-        can = squares[0] + squares[1] >= _SHARE * np.maximum(planes.weights.max(axis=1), 1e-9)
+        can = squares[0] + squares[1] >= _FOLLOWED * np.maximum(planes.weights.max(axis=1), 1e-9)
         degrees = np.zeros(len(self.free))
         for side, square in zip(sides, squares, strict=True):
             np.add.at(degrees, side, square * can)
@@ -303,7 +303,7 @@ class _Scene:
                 forces = new
                 break
             step = new - forces
-            if (gradient * step).sum() < 0.0:  # beyond the best: begin anew from here
+            if (gradient * step).sum() < 0.0:  # beyond the best: begin again from here
                 momentum = 1.0
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
             ahead = new + (momentum - 1.0) / following * step
