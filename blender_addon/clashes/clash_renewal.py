@@ -136,16 +136,22 @@ def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[st
 
 
 def update(
-    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, rows: Sequence[dict[str, Any]], frame: float
+    scene: bpy.types.Scene,
+    given: CheckInput,
+    outcome: Outcome,
+    rows: Sequence[dict[str, Any]],
+    frame: float,
+    changed: Pair = frozenset(),
 ) -> None:
     """Store the outcome of a check of some pairs in the scene's list: in their clashes, or as new ones.
 
-    rows: of the clashes that were found. A clash of which the pair was not or could not be compared stays as it was.
+    rows: of the clashes that were found. A clash of which the pair was not or could not be compared stays as it was,
+    and one of an object that has `changed` since it was read.
     """
     if outcome.partial:
         return
     check, objects, clashes = of_scene(scene), given.objects, outcome.clashes
-    states = {obj.key: obj.state for obj in objects}
+    states = {obj.key: obj.state for obj in objects if obj.key not in changed}
     found = {frozenset((objects[a].key, objects[b].key)): k for k, (a, b) in enumerate(clashes.pairs.tolist())}
     presence = Presence(scene, given, outcome)
     for pair, place in changes.rows_of(scene, states.keys()).items():

@@ -7,7 +7,7 @@ all that is neither in the list nor selected, stays as an obstacle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 import bpy
@@ -26,6 +26,7 @@ from ..read.scene_objects import CheckInput
 from ..read.world_shape import WorldShape
 from ..scene.candidates import bounds_of
 from . import check_settings
+from .finding import ContactLensFinding
 from .ignored import is_in, listed_now
 
 NOTHING_LEFT = "No clash is left to move out"
@@ -126,15 +127,18 @@ class Moves:
         return result
 
 
-def listed_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Return the objects of the clashes that are open, of instances what makes them."""
+def open_clashes(scene: bpy.types.Scene) -> Iterator[tuple[int, ContactLensFinding]]:
+    """Yield the clashes that are open, each with its number."""
     listed = listed_now(scene)
-    found: dict[bpy.types.Object, None] = {}
-    for finding in check_settings.of_scene(scene).findings:
+    for k, finding in enumerate(check_settings.of_scene(scene).findings):
         pair = finding.pair
         if pair is not None and finding.is_open and not finding.is_apart and not is_in(listed, pair):
-            found |= dict.fromkeys((finding.object_a, finding.object_b))
-    return list(found)
+            yield k, finding
+
+
+def listed_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Return the objects of the clashes that are open, of instances what makes them."""
+    return list(dict.fromkeys(obj for _, clash in open_clashes(scene) for obj in (clash.object_a, clash.object_b)))
 
 
 def read_moves(context: bpy.types.Context, of: str, along: str, fixed: Set[int]) -> Moves:

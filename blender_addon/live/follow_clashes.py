@@ -187,7 +187,10 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
     if frame_of(scene) != frame:
         return {"CANCELLED"}
     changed = scene_reader.changed(context.evaluated_depsgraph_get(), given.objects)
-    scene_report.update_clashes(scene, given, scene_pairs.without(outcome, given.objects, changed), frame)
+    if changed:  # they are to be looked at again
+        _left.pop(scene.session_uid, None)
+    outcome = scene_pairs.without(outcome, given.objects, changed)
+    scene_report.update_clashes(scene, given, outcome, frame, changed)
     _set_verified(scene)
     refine_deepest(context)
     return {"FINISHED"}
@@ -294,6 +297,7 @@ def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
 def _undone(*_: object) -> None:
     changes.clear()
     clash_list.drop()
+    _left.clear()
     _look_again(bpy.data.scenes)  # what was checked again after a step is as it was before that
 
 
@@ -302,7 +306,6 @@ def _loaded(*_: object) -> None:
     _undone()
     _wanted.clear()
     _moved.clear()
-    _left.clear()
     _unrefined.clear()
     _refined_of.clear()
     for scene in bpy.data.scenes:

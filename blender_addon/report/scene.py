@@ -111,10 +111,12 @@ def store_check(
     clash_renewal.store(scene, given, outcome, record, approved, changed)
 
 
-def update_clashes(scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, frame: float) -> None:
-    """Store the check of some pairs, at a frame, in the scene's list."""
+def update_clashes(
+    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, frame: float, changed: Pair = frozenset()
+) -> None:
+    """Store the check of some pairs, at a frame, in the scene's list. changed: as of `check_record`."""
     found = rows(given.objects, outcome.clashes, outcome.facts, given.units, {"frame": frame})
-    clash_renewal.update(scene, given, outcome, found, frame)
+    clash_renewal.update(scene, given, outcome, found, frame, changed)
 
 
 def reported(check: dict[str, Any]) -> dict[str, Any]:

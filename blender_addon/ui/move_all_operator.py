@@ -72,9 +72,12 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
             # It stays: the others may get out of its way.
             fixed |= {obj.session_uid for obj in refused}
             reasons += refused.values()
+        checked: set[str] = set()
         with suppress(Cancelled):  # the moves are done
-            yield from follow_clashes.neighbours(context, frozenset(translations), most=None)
-        self._report_left(context, left, reasons)
+            checked = yield from follow_clashes.neighbours(context, frozenset(translations), most=None)
+        if self.scope == LISTED and (checked == {"FINISHED"} or not translations):
+            left = _listed_pairs(context.scene)
+        self._report_left(left, reasons)
         return {"FINISHED"}
 
     def _move(
@@ -103,24 +106,23 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
             )
         return {}
 
-    def _report_left(self, context: bpy.types.Context, left: list[tuple[str, str]], reasons: list[str]) -> None:
+    def _report_left(self, left: list[tuple[str, str]], reasons: list[str]) -> None:
         """Report the pairs that still penetrate, and why objects did not move."""
         for reason in reasons[:MOST_NAMES]:
             self.report({"WARNING"}, reason)
-        if self.scope == LISTED:
-            left = [
-                (clash.label("a"), clash.label("b"))
-                for clash in check_settings.of_scene(context.scene).findings
-                if _is_to_move(clash)
-            ]
         if left:
             names = messages.quoted([messages.pair_name(*pair) for pair in left], MOST_NAMES)
             self.report({"WARNING"}, f"{messages.clashes(len(left))} left, fixed or without room: {names}")
 
 
-def _is_to_move(clash: Any) -> bool:
-    """Return whether a clash is one that is to be moved out: open, and more than a touch."""
-    return bool(clash.is_open and not clash.is_apart and clash.pair is not None and clash.relation != "touching")
+def _listed_pairs(scene: bpy.types.Scene) -> list[tuple[str, str]]:
+    """Return the names of the pairs of the list that are more than a touch, as far as that is known now."""
+    outdated = set(changes.outdated(scene))
+    return [
+        (clash.label("a"), clash.label("b"))
+        for k, clash in move_all.open_clashes(scene)
+        if clash.relation != "touching" and k not in outdated
+    ]
 
 
 def _idle_reason(context: bpy.types.Context, scope: str) -> str:

@@ -115,13 +115,35 @@ def test_the_selection_needs_no_check_and_nothing_else_moves() -> None:
     assert after["A"][0] == pytest.approx(-0.5, abs=1e-3), "C is in the way of B"
 
 
-def test_the_list_of_a_check_of_what_was_selected_is_moved_whatever_is_selected_now() -> None:
+def test_the_list_of_a_check_of_what_was_selected_is_moved_whatever_is_selected_now(capfd: Any) -> None:
     a, b, c, *_ = row_of_cubes()
     select(a, b, c)
     check(scope="SELECTED", touching=False)
     select()
     assert move_all() == {"FINISHED"}
     assert places()["B"][0] - places()["A"][0] == pytest.approx(2.0, abs=1e-3)
+    assert "have no room" not in capfd.readouterr().out, "though the list cannot be checked again"
+
+
+def test_esc_after_the_moves_calls_nothing_left(capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancelled(*_: object, **__: object) -> Any:
+        raise lens.core.Cancelled
+        yield
+
+    row_of_cubes()
+    check()
+    monkeypatch.setattr(lens.live.follow_clashes, "neighbours", cancelled)
+    assert move_all() == {"FINISHED"}
+    assert "have no room" not in capfd.readouterr().out
+
+
+def test_ignored_pairs_are_not_called_left(capfd: Any) -> None:
+    row_of_cubes(), cube("F", (1.5, 8.0, 0.0)), cube("G", (2.5, 8.0, 0.0))
+    check(touching=False)
+    settings().active = next(k for k, clash in enumerate(settings().findings) if clash.label("a") == "F")
+    bpy.ops.contact_lens.ignore_pair()
+    assert move_all() == {"FINISHED"}
+    assert "have no room" not in capfd.readouterr().out
 
 
 def locked(obj: bpy.types.Object) -> None:

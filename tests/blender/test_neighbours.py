@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .scenes import collection_of, cube, instance_of, lens, update
+from .scenes import collection_of, cube, edit, instance_of, lens, update
 from .test_scene_check import check, finding_of, row_of_cubes, settings, statuses
 from .test_scene_follow import move, out_of_date
 
@@ -150,17 +150,31 @@ def test_too_much_near_is_left_marked() -> None:
     assert out_of_date() == {"AB": "'B' has moved", "BC": "'B' has moved"}
 
 
-def test_what_changes_meanwhile_stays_out_of_date() -> None:
+def edit_away(obj: bpy.types.Object) -> None:
+    edit(obj, 5.0)
+
+
+def move_on(obj: bpy.types.Object) -> None:
+    move(obj, 1.7)
+
+
+@pytest.mark.parametrize(("change", "reason"), [(move_on, "'B' has moved"), (edit_away, "'B' has changed")])
+def test_what_changes_meanwhile_stays_as_it_was_and_out_of_date(change: Callable[[Any], None], reason: str) -> None:
     _a, b, *_ = row_of_cubes()
     check()
-    move(b, 1.6)
-    steps = lens.live.follow_clashes.neighbours(bpy.context)
-    work = next(steps)
-    outcome = work(lambda fraction: True)
-    move(b, 1.7)
+    before = statuses()
+    edit(b, 0.01)
+    follow_clashes, uid = lens.live.follow_clashes, bpy.context.scene.session_uid
+    steps = follow_clashes.neighbours(bpy.context)
+    outcome = next(steps)(lambda fraction: True)
+    follow_clashes._left[uid] = {"AB", "BC"}
+    change(b)
     with pytest.raises(StopIteration):
         steps.send(outcome)
-    assert out_of_date()["AB"] == "'B' has moved"
+    assert out_of_date() == {"AB": reason, "BC": reason}
+    assert statuses() == before
+    assert not any(finding.is_apart for finding in settings().findings)
+    assert uid not in follow_clashes._left, "and is looked at once more"
 
 
 def set_up_cubes(rng: np.random.Generator) -> list[bpy.types.Object]:
