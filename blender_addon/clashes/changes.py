@@ -423,12 +423,12 @@ def partners(scene: bpy.types.Scene, owners: Set[int]) -> frozenset[int]:
     return frozenset().union(*(uids for uids in of_pairs if not owners.isdisjoint(uids))) - owners
 
 
-def changed_keys(scene: bpy.types.Scene) -> frozenset[Key]:
-    """Return which things of findings have moved or were edited, and can be looked at again."""
+def changed(scene: bpy.types.Scene) -> frozenset[tuple[Key, State | None]]:
+    """Return which things of findings have moved or were edited, and can be looked at again, each with the state it was
+    found in."""
     table = _table(scene)
-    return frozenset(
-        key for i, reason in table.reasons.items() if reason in _RENEWABLE and (key := table.things[i].key) is not None
-    )
+    things = [table.things[i] for i, reason in table.reasons.items() if reason in _RENEWABLE]
+    return frozenset((thing.key, thing.state) for thing in things if thing.key is not None)
 
 
 def unlisted(scene: bpy.types.Scene) -> Mapping[int, Place]:

@@ -49,7 +49,7 @@ REFINED = 50
 _moved: dict[int, float] = {}
 """By the scene's session_uid: when something of its list was reported last, of what has not been looked at since."""
 _left: dict[int, set[object]] = {}
-"""By the scene's session_uid: the clashes that were out of date then, which are not looked at twice."""
+"""By the scene's session_uid: what was out of date then, which is not looked at twice."""
 _wanted: dict[int, tuple[Pair, float]] = {}
 """By the scene's session_uid: the pair that was inspected last, and when."""
 _unrefined: dict[int, list[Pair]] = {}
@@ -178,7 +178,7 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
     scene = context.scene
     if not check_settings.of_scene(scene).summary:
         return {"CANCELLED"}
-    moved = moved | {key[0] for key in changes.changed_keys(scene)} | unlisted(scene).keys()
+    moved = moved | {key[0] for key, _ in changes.changed(scene)} | unlisted(scene).keys()
     given = read_neighbours(context, moved, most) if moved else None
     if given is None:
         return {"CANCELLED"}
@@ -264,10 +264,8 @@ def _renew() -> float | None:
 
 
 def _outdated(scene: bpy.types.Scene) -> set[object]:
-    """Return the clashes that are out of date, each with the states that it is of, and what else has moved."""
-    findings = check_settings.of_scene(scene).findings
-    clashes = {(finding.pair, *map(finding.state, "ab")) for k in changes.outdated(scene) for finding in [findings[k]]}
-    return clashes | set(unlisted(scene).items())
+    """Return what has moved or was edited, with the states of which its clashes are, or where it is if it has none."""
+    return {*changes.changed(scene), *unlisted(scene).items()}
 
 
 def _has_settled(context: bpy.types.Context) -> bool:

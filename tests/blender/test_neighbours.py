@@ -167,7 +167,7 @@ def test_what_changes_meanwhile_stays_as_it_was_and_out_of_date(change: Callable
     follow_clashes, uid = lens.live.follow_clashes, bpy.context.scene.session_uid
     steps = follow_clashes.neighbours(bpy.context)
     outcome = next(steps)(lambda fraction: True)
-    follow_clashes._left[uid] = {"AB", "BC"}
+    follow_clashes._left[uid] = follow_clashes._outdated(bpy.context.scene)
     change(b)
     with pytest.raises(StopIteration):
         steps.send(outcome)
