@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import bpy
@@ -162,13 +163,14 @@ class _Table:
     def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool) -> None:
         """Note what Blender reports. of_frame: that the frame has changed."""
         self._follow_frame(scene)
+        there = cache(lambda: {obj.session_uid for obj in scene.objects})
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 obj = update.id.original
                 uid = obj.session_uid
                 if uid not in self._hanging:
                     if update.is_updated_transform and not of_frame:
-                        self._note_unlisted(scene, obj)
+                        self._note_unlisted(obj, there)
                     continue
                 if self._places is not None and update.is_updated_transform:
                     self._places[uid] = place_of(matrix_numbers(obj))
@@ -182,14 +184,14 @@ class _Table:
                     self._forget(key)
                 self.pending.update(i for i, reason in self.reasons.items() if reason == _UNREADABLE)
 
-    def _note_unlisted(self, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    def _note_unlisted(self, obj: bpy.types.Object, there: Callable[[], Set[int]]) -> None:
         if obj.type not in TYPES_WITH_SURFACE and not obj.is_instancer:
             return
         # Blender reports far more than has moved: with any selection all active rigid bodies.
         uid, place = obj.session_uid, matrix_numbers(obj)
         if self._others.get(uid) == place:
             self.unlisted.pop(uid, None)
-        elif uid in self.unlisted or scene in obj.users_scene:
+        elif uid in self.unlisted or uid in self._others or uid in there():
             self.unlisted[uid] = place
 
     def know(self, uid: int) -> None:
