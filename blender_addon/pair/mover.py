@@ -68,4 +68,6 @@ def choose(a: bpy.types.Object, b: bpy.types.Object) -> str:
 
 def both_fixed_reason(a: bpy.types.Object, b: bpy.types.Object) -> str:
     """Return why neither of two fixed objects moves by itself, as a sentence."""
-    return f"'{a.name}' {fixed_reason(a)}, '{b.name}' {fixed_reason(b)}: pick the one to move in the menu"
+    can_be_picked = not (unmovable_reason(a) and unmovable_reason(b))
+    advice = "pick the one to move in the menu" if can_be_picked else "unlock one of them, or make it local"
+    return f"'{a.name}' {fixed_reason(a)}, '{b.name}' {fixed_reason(b)}: {advice}"

@@ -252,6 +252,14 @@ def test_of_two_fixed_objects_none_moves_unless_the_user_picks_it(pair: Pair) ->
     assert bpy.ops.contact_lens.separate(moves="B") == {"FINISHED"}
 
 
+def test_of_two_objects_that_cannot_be_moved_none_is_to_be_picked(pair: Pair) -> None:
+    for obj in pair:
+        lock(obj)
+    update()
+    refresh()
+    stays("'A' has a locked location, 'B' has a locked location: unlock one of them, or make it local", *pair)
+
+
 # --- along an axis --------------------------------------------------------------------------------------------------
 
 
