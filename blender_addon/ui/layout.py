@@ -23,6 +23,8 @@ _NAMES = 0.37
 """Of the width of a row: its name."""
 _USUAL_WIDTH = 300.0
 """Pixels of the sidebar, where there is none to ask."""
+TAB_AFTER_S = 0.1
+"""Seconds until a sidebar that was opened is drawn."""
 ICON_WIDTH = 4
 """Characters that an icon takes."""
 
@@ -39,6 +41,26 @@ class Closed:
     """A panel that is closed until it is opened."""
 
     bl_options: Any = {"DEFAULT_CLOSED"}
+
+
+def show_tab(area: bpy.types.Area) -> None:
+    """Open the sidebar of a 3D view at the tab."""
+    pointer = area.as_pointer()
+    area.spaces.active.show_region_ui = True  # type: ignore[attr-defined]
+
+    def turn() -> float | None:
+        areas = (each for window in bpy.context.window_manager.windows for each in window.screen.areas)
+        for each in areas:
+            if each.as_pointer() != pointer or each.type != "VIEW_3D":
+                continue
+            sidebar = next(region for region in each.regions if region.type == "UI")
+            if sidebar.active_panel_category == "UNSUPPORTED":  # it has tabs once it was drawn
+                return TAB_AFTER_S
+            sidebar.active_panel_category = Tab.bl_category
+            each.tag_redraw()
+        return None
+
+    bpy.app.timers.register(turn, first_interval=TAB_AFTER_S)
 
 
 def characters(context: bpy.types.Context) -> int:

@@ -36,7 +36,7 @@ from ..scene import scene_check as scene_pairs
 from ..scene.clash_rows import in_scene_units, present_relations, words
 from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
-from . import operators
+from . import layout, operators
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
@@ -116,7 +116,10 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
             # that of the frame it was read at.
             changed = scene_reader.edited(scene, given.objects, _edited)
         outcome = scene_pairs.without(outcome, given.objects, changed)
+        is_first = not check_settings.of_scene(scene).summary
         scene_report.store_check(scene, given, outcome, frame, changed)
+        if is_first and background.has_windows() and context.area is not None and context.area.type == "VIEW_3D":
+            layout.show_tab(context.area)
         if scene == context.scene:
             follow_clashes.refine_deepest(context)
         self.report({"INFO"}, summary(scene))

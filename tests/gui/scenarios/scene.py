@@ -70,10 +70,10 @@ def steps(window: Any) -> Iterator[float]:
             bpy.context.object.name = "ABCDE"[k]
     window.select()
     window.look_at((8.0, 0.0, 0.0), 40.0, (68.0, 0.0, 20.0))
-    yield from window.show_tab()
-    sidebar = window.region("UI")
     yield from window.search("Check Scene")
     yield from window.until(lambda: len(check().findings) == 2, "it ran Check Scene")
+    sidebar = window.region("UI")
+    yield from window.until(lambda: sidebar.active_panel_category == "Contact", "the first check opens its list")
     yield from window.screenshot("found")
     numbers["found"] = [finding.row()["depth"] for finding in check().findings]
     rows = window.listen_to_rows()
