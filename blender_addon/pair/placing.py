@@ -25,6 +25,9 @@ VISIBLE = 0.05
 """Times the margin: how far from it a pair may be where the resolution of the coordinates allows more."""
 
 
+NOTHING_TO_MOVE = "The objects do not penetrate: there is nothing to move out"
+
+
 def no_depth_reason(found: Contact) -> str:
     """Return why two objects that penetrate cannot be separated, as a sentence; empty where they can."""
     if found.intersects and not found.has_depth:
@@ -39,7 +42,7 @@ def idle_reason(inspection: Inspection, margin: float) -> str:
         return reason
     if found.relation == Relation.TOUCHING or not found.intersects:
         is_near = found.signed_distance < margin - margin_tolerance(inspection)
-        return "" if is_near else "The objects do not penetrate: there is nothing to move out"
+        return "" if is_near else NOTHING_TO_MOVE
     return ""
 
 

@@ -48,16 +48,16 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        reason = _idle_reason(context, properties.scope)
+        reason = idle_reason(context, properties.scope)
         return reason or next(text for name, _, text in SCOPES if name == properties.scope)
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        reasons = [_idle_reason(context, scope) for scope in (LISTED, SELECTED)]
+        reasons = [idle_reason(context, scope) for scope in (LISTED, SELECTED)]
         return reasons[0] if all(reasons) else ""
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        if reason := _idle_reason(context, self.scope):
+        if reason := idle_reason(context, self.scope):
             raise SeparateError(reason)
         fixed: set[int] = set()
         reasons: list[str] = []
@@ -125,7 +125,7 @@ def _listed_pairs(scene: bpy.types.Scene) -> list[tuple[str, str]]:
     ]
 
 
-def _idle_reason(context: bpy.types.Context, scope: str) -> str:
+def idle_reason(context: bpy.types.Context, scope: str) -> str:
     """Return why there is nothing to move out, as a sentence; empty where there may be."""
     if scope == SELECTED:
         return "" if len(context.selected_objects) > 1 else "Select two or more objects"

@@ -241,7 +241,11 @@ class CONTACT_LENS_OT_separate_finding(MoveOutOperator, bpy.types.Operator):
 
     @classmethod
     def idle_reason(cls, context: bpy.types.Context) -> str:
-        return ""
+        clash = check_settings.active_clash(context.scene)
+        if clash is None or clash.why_out_of_date(check_settings.of_scene(context.scene).active):
+            return ""
+        is_apart = clash.is_apart or (clash.relation == "touching" and cls.margin_of(context) == 0.0)
+        return placing.NOTHING_TO_MOVE if is_apart else ""
 
     @classmethod
     def pair(cls, context: bpy.types.Context) -> Pair | None:

@@ -23,7 +23,7 @@ from ..data.objects import frame_of
 from ..data.units import UnitFormat
 from ..live import follow_clashes, open_clash
 from ..scene import clash_rows
-from . import layout, move_operators, scene_operators, status_icons
+from . import layout, move_all_operator, move_operators, scene_operators, status_icons
 from .layout import Closed, Tab
 from .move_operators import CONTACT_LENS_OT_separate_finding
 
@@ -362,7 +362,9 @@ def _draw_buttons(column: bpy.types.UILayout, context: bpy.types.Context) -> Non
     ignore = row.row(align=True)
     ignore.enabled = not scene_operators.no_clash(context)
     ignore.menu("CONTACT_LENS_MT_ignore", text="Ignore")
-    row.operator("contact_lens.move_all_out", text="Move All Out").scope = LISTED
+    all_out = row.row(align=True)
+    all_out.enabled = not move_all_operator.idle_reason(context, LISTED)
+    all_out.operator("contact_lens.move_all_out", text="Move All Out").scope = LISTED
     move_operators.draw_button(
         column.row(align=True),
         context,

@@ -291,6 +291,20 @@ def panel_of(k: int) -> Drawn:
     return panel()
 
 
+def test_what_has_nothing_to_move_out_is_disabled() -> None:
+    row_of_cubes()
+    check()
+    assert set(panel_of(0).disabled) == set(), "A and B penetrate"
+    assert set(panel_of(1).disabled) == {"contact_lens.separate_finding", "CONTACT_LENS_MT_move_out_of_clash"}
+    settings().clearance = 0.001
+    assert set(panel_of(1).disabled) == set(), "a touch is less than the clearance"
+    settings().clearance = 0.0
+    bpy.data.objects["A"].location.x = -0.5
+    update()
+    check()
+    assert "contact_lens.move_all_out" in panel_of(0).disabled
+
+
 def test_a_hull_is_left_to_the_warnings_of_the_pair() -> None:
     for k in range(2):
         rigid_body(torus(f"Ring {k}", (1.5 * k, 0.0, 0.0)), "CONVEX_HULL")
