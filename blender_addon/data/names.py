@@ -35,6 +35,8 @@ def elided(text: str, room: int, dots: str = "…", other: str = "") -> str:
     end = max(1, (room - len(dots)) // 2)
     begin = max(1, room - len(dots) - end)
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
+    while common and text[common - 1].isdigit():  # of numbers that differ, all digits
+        common -= 1
     if begin <= common < len(text) - end:
         return dots + elided(text[min(common, len(text) - room + len(dots)) :], room - len(dots), dots)
     return f"{text[:begin]}{dots}{text[-end:]}"

@@ -676,6 +676,7 @@ def test_what_is_too_long_for_the_sidebar_loses_its_middle_or_takes_two_lines() 
     assert elided("Beam.Y.07", 9) == "Beam.Y.07"
     assert elided("Beam.Y.Level.07", 9) == "Beam…l.07"
     assert elided("Beam.Y.Level.07", 9, other="Beam.Y.Level.08") == "Beam…l.07", "its end tells it from the other"
+    assert elided("Warehouse crate 10 with lid", 22, other="Warehouse crate 11 with lid") == "…use crate 10 with lid"
     assert elided("Chair [0].Seat.chair.401", 14, other="Chair [0].Back.chair.401") == "…Seat.c…ir.401"
     assert elided("Chair [0].Seat.401", 14, other="Chair [0].Back.401") == "… [0].Seat.401"
     assert elided("Chair [0].Seat.401", 14, other="Chair [0].Seat.401.B") == "Chair […at.401"
