@@ -30,9 +30,11 @@ LETTER = 0.8
 """Width of the letters A and B, in Blender's units of the interface."""
 PICKER = 0.58
 """Of the width of a row: the picker of an object, beside its collision shape."""
-AROUND_NAME = 11
-"""Characters that the icons of a picker take."""
-AROUND_LONG_NAME = 92.0
+ICONS = 2.0
+"""Width of the icons of a picker, in Blender's units of the interface: narrower they are drawn over each other."""
+AROUND_NAME = 68.0
+"""Pixels that letter, swap and the icons of a picker take."""
+AROUND_LONG_NAME = 112.0
 """Pixels beside a name that is too long for that: letter and swap, picker and shape, which are icons."""
 SHAPE_ICONS: dict[str, Any] = {
     collision_kinds.AUTOMATIC: "PHYSICS",
@@ -57,8 +59,8 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
         if not isinstance(selected, str):
             shaped = selected
             names = selected[0].name, selected[1].name
-    room = PICKER * layout.characters(context) - AROUND_NAME
-    is_long = any(len(obj.name) > room for obj in shaped if obj is not None)
+    room = PICKER * layout.room_of(context) - AROUND_NAME
+    is_long = any(layout.width_of(context, obj.name) > room for obj in shaped if obj is not None)
     row = panel.row(align=True)
     letters = row.column(align=True)
     letters.ui_units_x = LETTER
@@ -73,7 +75,7 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
             width = layout.room_of(context) - AROUND_LONG_NAME
             split.label(text=layout.elided_to(context, obj.name, width, other.name if other is not None else ""))
             picker = split.row(align=True)
-            picker.ui_units_x = 1.0
+            picker.ui_units_x = ICONS
             picker.prop(settings, f"object_{letter}", text="")
         if obj is not None:
             shape = split.row(align=True)
