@@ -97,7 +97,12 @@ def resolve_penetrations(
     axes = np.ones((count, known.dim), dtype=bool) if free is None else np.asarray(free, dtype=bool)
     if axes.shape != (count, known.dim):
         raise ValueError(f"free: an array ({count}, {known.dim}) expected, got the shape {axes.shape}")
-    slack = np.broadcast_to(np.asarray(tolerances, dtype=np.float64), (len(known),))
+    slack = np.asarray(tolerances, dtype=np.float64)
+    if slack.shape not in ((), (len(known),)) or not (slack >= 0.0).all():
+        raise ValueError(f"tolerances: a length, or {len(known)}, from 0 expected")
+    slack = np.broadcast_to(slack, (len(known),))
+    if not limit >= 0.0:
+        raise ValueError(f"limit must be at least 0, not {limit!r}")
     scene = _Scene(known, numbers, axes.astype(np.float64), yielding, as_length("clearance", clearance), slack)
     return scene.resolve(limit, subrange(progress, 0.0, 1.0))
 

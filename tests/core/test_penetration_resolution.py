@@ -199,3 +199,12 @@ def test_progress_cancels() -> None:
 def test_arguments_are_named(bodies: list[int], options: dict[str, object], word: str) -> None:
     with pytest.raises(ValueError, match=word):
         resolved([Sphere([0.0, 0.0, 0.0], 1.0), Sphere([1.0, 0.0, 0.0], 1.0)], bodies, **options)
+
+
+@pytest.mark.parametrize(
+    "given", [{"tolerances": np.nan}, {"tolerances": -1.0}, {"tolerances": [0.0]}, {"limit": np.nan}, {"limit": -1.0}]
+)
+def test_what_is_no_length_is_named(given: dict[str, float]) -> None:
+    pair = [Box([x, 0.0, 0.0], [1.0, 1.0, 1.0]) for x in (0.0, 0.5)]
+    with pytest.raises(ValueError, match=next(iter(given))):
+        resolve_penetrations(pair, [0, 1], both, **given)
