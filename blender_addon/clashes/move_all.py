@@ -157,7 +157,7 @@ def read_moves(context: bpy.types.Context, of: str, along: str, fixed: Set[int])
         raise ReadError(NOTHING_LEFT)
     movable = {obj for obj in wanted if obj.session_uid not in fixed and not mover.fixed_reason(obj)}
     if not movable:
-        raise ReadError("None of the objects can move: all are linked, locked or Passive rigid bodies")
+        raise ReadError("No object can move, as all are linked, locked or Passive rigid bodies: change one of them")
     by_uid = {obj.session_uid: obj for obj in layer.objects}
     bodies: list[MovingBody] = []
     numbers: dict[int, int] = {}

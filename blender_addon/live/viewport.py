@@ -52,6 +52,8 @@ def _draw(part: DrawingStage) -> None:
         return
     try:
         _draw_current(bpy.context, part)
+        if DrawingStage.LABELS in part:
+            _draw_progress(bpy.context)
     except Exception as error:
         # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
         traceback.print_exc()
@@ -83,9 +85,8 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
 
 
-def _draw_progress() -> None:
+def _draw_progress(context: Any) -> None:
     """Draw the progress of what operators wait for: seen whatever the sidebar shows."""
-    context: Any = bpy.context
     if not context.space_data.overlay.show_overlays:
         return
     for number, flow in enumerate(background.shown_flows(context.scene)):
@@ -111,7 +112,6 @@ def _showing(context: Any, inspection: Inspection) -> Showing:
 def register() -> None:
     for part, stage in ((DrawingStage.WORLD, "POST_VIEW"), (DrawingStage.LABELS, "POST_PIXEL")):
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
-    _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw_progress, (), "WINDOW", "POST_PIXEL"))
 
 
 def unregister() -> None:

@@ -181,7 +181,7 @@ def test_what_cannot_be_moved_is_named(capfd: pytest.CaptureFixture[str]) -> Non
     assert "1 clash left, fixed or without room: 'A and B'" in printed
     assert places()["D"][0] - places()["C"][0] == pytest.approx(2.0, abs=1e-3)
     locked(c), locked(d)
-    with pytest.raises(RuntimeError, match="None of the objects can move"):
+    with pytest.raises(RuntimeError, match="No object can move"):
         move_all()
 
 

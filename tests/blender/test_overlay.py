@@ -1071,7 +1071,8 @@ def context_stand_in(show_overlays: bool) -> SimpleNamespace:
     )
 
 
-def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
+@pytest.mark.parametrize(("module", "asked"), [("session", "current"), ("background", "shown_flows")])
+def test_an_error_while_drawing_is_told_once(monkeypatch, capsys, module, asked):
     calls = []
 
     def fail(context):
@@ -1079,10 +1080,11 @@ def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
         raise RuntimeError("the shader is gone")
 
     monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
-    monkeypatch.setattr(lens.live.viewport.session, "current", fail)
+    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: None)
+    monkeypatch.setattr(getattr(lens.live.viewport, module), asked, fail)
     monkeypatch.setattr(lens.live.viewport, "_error", "")
     for _ in range(3):
-        lens.live.viewport._draw(draw.overlay.DrawingStage.WORLD)
+        lens.live.viewport._draw(draw.overlay.DrawingStage.LABELS)
     assert len(calls) == 1
     assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
     assert "the shader is gone" in lens.live.viewport.error()
@@ -1114,7 +1116,7 @@ def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
     monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
     for _ in range(10):
         lens.live.viewport.register()
-        assert len(alive) == 3
+        assert len(alive) == 2
         lens.live.viewport.unregister()
         assert not alive
     assert not draw.overlay_shader._batches
