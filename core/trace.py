@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps that SAT, GJK, EPA and the contact region took, as records. Imports no solver.
+
+The solvers fill an optional list as they go, so a trace has their own numbers. A point of the Minkowski difference
+A - B is written as a pair of indices, (vertex of A, vertex of B), a face of it as its corners. Everything else follows
+from the indices: `replay` computes it again. Source: S4.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+TRACE_VERSION = 1
+"""Version of the form of `Trace.to_dict()`: incremented when a key changes its meaning or is removed."""
+
+IndexPair = tuple[int, int]
+"""A point of A - B: vertex i of A minus vertex j of B."""
+Vector = tuple[float, ...]
+"""(dim,) world frame and units."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an algorithm."""
+
+    kind: ClassVar[str] = ""
+    """"sat", "gjk", "epa" or "region"."""
+
+    lower: float | None
+    """Lower bound of the signed distance after this step, world units; None where there is none. Of round shapes it is
+    that of their cores: the signed distance is less by the radii of the trace."""
+    upper: float | None
+    """Upper bound of the signed distance after this step, world units; None where there is none."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kind and the fields as plain numbers, lists and words, ready for `json.dumps`."""
+        return {"kind": self.kind, **{field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
+
+
+AxisOrigin = Literal["face_a", "face_b", "edges", "flat", "sharp"]
+AxisSkip = Literal["", "parallel", "duplicate", "no_facet", "no_better"]
+
+
+@dataclass(frozen=True)
+class AxisStep(Step):
+    """SAT: one candidate axis. `lower` is the widest gap so far, negative for an overlap."""
+
+    kind: ClassVar[str] = "sat"
+
+    origin: AxisOrigin
+    """Where the axis is from: a facet of A or of B, an edge of A x an edge of B; of flat shapes a direction in their
+    plane; beside a sharp edge."""
+    index_a: int
+    """Facet or edge of A that it is from, an index into its `facets` or `edges`; -1 without one."""
+    index_b: int
+    """The same of B."""
+    axis: Vector | None
+    """Unit vector; None where it was not computed."""
+    interval_a: tuple[float, float] | None
+    """Least and greatest `axis . x` of the points x of A, world frame; None where it was not measured."""
+    interval_b: tuple[float, float] | None
+    """The same of B."""
+    signed_distance: float | None
+    """The gap across the axis, or minus the shorter translation along it that separates."""
+    is_flipped: bool
+    """Whether that is measured against `axis`: the direction from A to B is then `-axis`."""
+    best: int
+    """The step with the best axis so far, this one included: an index into the steps of the trace; -1 without one."""
+    skipped: AxisSkip
+    """Why it was not measured: the edges are "parallel"; the axis is a "duplicate" of an earlier one; its edges span
+    no facet of A - B ("no_facet"); it can be "no_better" than the best. Empty when it was measured."""
+
+
+@dataclass(frozen=True)
+class AxesSkippedStep(Step):
+    """SAT: candidate axes of edge pairs that were left out together."""
+
+    kind: ClassVar[str] = "sat"
+
+    skipped: AxisSkip
+    """Why, as in `AxisStep`."""
+    count: int
+    """How many."""
+    best: int
+    """As in `AxisStep`."""
+
+
+GjkOutcome = Literal["", "separated", "converged", "repeated", "no_nearer", "inside", "touching"]
+
+
+@dataclass(frozen=True)
+class GjkStep(Step):
+    """GJK: one support point, and the nearest point of the simplex with it."""
+
+    kind: ClassVar[str] = "gjk"
+
+    direction: Vector
+    """Unit vector in which the support point of A - B is searched: from the nearest point so far to the origin. Zero in
+    a step that starts from a known simplex."""
+    support: IndexPair | None
+    """The support point; None in a step that starts from a known simplex."""
+    point: Vector | None
+    """Its coordinates."""
+    before: tuple[IndexPair, ...]
+    """The simplex before."""
+    tried: tuple[IndexPair, ...]
+    """The simplex whose nearest point is computed, the support point first; of the first tetrahedron all its corners.
+    Empty when the search ends before."""
+    after: tuple[IndexPair, ...]
+    """The smallest feature of `tried` that contains the nearest point, in whose Voronoi region the origin is; all of it
+    when the origin is inside."""
+    nearest: Vector
+    """The point of `after` nearest to the origin."""
+    outcome: GjkOutcome
+    """Why the search ends here, empty when it goes on: the slab is as wide as the nearest point is far ("converged");
+    a support point is "repeated"; rounding finds "no_nearer" point; the boolean test is "separated"; the origin is
+    "inside" of the simplex or "touching" it."""
+    is_exact: bool
+    """Whether it is computed in exact arithmetic, in which the search continues where floats have stalled."""
+
+
+EpaOutcome = Literal["start", "grown", "nearest", "tie", "coplanar", "farther", "flat"]
+FaceCorners = tuple[IndexPair, ...]
+
+
+@dataclass(frozen=True)
+class EpaStep(Step):
+    """EPA: one face of the polytope, and what a support point beyond it changes."""
+
+    kind: ClassVar[str] = "epa"
+
+    outcome: EpaOutcome
+    """"start": the first polytope, all faces of it in `added`; "grown": the support point was added; "nearest": the
+    face is on the surface of A - B and the nearest so far; "tie": it is equally near; "farther": it is on the surface,
+    and farther than the nearest; "coplanar": it is part of a face that is known; "flat": A - B has no thickness along
+    `normal`, one step for each side."""
+    face: FaceCorners
+    """The nearest face, counter-clockwise seen from outside, in the plane a side; empty at the start."""
+    normal: Vector
+    """Its outward unit normal; zero at the start."""
+    offset: float | None
+    """Its distance from the origin, negative where the origin is outside; None at the start."""
+    support: IndexPair | None
+    """The support point of A - B along the normal; None where it is not computed."""
+    point: Vector | None
+    """Its coordinates."""
+    height: float | None
+    """Its distance from the origin along the normal: moving B by this along the normal separates."""
+    removed: tuple[FaceCorners, ...]
+    """Faces that see the support point."""
+    silhouette: tuple[tuple[IndexPair, IndexPair], ...]
+    """The border of what is removed, each edge as in the face that is added."""
+    added: tuple[FaceCorners, ...]
+    """New faces, each with its corners counter-clockwise seen from outside."""
+    is_exact: bool
+    """Whether exact arithmetic decided a side that floats did not."""
+
+
+RegionStage = Literal["features", "clip", "result"]
+
+
+@dataclass(frozen=True)
+class RegionStep(Step):
+    """Contact region: the two support features, one cut of one by a side of the other, or the result."""
+
+    kind: ClassVar[str] = "region"
+
+    stage: RegionStage
+    feature_a: tuple[int, ...]
+    """Vertices of A's support feature in order around it."""
+    feature_b: tuple[int, ...]
+    """The same of B."""
+    normal: Vector
+    """Of the contact plane, from A to B."""
+    origin: Vector
+    """A point of the contact plane."""
+    side: tuple[int, int] | None
+    """The side that cuts: two vertices of the shape `side_of`; None where all sides cut at once and in other stages."""
+    side_of: Literal["", "a", "b"]
+    """Whose side it is."""
+    kept: tuple[Vector, ...]
+    """Corners of what is left, in the contact plane; at the end those of the region."""
+    cut: tuple[Vector, ...]
+    """Corners that were cut off."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps that an algorithm took on two shapes A and B, in order."""
+
+    steps: tuple[Step, ...]
+    function: Literal["contact", "sat", "gjk", "epa"]
+    """What was called."""
+    dim: int
+    counts: tuple[int, int]
+    """Numbers of vertices of A and B; of round shapes, of their cores."""
+    radii: tuple[float, float] = (0.0, 0.0)
+    """Of round shapes: the steps are of their cores, and the signed distance is less by both radii."""
+    method: str = "auto"
+    """The argument of `contact`."""
+    clearance: float = 0.0
+    """The argument of `contact`."""
+    contact_tolerance: float = 0.0
+    """The argument of `contact`."""
+    version: int = TRACE_VERSION
+
+    def of_kind(self, *kinds: str) -> tuple[Step, ...]:
+        """Return the steps of these kinds."""
+        return tuple(step for step in self.steps if step.kind in kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trace as plain numbers, lists and words, ready for `json.dumps`."""
+        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name != "steps"}
+        return {**found, "steps": [step.to_dict() for step in self.steps]}
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
