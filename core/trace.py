@@ -176,11 +176,12 @@ class RegionStep(Step):
     origin: Vector
     """A point of the contact plane."""
     side: tuple[int, int] | None
-    """The side that cuts: two vertices of the shape `side_of`; None where all sides cut at once and in other stages."""
+    """The side that cuts: two vertices of the shape `side_of`, of the line across a sharp corner one vertex twice. None
+    where all sides cut at once, as where there are many, and in other stages."""
     side_of: Literal["", "a", "b"]
     """Whose side it is."""
     kept: tuple[Vector, ...]
-    """Corners of what is left, in the contact plane; at the end those of the region."""
+    """Corners of what is left, in the contact plane; empty before the first cut, at the end those of the region."""
     cut: tuple[Vector, ...]
     """Corners that were cut off."""
 

@@ -8,6 +8,7 @@ chunks, with numpy. Source: S2.5.
 from __future__ import annotations
 
 from math import hypot, inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,22 +27,34 @@ Corner = tuple[float, float, int, int, int]
 The side that leaves is k for side k of the subject of the clipping and ~k, below 0, for side k of the clipping polygon:
 in both, 2k + 1 is its place."""
 
+
+class Cut(NamedTuple):
+    """What one side of the clipping outline leaves of the other."""
+
+    line: int
+    """Place of the side; of the line across a sharp corner, that of the corner."""
+    before: list[tuple[float, float]]
+    """Corners of what was left before."""
+    after: list[tuple[float, float]]
+    """Corners of what is left."""
+
+
 _FEW_PAIRS = 250  # of sides; up to this number plain Python clips faster than numpy
 
 
-def intersection(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """Return the corners of the intersection of two outlines, counter-clockwise, each with its places on both."""
+def intersection(
+    lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None = None
+) -> list[Corner]:
+    """Return the corners of the intersection of two outlines, counter-clockwise, each with its places on both.
+
+    cuts: what is cut by one side after the other is appended to it.
+    """
     if len(lower) > 2 and len(upper) > 2 and len(lower) * len(upper) > _FEW_PAIRS:
         return _intersection_of_many(lower, upper, tolerance)
-    if len(lower) == 2 and len(upper) > 2:
-        return _clip_segment(lower, upper, tolerance)
-    if len(upper) == 2 and len(lower) > 2:
-        return [(x, y, place, clip_place, 0) for x, y, clip_place, place, _ in _clip_segment(upper, lower, tolerance)]
-    # Fewer sides of the larger outline cut the smaller one than vice versa.
-    if len(upper) > 2 and (len(lower) < 3 or _span(lower) <= _span(upper)):
-        return _clip_polygon(lower, upper, tolerance)
+    if is_clipped_by_upper(lower, upper):
+        return _clip(lower, upper, tolerance, cuts)
     if len(lower) > 2:
-        return [(x, y, place, clip_place, 0) for x, y, clip_place, place, _ in _clip_polygon(upper, lower, tolerance)]
+        return [(x, y, place, clip_place, 0) for x, y, clip_place, place, _ in _clip(upper, lower, tolerance, cuts)]
     if len(lower) == 2 and len(upper) == 2:
         return _intersection_of_segments(lower, upper, tolerance)
     if len(lower) == 2:
@@ -52,6 +65,18 @@ def intersection(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance
     if hypot(p[0] - q[0], p[1] - q[1]) > tolerance:
         return []
     return [(0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1]), 0, 0, 0)]
+
+
+def is_clipped_by_upper(lower: list[OutlinePoint], upper: list[OutlinePoint]) -> bool:
+    """Return whether the sides of the upper outline clip the lower one, and not the other way round."""
+    # Fewer sides of the larger outline cut the smaller one than vice versa.
+    return len(upper) > 2 and (len(lower) < 3 or _span(lower) <= _span(upper))
+
+
+def _clip(
+    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+) -> list[Corner]:
+    return (_clip_segment if len(subject) == 2 else _clip_polygon)(subject, clip, tolerance, cuts)
 
 
 def _span(outline: list[OutlinePoint]) -> float:
@@ -135,7 +160,9 @@ def _intersection_of_segments(first: list[OutlinePoint], second: list[OutlinePoi
     return [(x, y, place_1, place_2, 0)]
 
 
-def _clip_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
+def _clip_segment(
+    segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+) -> list[Corner]:
     """Return the part of a segment inside a convex polygon (Cyrus and Beck), as at most two corners.
 
     Sides that are nearly parallel to the segment come last: after clipping by the others, the remaining part may be
@@ -148,7 +175,10 @@ def _clip_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], toleran
     for gx, gy, x0, y0, line in sorted(_half_planes(clip), key=lambda h: -abs(h[0] * ux + h[1] * uy)):
         d = gx * (px - x0) + gy * (py - y0)
         e = gx * (qx - x0) + gy * (qy - y0)
+        before = [(px, py), (qx, qy)]
         if d < -tolerance and e < -tolerance:
+            if cuts is not None:
+                cuts.append(Cut(line, before, []))
             return []
         if d < -tolerance:
             if e > 0.0:
@@ -166,6 +196,8 @@ def _clip_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], toleran
             on_p = _also_on(on_p, line, len(clip))
         if abs(e) <= tolerance:
             on_q = _also_on(on_q, line, len(clip))
+        if cuts is not None:
+            cuts.append(Cut(line, before, [(px, py), (qx, qy)]))
     if px == qx and py == qy:
         return [(px, py, place_p, on_p, 0)]
     return [(px, py, place_p, on_p, 0), (qx, qy, place_q, on_q, 0)]
@@ -178,7 +210,9 @@ def _also_on(place: int, line: int, count: int) -> int:
     return _shared_corner(place, line, count) if place % 2 else place
 
 
-def _clip_polygon(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
+def _clip_polygon(
+    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+) -> list[Corner]:
     """Clip a point or a convex polygon by the sides of a convex polygon (Sutherland and Hodgman).
 
     A corner within `tolerance` of a side counts as on it and is kept, so that outlines with only a side or a corner in
@@ -190,8 +224,12 @@ def _clip_polygon(subject: list[OutlinePoint], clip: list[OutlinePoint], toleran
     for gx, gy, x0, y0, line in _half_planes(clip):
         insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]  # mutant: clip-outer-half-planes
         if min(insides) > tolerance:
+            if cuts is not None:
+                cuts.append(_cut(line, corners, corners))
             continue
         if max(insides) < outside:
+            if cuts is not None:
+                cuts.append(_cut(line, corners, []))
             return []
         on_line = ~(line >> 1)
         kept: list[Corner] = []
@@ -219,8 +257,14 @@ def _clip_polygon(subject: list[OutlinePoint], clip: list[OutlinePoint], toleran
             d = e
         if insides[0] < outside <= d <= 0.0:
             kept[-1] = (*kept[-1][:4], on_line)
+        if cuts is not None:
+            cuts.append(_cut(line, corners, kept))
         corners = kept
     return corners
+
+
+def _cut(line: int, before: list[Corner], after: list[Corner]) -> Cut:
+    return Cut(line, [corner[:2] for corner in before], [corner[:2] for corner in after])
 
 
 def _half_planes(outline: list[OutlinePoint]) -> list[tuple[float, float, float, float, int]]:

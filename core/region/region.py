@@ -15,9 +15,11 @@ from ..shapes.feature import Feature
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from ..trace import Step
 from ..types import FloatArray, ReadOnlyArrays, read_only
-from .clip import Corner, intersection, tidy
+from .clip import Corner, Cut, intersection, tidy
 from .outline import INSIDE, Outline, OutlinePoint, on_one_line
+from .region_steps import region_steps
 
 
 class RegionKind(StrEnum):
@@ -175,9 +177,15 @@ def contact_region(
 
 
 def region_between(
-    a: Polytope, b: Polytope, normal: FloatArray, width: float, point_on_a: list[float], point_on_b: list[float]
+    a: Polytope,
+    b: Polytope,
+    normal: FloatArray,
+    width: float,
+    point_on_a: list[float],
+    point_on_b: list[float],
+    steps: list[Step] | None = None,
 ) -> Region:
-    """Return the contact region for validated arguments and shapes of ordinary size."""
+    """Return the contact region for validated arguments and shapes of ordinary size; steps: its own are appended."""
     magnitude = max(a.magnitude, b.magnitude)
     flat = len(normal) == 2
     nx, ny, nz = (*normal.tolist(), 0.0)[:3]
@@ -217,7 +225,8 @@ def region_between(
     lower = Outline(points_b if turned else points_a, True, slack, tolerance)
     upper = Outline(points_a if turned else points_b, False, slack, tolerance)
     lower.loop, upper.loop = on_one_line(lower.loop, upper.loop, width)
-    corners = intersection(lower.loop, upper.loop, tolerance)
+    cuts: list[Cut] | None = None if steps is None else []
+    corners = intersection(lower.loop, upper.loop, tolerance, cuts)
     measures = _measures(corners, tolerance)
     if measures is None:
         corners = tidy(corners, tolerance)
@@ -253,7 +262,7 @@ def region_between(
     dim = len(normal)
     vertices = [(ox + u * sx + v * tx, oy + u * sy + v * ty, oz + u * sz + v * tz)[:dim] for u, v, _, _, _ in corners]
     centroid = (ox + x * sx + y * tx, oy + x * sy + y * ty, oz + x * sz + y * tz)[:dim]
-    return Region(
+    region = Region(
         kind,
         read_only(np.array(vertices)),
         area,
@@ -262,6 +271,11 @@ def region_between(
         read_only(np.array(depths)),
         tuple(pairs),
     )
+    if steps is not None:
+        axes = np.array([(sx, sy, sz), (tx, ty, tz)])[:, :dim]
+        plane = np.array((ox, oy, oz)[:dim]), axes
+        steps += region_steps(lower.loop, upper.loop, not turned, cuts or [], region.vertices, normal, plane)
+    return region
 
 
 def _support_points(
