@@ -155,6 +155,9 @@ class EpaStep(Step):
     """New faces, each with its corners counter-clockwise seen from outside."""
     is_exact: bool
     """Whether exact arithmetic decided a side that floats did not."""
+    corners: tuple[IndexPair, ...] = ()
+    """At the start all corners of the polytope, in the order of `Certificate.pairs`; where A - B is flat, one to three
+    points of it to which `normal` is perpendicular. Else empty: the support point is the next corner."""
 
 
 RegionStage = Literal["features", "clip", "result"]

@@ -24,7 +24,7 @@ from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
-from ..types import read_only
+from ..types import FloatArray, read_only
 from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
@@ -64,6 +64,21 @@ def _at_ordinary_size(
 ) -> Contact:
     by_sat = _sat(a, b) if method in ("sat", "both") else None
     simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None or start is None else start.certificate)
+    return contact_of(a, b, size, simplex, answer, by_sat, method, clearance, contact_tolerance)
+
+
+def contact_of(
+    a: Polytope,
+    b: Polytope,
+    size: float,
+    simplex: Simplex,
+    answer: Answer,
+    by_sat: DecidingAxis | None,
+    method: Method,
+    clearance: float,
+    contact_tolerance: float,
+) -> Contact:
+    """Return the contact of two polytopes of ordinary size: steps 2 to 4 of the module's docstring."""
     rounding = SUPPORT_ROUNDING * EPS * size
     ties = np.array([n[: a.dim] for n in answer.normals])
     ties += 0.0  # turns -0.0 into 0.0
@@ -133,7 +148,16 @@ _METHOD_NAMES = {
 """`Contact.method` by the method requested and whether the shapes intersect, where SAT is involved."""
 
 
-class _Answer(NamedTuple):
+class DecidingAxis(NamedTuple):
+    """Result of SAT, for any polytopes or for two boxes."""
+
+    signed_distance: float
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    axes_tested: int
+
+
+class Answer(NamedTuple):
     """Result of GJK or EPA, before it becomes a contact."""
 
     signed_distance: float
@@ -150,16 +174,18 @@ class _Answer(NamedTuple):
     iterations: int
 
 
-def _sat(a: Polytope, b: Polytope) -> SatResult | BoxAxis:
+def _sat(a: Polytope, b: Polytope) -> DecidingAxis:
     """Return the deciding axis: that of the test of 15 axes for two boxes, unless one is sheared."""
     if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
-        return box_sat(a, b)
-    return sat(a, b)
+        found: BoxAxis | SatResult = box_sat(a, b)
+    else:
+        found = sat(a, b)
+    return DecidingAxis(found.signed_distance, found.normal, found.axes_tested)
 
 
 def _solve(
-    a: Polytope, b: Polytope, by_sat: SatResult | BoxAxis | None, method: Method, start: Proof | None
-) -> tuple[Simplex, _Answer]:
+    a: Polytope, b: Polytope, by_sat: DecidingAxis | None, method: Method, start: Proof | None
+) -> tuple[Simplex, Answer]:
     """Return GJK's last simplex and the answer; the last proof, if it is of these polytopes, saves steps."""
     proof = start if isinstance(start, Certificate) and _is_proof_of(start, a, b) else None
     again = None if proof is None else _still_deep(a, b, proof)
@@ -168,8 +194,8 @@ def _solve(
     feature = () if proof is None else _feature_of(proof)
     simplex = gjk(a, b, by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None, start=feature)
     if simplex.intersects:
-        return simplex, _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
-    return simplex, _apart(simplex)
+        return simplex, answer_inside(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
+    return simplex, answer_apart(simplex)
 
 
 def _is_proof_of(proof: Certificate, a: Polytope, b: Polytope) -> bool:
@@ -186,17 +212,18 @@ def _feature_of(proof: Certificate) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
 
 
-def _still_deep(a: Polytope, b: Polytope, proof: Certificate) -> tuple[Simplex, _Answer] | None:
+def _still_deep(a: Polytope, b: Polytope, proof: Certificate) -> tuple[Simplex, Answer] | None:
     """Return EPA's answer from the last polytope; None when that leaves anything undecided."""
     penetration = epa_again(a, b, proof.pairs, proof.facets)
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
         return None  # near a touch GJK's common point is needed too
     simplex = Simplex(True, penetration.points[:4], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), 0)
-    return simplex, _intersecting(a, b, simplex, penetration, None)
+    return simplex, answer_inside(a, b, simplex, penetration, None)
 
 
-def _apart(simplex: Simplex) -> _Answer:
-    return _Answer(
+def answer_apart(simplex: Simplex) -> Answer:
+    """Return GJK's answer for shapes that are apart."""
+    return Answer(
         signed_distance=simplex.gap,
         slab=simplex.gap,
         enclosed=inf,
@@ -209,9 +236,9 @@ def _apart(simplex: Simplex) -> _Answer:
     )
 
 
-def _intersecting(
-    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | BoxAxis | None
-) -> _Answer:
+def answer_inside(
+    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: DecidingAxis | None
+) -> Answer:
     """Return EPA's answer; with SAT's depth and normal if given."""
     size = size_of_difference(a, b)
     rounding = SUPPORT_ROUNDING * EPS * size
@@ -235,7 +262,7 @@ def _intersecting(
         if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
             vertices, weights = simplex.vertices, shared
     proven_deep = penetration.inner > rounding  # nearer to the surface, rounding decides whether the origin is inside
-    return _Answer(
+    return Answer(
         signed_distance=signed_distance,
         # EPA ends at a face that the shapes may exceed by this.
         slab=0.0 - penetration.depth - EPA_CONVERGED * EPS * size,
@@ -250,8 +277,8 @@ def _intersecting(
 
 
 def _center_witness(
-    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: _Answer, region: Region, rounding: float
-) -> _Answer:
+    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: Answer, region: Region, rounding: float
+) -> Answer:
     """Return the answer with the witness points at the region's centroid, if they realise the signed distance there."""
     gap, normal = answer.signed_distance, answer.normals[0]
     vertices, weights = central_witness(a, b, feature_a, feature_b, normal, gap, region.centroid)
@@ -259,14 +286,14 @@ def _center_witness(
     return centred if _miss(centred) <= max(_miss(answer), rounding) else answer
 
 
-def _miss(answer: _Answer) -> float:
+def _miss(answer: Answer) -> float:
     """Return the length of the error with which the witness points realise the signed distance."""
     gap = answer.signed_distance
     mean = weighted_mean(answer.vertices, answer.weights)
     return sqrt(sum([(p + gap * n) ** 2 for p, n in zip(mean, answer.normals[0], strict=True)]))
 
 
-def _length_of(answer: _Answer) -> float:
+def _length_of(answer: Answer) -> float:
     """Return the distance between the witness points."""
     x, y, z = weighted_mean(answer.vertices, answer.weights)
     return sqrt(x * x + y * y + z * z)
