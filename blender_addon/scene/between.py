@@ -29,7 +29,7 @@ from .clashes import RELATIONS, Clashes
 from .convex_bounds import ConvexBounds
 from .decisions import APPROVED, IGNORED, Decision
 from .frame_cache import FrameCache
-from .motion import Sample, Steps, extents_along
+from .motion import FrameSteps, Sample, extents_along
 
 TOGETHER = 1e-3
 """Relative to how far a thing moved: what moves no more relative to another moves with it."""
@@ -37,7 +37,7 @@ CORNERS = np.array([(x, y, z) for x in (False, True) for y in (False, True) for 
 """(8, 3) whether a corner of a box is at the high end of each axis."""
 
 
-def not_checked_between(steps: Steps, decide: Callable[[Clashes], Mapping[Pair, Decision]]) -> list[Skipped]:
+def not_checked_between(steps: FrameSteps, decide: Callable[[Clashes], Mapping[Pair, Decision]]) -> list[Skipped]:
     """Return of each thing through which others it may have passed unnoticed between two frames.
 
     It moved farther than its own extent, also relative to the other, and their swept boxes overlap by more than those
@@ -89,7 +89,7 @@ def _may_have_passed(
     )
 
 
-def _overlapping(steps: Steps) -> IntArray:
+def _overlapping(steps: FrameSteps) -> IntArray:
     """Return the pairs (n, 2) of things that the scopes check whose swept boxes overlap, one that may be fast first."""
     given, start = steps.now.given, steps.start
     may_be_fast = 2.0 * steps.distances > steps.extents  # relative to another it moves twice as far at most
@@ -116,7 +116,7 @@ def _overlapping(steps: Steps) -> IntArray:
     return pairs[is_checked & (pairs[:, 0] != pairs[:, 1])]
 
 
-def _are_fast(steps: Steps, pairs: IntArray, distance: FloatArray, extent: FloatArray) -> BoolArray:
+def _are_fast(steps: FrameSteps, pairs: IntArray, distance: FloatArray, extent: FloatArray) -> BoolArray:
     """Return of pairs (n, 2) whether the first moved farther than its extent, relative to the other one; distance,
     extent (m,): of all things, how far they moved and their extents along that."""
     first, other = pairs.T
@@ -133,7 +133,7 @@ def _are_fast(steps: Steps, pairs: IntArray, distance: FloatArray, extent: Float
     return fast
 
 
-def _relative_steps(steps: Steps, pairs: IntArray) -> FloatArray:
+def _relative_steps(steps: FrameSteps, pairs: IntArray) -> FloatArray:
     """Return how the first of each pair (n, 2) moved relative to the other one (n, 3): its fastest corner.
 
     Relative to the middle of the other, or as if it were attached to it, whatever is less.
@@ -150,7 +150,7 @@ def _relative_steps(steps: Steps, pairs: IntArray) -> FloatArray:
     return np.where(nearer[:, None], found[1], found[0])
 
 
-def _sides(steps: Steps, pairs: IntArray) -> list[list[list[SceneObject]]]:
+def _sides(steps: FrameSteps, pairs: IntArray) -> list[list[list[SceneObject]]]:
     """Return the things of pairs (n, 2), of both sides, at the second frame, and at the first one."""
     samples = (steps.now, pairs), (steps.before, steps.start[pairs])
     return [[[sample.given.objects[k] for k in side] for side in places.T.tolist()] for sample, places in samples]
@@ -168,7 +168,7 @@ def _attached(
     return (points - place[:, None]) @ turned.transpose(0, 2, 1) + place_before[:, None], turned
 
 
-def _keep_clear(steps: Steps, pairs: IntArray) -> BoolArray:
+def _keep_clear(steps: FrameSteps, pairs: IntArray) -> BoolArray:
     """Return of pairs (n, 2) whether the first kept clear of the other, which is rigid.
 
     It did where a capsule around its path, relative to the other, is apart from that: what turns about an axis that
@@ -245,7 +245,7 @@ def _are_decided(given: CheckInput, pairs: IntArray, decide: Callable[[Clashes],
     return np.array([is_decided(pair) for pair in keys], dtype=bool)
 
 
-def _are_known(steps: Steps, pairs: IntArray) -> BoolArray:
+def _are_known(steps: FrameSteps, pairs: IntArray) -> BoolArray:
     """Return of pairs (n, 2) whether they intersect at one of the frames, or touch at both."""
     touch, intersect = np.ones(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for sample, numbers in ((steps.before, steps.start[pairs]), (steps.now, pairs)):

@@ -30,7 +30,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class FrameSteps:
     """The things that are there at two frames: of those that moved an element each, Blender units."""
 
     before: Sample
@@ -47,7 +47,7 @@ class Steps:
     """(n,) the extents of the things along these directions, at the first frame."""
 
 
-def steps_between(before: Sample, now: Sample) -> Steps:
+def steps_between(before: Sample, now: Sample) -> FrameSteps:
     """Return how things moved from one frame to another."""
     places = {item.key: k for k, item in enumerate(before.given.objects)}
     start = np.array([places.get(item.key, -1) for item in now.given.objects], dtype=np.intp)
@@ -61,7 +61,9 @@ def steps_between(before: Sample, now: Sample) -> Steps:
         if distance > 0.0:
             rows.append((k, step, distance, float(extents_along(first, step / distance))))
     moved, steps, distances, extents = zip(*rows, strict=True) if rows else ((), np.zeros((0, 3)), (), ())
-    return Steps(before, now, start, np.array(moved, np.intp), np.array(steps), np.array(distances), np.array(extents))
+    return FrameSteps(
+        before, now, start, np.array(moved, np.intp), np.array(steps), np.array(distances), np.array(extents)
+    )
 
 
 def extents_along(item: SceneObject, directions: FloatArray) -> FloatArray:
@@ -70,7 +72,7 @@ def extents_along(item: SceneObject, directions: FloatArray) -> FloatArray:
     return extents
 
 
-def motion(steps: Steps | None) -> dict[str, Any]:
+def motion(steps: FrameSteps | None) -> dict[str, Any]:
     """Return which thing moved farthest since the frame checked before, compared with its own extent, as plain data.
 
     Lengths are in Blender units: `distance` is that of its fastest vertex, `extent` that of the whole thing along the
