@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A step of SAT, GJK, EPA or the contact region as a sentence with its numbers.
+
+Features of an object are named by their vertices, which are those of the mesh, counted from 0 as in Blender's overlay
+*Indices*, where the collision shape is its convex hull; of other shapes those of the shape. A point of A - B is written
+(4, 17): vertex 4 of A minus vertex 17 of B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.region.region import Region, RegionKind
+from ...core.shapes.hull import ConvexHull
+from ...core.shapes.polytope import Polytope
+from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Trace
+from ..data.messages import capitalized, counted
+from ..data.units import along
+
+if TYPE_CHECKING:
+    from .steps import StepsInput
+
+MOST_NAMED = 4
+"""Vertices by which a feature is named; of others their number is said too."""
+_FEATURES = ("", "vertex", "edge", "face")
+_SIMPLICES = ("", "point", "edge", "triangle", "tetrahedron")
+_SKIPPED = {
+    "parallel": "the edges are parallel",
+    "duplicate": "parallel to an axis before",
+    "no_facet": "the edges span no face of A - B",
+    "no_better": "it cannot be better than the best so far",
+}
+_EXACT = " Floating-point numbers did not decide this, exact arithmetic did."
+
+
+def core_of(shape: object) -> Polytope:
+    """Return the polytope whose vertices the steps refer to."""
+    core = getattr(shape, "skeleton", None)
+    assert isinstance(core, Polytope)  # `steps_of` has refused others
+    return core
+
+
+def measured(trace: Trace) -> list[int]:
+    """Return the places in the trace of the axes that SAT measured, in order."""
+    return [k for k, step in enumerate(trace.steps) if isinstance(step, AxisStep) and step.signed_distance is not None]
+
+
+class StepSentences:
+    """Makes the sentences of one trace."""
+
+    def __init__(self, given: StepsInput, trace: Trace, region: Region | None) -> None:
+        self.names, self.units, self.trace, self.region = (given.name_a, given.name_b), given.units, trace, region
+        self.cores = core_of(given.a), core_of(given.b)
+        self.axis_numbers = {place: number for number, place in enumerate(measured(trace), 1)}
+        # Numbers of the vertices that the user knows.
+        self.ids = [
+            core.vertex_ids if isinstance(core, ConvexHull) else range(len(core.vertices)) for core in self.cores
+        ]
+
+    def of(self, place: int) -> str:
+        """Return the sentence of the step at a place in the trace."""
+        step = self.trace.steps[place]
+        if isinstance(step, AxisStep | AxesSkippedStep):
+            text = self._axis(step, place) if isinstance(step, AxisStep) else self._axes_skipped(step)
+            return text + (self._best_axis(step) if self._is_last(place) else "")
+        if isinstance(step, GjkStep):
+            return self._gjk(step) + (self._radii(step) if self._is_last(place) else "")
+        if isinstance(step, EpaStep):
+            return self._epa(step) + (self._radii(step) if self._is_last(place) else "")
+        assert isinstance(step, RegionStep)
+        return {"features": self._features, "clip": self._clip, "result": self._result}[step.stage](step)
+
+    def _is_last(self, place: int) -> bool:
+        """Whether no step of the same algorithm follows."""
+        following = islice(self.trace.steps, place + 1, None)
+        return all(step.kind != self.trace.steps[place].kind for step in following)
+
+    # --- names
+
+    def _length(self, value: float | None) -> str:
+        return self.units.length(abs(value or 0.0))
+
+    def feature(self, side: int, vertices: Sequence[int]) -> str:
+        """Return a feature of A (0) or B (1) by its vertices: 'edge 4-7 of Cube'."""
+        ids = [str(self.ids[side][i]) for i in vertices]
+        text = f"{_FEATURES[min(len(ids), 3)]} {'-'.join(ids[:MOST_NAMED])}"
+        if len(ids) > MOST_NAMED:
+            text += f"-... ({len(ids)} vertices)"
+        return f"{text} of {self.names[side]}"
+
+    def _point(self, pair: IndexPair) -> str:
+        return f"({self.ids[0][pair[0]]}, {self.ids[1][pair[1]]})"
+
+    def _difference(self, pair: IndexPair) -> str:
+        """Return how a point of A - B is made."""
+        return f"{self.feature(0, pair[:1])} minus {self.feature(1, pair[1:])}"
+
+    def _simplex(self, corners: Sequence[IndexPair]) -> str:
+        """Return a feature of A - B by its corners: 'edge (4, 17), (3, 17)'."""
+        return f"{_SIMPLICES[len(corners)]} {', '.join(map(self._point, corners))}"
+
+    # --- SAT
+
+    def origin(self, step: AxisStep) -> str:
+        """Return what an axis is from, in words."""
+        parts = [
+            self.feature(side, vertices) for side, vertices in enumerate(axis_features(step, self.cores)) if vertices
+        ]
+        words = " x ".join(parts)
+        if step.origin == "flat":
+            return f"in the plane{' of ' + words if words else ''}"
+        return f"beside the sharp {words}" if step.origin == "sharp" else words
+
+    def _axis(self, step: AxisStep, place: int) -> str:
+        if step.signed_distance is None or step.interval_a is None or step.interval_b is None:
+            return f"{capitalized(self.origin(step))}: not measured, {_SKIPPED[step.skipped]}."
+        number = self.axis_numbers[place]
+        text = f"Axis {number:,} of {len(self.axis_numbers):,}: {self.origin(step)}."
+        length, (low_a, high_a), (low_b, high_b) = self._length(step.signed_distance), step.interval_a, step.interval_b
+        is_gap = step.signed_distance > 0.0
+        if is_gap:
+            text += f" Between the shadows is a gap of {length}"
+        elif low_a < low_b and high_b < high_a or low_b < low_a and high_a < high_b:
+            inner = self.names[low_a < low_b]
+            text += f" The shadow of {inner} is inside the other: {length} moves it out"
+        else:
+            text += f" The shadows overlap by {length}"
+        if step.best == place:
+            return f"{text}, the {'widest' if is_gap else 'least'} so far."
+        best = self.trace.steps[step.best]
+        assert isinstance(best, AxisStep) and best.signed_distance is not None
+        kind = "gap" if best.signed_distance > 0.0 else "overlap"
+        least = f"the {kind} of {self._length(best.signed_distance)} on axis {self.axis_numbers[step.best]:,}"
+        return f"{text}; the best so far is {least}."
+
+    def _axes_skipped(self, step: AxesSkippedStep) -> str:
+        pairs = counted(step.count, "pair of edges", "pairs of edges")
+        return f"{pairs} {'is' if step.count == 1 else 'are'} not measured: {_SKIPPED[step.skipped]}."
+
+    def _best_axis(self, step: AxisStep | AxesSkippedStep) -> str:
+        best = self.trace.steps[step.best] if step.best >= 0 else None
+        if not isinstance(best, AxisStep) or best.signed_distance is None:
+            return ""
+        number, length = self.axis_numbers[step.best], self._length(best.signed_distance)
+        if best.signed_distance > 0.0:
+            end = f"the gap on axis {number:,} separates them, so the distance is at least {length}."
+        else:
+            end = f"axis {number:,} has the least overlap, so the depth is {length}."
+        return f" No axis is left: {end}{self._radii(best)}"
+
+    # --- GJK and EPA
+
+    def _gjk(self, step: GjkStep) -> str:
+        if step.support is None:
+            text = f"The search starts from the {self._simplex(step.after or step.before)}."
+        else:
+            text = f"Support point {self._point(step.support)}: {self._difference(step.support)}."
+        distance = self._length(float(np.linalg.norm(step.nearest)))
+        nearest = f"The {self._simplex(step.after)}" if step.after else "The origin"
+        ends = {
+            "separated": " It is not beyond the origin, so the objects do not intersect.",
+            "converged": f" No point of A - B is nearer to the origin: the gap is {distance}.",
+            "repeated": f" It is in the simplex already, so no point is nearer: the gap is {distance}.",
+            "no_nearer": f" Rounding finds no nearer point: the gap is {distance}.",
+            "inside": f" The origin is inside the {self._simplex(step.after)}: the objects intersect.",
+            "touching": f" The origin is on the {self._simplex(step.after)}: the objects have a common point.",
+        }
+        if step.outcome:
+            text += ends[step.outcome]
+        else:
+            text += f" {nearest} is nearest to the origin: {distance} away"
+            text += (
+                f"; the gap is at least {self.units.length(step.lower, rounding='down')}."
+                if (step.lower or 0.0) > 0.0
+                else "."
+            )
+        return text + (_EXACT if step.is_exact else "")
+
+    def _epa(self, step: EpaStep) -> str:
+        face = f"The {self._simplex(step.face)}" if step.face else ""
+        away = along(step.normal)
+        if step.outcome == "start":
+            kind = "faces" if self.trace.dim == 3 else "sides"
+            text = f"EPA grows a polytope inside A - B from {len(step.added)} {kind} around the origin."
+        elif step.outcome == "flat":
+            text = f"A - B has no thickness {away}: the depth in this direction is {self._length(step.height)}."
+        elif step.outcome == "grown" and step.support is not None:
+            text = (
+                f"{face} is nearest to the origin: {self._length(step.offset)} away. Support point "
+                f"{self._point(step.support)}, {self._difference(step.support)}, is farther in its direction, "
+                f"{self._length(step.height)}: {len(step.removed)} removed, {len(step.added)} added."
+            )
+            if step.lower is not None and step.upper is not None:
+                text += f" The depth is {self._length(step.upper)} to {self._length(step.lower)}."
+        else:
+            text = f"No point of A - B is beyond the {self._simplex(step.face)}: it is on the surface, "
+            text += {
+                "nearest": f"so the depth is {self._length(step.height)} in the direction {away}.",
+                "tie": f"and equally near: {self._length(step.height)} in the direction {away} is as short.",
+                "farther": f"but farther than the nearest: {self._length(step.height)}.",
+                "coplanar": "a part of a face that is known.",
+            }[step.outcome]
+        return text + (_EXACT if step.is_exact else "")
+
+    def _radii(self, step: Step) -> str:
+        """Return by which radii the cores of round shapes end earlier, and what follows."""
+        total = sum(self.trace.radii)
+        bound = step.lower if step.lower is not None else step.upper
+        if total == 0.0 or bound is None:
+            return ""
+        round_ones = [
+            f"{self._length(radius)} of {name}"
+            for radius, name in zip(self.trace.radii, self.names, strict=True)
+            if radius
+        ]
+        remaining = bound - total
+        return (
+            f" That is of the cores, which end earlier by the radius {' and '.join(round_ones)}: the "
+            f"{'gap' if remaining > 0.0 else 'depth'} is {self._length(remaining)}."
+        )
+
+    # --- the contact region
+
+    def _features(self, step: RegionStep) -> str:
+        a, b = self.feature(0, step.feature_a), self.feature(1, step.feature_b)
+        return (
+            f"Farthest along the normal, {along(step.normal)}, is the {a}, and against it the {b}: what they have in "
+            "common across it is the contact region."
+        )
+
+    def _clip(self, step: RegionStep) -> str:
+        left = counted(len(step.kept), "corner")
+        cut = f"{counted(len(step.cut), 'corner')} cut off" if step.cut else "nothing cut off"
+        side = int(step.side_of == "b")
+        who = f"The {self.feature(side, step.side)} cuts" if step.side is not None else "All sides cut at once"
+        return f"{who}: {cut}, {left} left."
+
+    def _result(self, step: RegionStep) -> str:
+        region = self.region
+        if region is None or region.kind is RegionKind.POINT:
+            return "The contact region is a point."
+        if region.kind is RegionKind.SEGMENT:
+            return f"The contact region is a line of {self._length(region.length)}."
+        return (
+            f"The contact region is a polygon of {counted(len(step.kept), 'corner')} with an area of "
+            f"{self.units.area(region.area)}; its centroid is the contact center."
+        )
+
+
+def axis_features(step: AxisStep, cores: tuple[Polytope, Polytope]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the vertices of A and of B of the features that an axis is from."""
+    found: list[tuple[int, ...]] = []
+    for core, index in zip(cores, (step.index_a, step.index_b), strict=True):
+        of = core.facets if step.origin in ("face_a", "face_b") else core.edges
+        found.append(tuple(int(i) for i in of[index]) if 0 <= index < len(of) else ())
+    return found[0], found[1]

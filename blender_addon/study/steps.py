@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps that SAT, GJK, EPA and the contact region took on a pair, to be played.
+
+No Blender, no GPU. The trace is that of `contact`; nothing is computed again but what is drawn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ...core.contact import contact
+from ...core.region.region import Region
+from ...core.shapes.curved_shape import ConvexShape
+from ...core.trace import AxesSkippedStep, AxisStep, Trace
+from ...core.types import FloatArray
+from ..data import messages
+from ..data.units import UnitFormat
+from ..geometry.plane import Plane
+from .picture import StudyPicture
+from .step_sentences import StepSentences, measured
+
+ALGORITHMS = ("sat", "gjk", "epa", "region")
+NAMES = {"sat": "SAT", "gjk": "GJK", "epa": "EPA", "region": "Contact Region"}
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """What is played, and how."""
+
+    algorithm: str = "all"
+    """One of ALGORITHMS, or "all" in this order."""
+    is_sum: bool = False
+    """The Minkowski sum beside the objects instead of the difference."""
+    offset: tuple[float, float, float] | None = None
+    """Where the origin of the difference is drawn, world space; None: beside the objects."""
+    all_axes: bool = False
+    """All axes of SAT, not only those that improve the best."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepsInput:
+    """A pair whose steps are played."""
+
+    a: Any
+    """Collision shape of A, world space; in the frame of `flat` where that is given."""
+    b: Any
+    name_a: str
+    name_b: str
+    units: UnitFormat
+    settings: StepSettings
+    flat: Plane | None = None
+    """The plane of two flat objects in 2D."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """One axis of SAT in the strip."""
+
+    length: float
+    """Of the gap or overlap, Blender units."""
+    kind: Literal["gap", "overlap"]
+    is_best: bool
+    """Whether it is the best so far."""
+    is_current: bool
+    step: int
+    """Index into the steps of the trace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of a pair. `number` is an index into those that are shown."""
+
+    given: StepsInput
+    trace: Trace
+    region: Region | None
+    """The contact region."""
+    shown: list[int]
+    """Indices into the steps of the trace that are played, in order."""
+    _pictures: dict[int, StudyPicture] = field(default_factory=dict)
+
+    def sentence(self, number: int) -> str:
+        """Return the step in one or a few sentences, with its numbers."""
+        return self._sentences.of(self.shown[number])
+
+    @cached_property
+    def _sentences(self) -> StepSentences:
+        return StepSentences(self.given, self.trace, self.region)
+
+    def title(self, number: int) -> str:
+        """Return the algorithm and the number of the step in it: 'SAT, Step 3 of 9'."""
+        kind = self.trace.steps[self.shown[number]].kind
+        of_kind = [k for k, place in enumerate(self.shown) if self.trace.steps[place].kind == kind]
+        return f"{NAMES[kind]}, Step {of_kind.index(number) + 1} of {len(of_kind)}"
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper bound (n,) of the signed distance after each shown step, Blender units; NaN where
+        there is none."""
+        rows = [(self.trace.steps[k].lower, self.trace.steps[k].upper) for k in self.shown]
+        lower, upper = np.array(rows, dtype=float).reshape(-1, 2).T - sum(self.trace.radii)
+        return lower, upper
+
+    def bars(self, number: int) -> list[Bar]:
+        """Return one bar for each axis that SAT measured; none at the steps of other algorithms."""
+        place = self.shown[number]
+        current = self.trace.steps[place]
+        if current.kind != "sat":
+            return []
+        bars = []
+        for k in measured(self.trace):
+            signed_distance = self.trace.steps[k].signed_distance  # type: ignore[attr-defined]
+            kind: Literal["gap", "overlap"] = "gap" if signed_distance > 0.0 else "overlap"
+            bars.append(Bar(abs(signed_distance), kind, k == current.best, k == place, k))  # type: ignore[attr-defined]
+        return bars
+
+    def picture(self, number: int) -> StudyPicture:
+        """Return what is drawn of a step."""
+        place = self.shown[number]
+        if place not in self._pictures:
+            self._pictures[place] = StudyPicture()
+        return self._pictures[place]
+
+    def with_settings(self, settings: StepSettings) -> Steps:
+        """Return the steps with other settings."""
+        given = replace(self.given, settings=settings)
+        if settings.algorithm != self.given.settings.algorithm:
+            return steps_of(given)
+        return Steps(given, self.trace, self.region, _shown(self.trace, settings))
+
+    def show_axis(self, step: int) -> int:
+        """Return the number of the shown step of an index into the trace; it is added to those shown."""
+        number = bisect_left(self.shown, step)
+        if self.shown[number : number + 1] != [step]:
+            self.shown.insert(number, step)
+        return number
+
+
+def steps_of(given: StepsInput) -> Steps:
+    """Return the steps that the algorithms take on a pair.
+
+    Raises ValueError, with a sentence for the user, for shapes without steps, and where an algorithm has nothing to do.
+    """
+    for shape, name in ((given.a, given.name_a), (given.b, given.name_b)):
+        if not isinstance(shape, ConvexShape):
+            raise ValueError(messages.about(name, "is not convex: choose Convex Hull as its collision shape"))
+        if shape.skeleton is None:
+            reason = (
+                "has a curved shape, which these algorithms only approach: choose Convex Hull, Box, Sphere or Capsule"
+            )
+            raise ValueError(messages.about(name, reason))
+    wanted = given.settings.algorithm
+    solve: Any = contact
+    found = [solve(given.a, given.b, method=method, trace=True) for method in _METHODS.get(wanted, ("gjk",))]
+    trace: Trace = found[-1].trace
+    if len(found) > 1:
+        # GJK after SAT starts from its axis, and is short.
+        trace = replace(trace, steps=found[0].trace.of_kind("sat") + trace.of_kind("gjk", "epa", "region"))
+    shown = _shown(trace, given.settings)
+    if not shown:
+        names = f"'{given.name_a}' and '{given.name_b}'"
+        what = (
+            "do not intersect, so EPA has nothing to do" if wanted == "epa" else "do not touch, so they have no region"
+        )
+        raise ValueError(f"{names} {what}: choose SAT or GJK, or move them closer")
+    return Steps(given, trace, found[-1].region, shown)
+
+
+_METHODS = {"sat": ("sat",), "all": ("sat", "gjk")}
+"""Those of `contact` that take the steps; "gjk" for all others."""
+
+
+def _shown(trace: Trace, settings: StepSettings) -> list[int]:
+    """Return the indices of the steps that are played: of SAT the first, those that improve the best, and the last."""
+    kinds = ALGORITHMS if settings.algorithm == "all" else (settings.algorithm,)
+    chosen = [k for k, step in enumerate(trace.steps) if step.kind in kinds]
+    axes = [k for k in chosen if trace.steps[k].kind == "sat"]
+    ends = (*axes[:1], *axes[-1:])
+
+    def is_played(place: int) -> bool:
+        step = trace.steps[place]
+        if settings.all_axes or not isinstance(step, AxisStep | AxesSkippedStep):
+            return True
+        return place in ends or step.best == place
+
+    return [k for k in chosen if is_played(k)]
