@@ -87,6 +87,8 @@ if TYPE_CHECKING:
     from .meshes.triangle_pairs import crossing_triangles as crossing_triangles
     from .meshes.triangle_pairs import self_crossings as self_crossings
     from .meshes.winding import winding_numbers as winding_numbers
+    from .shapes.minkowski_hull import MinkowskiHull as MinkowskiHull
+    from .shapes.minkowski_hull import minkowski_hull as minkowski_hull
 
 _LATE = {
     "bounding_volumes": ".bounding.bounding_volumes",
@@ -115,6 +117,8 @@ _LATE = {
     "crossing_triangles": ".meshes.triangle_pairs",
     "self_crossings": ".meshes.triangle_pairs",
     "winding_numbers": ".meshes.winding",
+    "MinkowskiHull": ".shapes.minkowski_hull",
+    "minkowski_hull": ".shapes.minkowski_hull",
 }
 """Modules that are imported when one of their names is first used: importing the package stays fast. A name that is a
 module's or folder's here too, as `contact` and `verify`, is never among them: the import of that would hide it."""
