@@ -27,3 +27,36 @@ class Look:
 
 
 DEFAULT_LOOK = Look()
+
+_ORANGE: Color = (0.902, 0.624, 0.0, 1.0)
+_GREEN: Color = (0.0, 0.720, 0.520, 1.0)  # bluish green, brighter: it is lines
+_BLUE: Color = (0.300, 0.580, 1.0, 1.0)  # brighter, to be seen on dark
+_PALE: Color = (0.720, 0.760, 0.820, 1.0)
+_GREY: Color = (0.600, 0.600, 0.620, 1.0)
+_ROLES: dict[str, Color | str] = {
+    "a": "color_a",
+    "b": "color_b",
+    "axis": "color_point",
+    "gap": "color_gap",
+    "overlap": "color_vector",
+    "plane": _PALE,
+    "hull": _PALE,
+    "origin": "color_point",
+    "direction": _ORANGE,
+    "support": _ORANGE,
+    "simplex": _GREEN,
+    "nearest": "color_gap",
+    "silhouette": "color_point",
+    "removed": "color_vector",
+    "added": _BLUE,
+    "region": "color_region",
+    "voronoi": "color_gap",
+    "other": _GREY,
+}
+"""Of the roles of pictures for study: a colour, or the name of that of the overlay."""
+
+
+def role_color(role: str, look: Look = DEFAULT_LOOK) -> Color:
+    """Return the opaque colour of a role of pictures for study, which is the overlay's where that shows the same."""
+    color = _ROLES[role]
+    return (*(getattr(look, color) if isinstance(color, str) else color)[:3], 1.0)

@@ -21,14 +21,15 @@ from ..geometry.shape_outline import SHARP, edges_and_sides, wires
 GlyphArray = NDArray[np.void]
 
 # What a glyph is; the shader has the same numbers.
-FILL, STROKE, DISC, SQUARE, DIAMOND, RING, HEAD = range(7)
+FILL, STROKE, DISC, SQUARE, DIAMOND, RING, TRIANGLE, CROSS, HEAD = range(9)
 
 GLYPH = np.dtype(
     [
         ("start", np.float32, 3),  # where the glyph begins (a mark: where it is), world frame less the origin
         ("end", np.float32, 3),  # where a stroke or an arrowhead ends; of a fill: 0, or length 1 where it has faded
         ("corner", np.float32, 3),  # 0 at start or 1 at end; in which direction to widen along and across, -1 or 1
-        ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; dash period: all pixels
+        ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; period of dashes, or of the
+        # hatch of a fill, negative for lines that fall: all pixels
         ("color", np.float32, 4),
         ("side_a", np.float32, 3),  # normals of the two faces beside an edge, which is seen where one of them faces
         ("side_b", np.float32, 3),  # the viewer and the other does not; 0: seen from anywhere
@@ -64,28 +65,32 @@ def strokes(
 
 
 def marks(points: FloatArray, shape: int, color: Color, size: float, line: float = 0.0) -> GlyphArray:
-    """Points (n, 3) as discs, squares, diamonds or rings of `size` pixels across; `line` is the ring's half width."""
+    """Points (n, 3) as discs, squares, diamonds, rings, triangles or crosses of `size` pixels across.
+
+    line: half the width of a ring's or cross's line.
+    """
     points = np.atleast_2d(points)
     return _quads(points, points, (shape, 0.5 * size, line, 0.0), color)
 
 
-def arrow(tail: FloatArray, tip: FloatArray, color: Color, width: float) -> GlyphArray:
-    """An arrow exactly from tail to tip (3,). The head shrinks with an arrow too short for it."""
+def arrow(tail: FloatArray, tip: FloatArray, color: Color, width: float, dash: float = 0.0) -> GlyphArray:
+    """Arrows exactly from tail to tip, (3,) or (n, 3). The head shrinks with an arrow too short for it."""
     length = HEAD_LENGTH * width
-    shaft = strokes(tail, tip, color, width, trim=0.8 * length)
+    shaft = strokes(tail, tip, color, width, 0.8 * length, dash)
     head = _quads(np.atleast_2d(tail), np.atleast_2d(tip), (HEAD, HEAD_HALF_WIDTH * width, length, 0.0), color)
     return concatenate([shaft, head])
 
 
-def fills(corners: FloatArray, color: Color | FloatArray, radius: float = 0.0) -> GlyphArray:
+def fills(corners: FloatArray, color: Color | FloatArray, radius: float = 0.0, hatch: float = 0.0) -> GlyphArray:
     """Return triangles (t, 3, 3) filled with a colour, or each with its own of (t, 1, 4).
 
-    radius: the distance from the origin at which they have faded out, unless it is 0.
+    radius: the distance from the origin at which they have faded out, unless it is 0. hatch: the period of diagonal
+    lines in pixels, unless it is 0; negative for lines that fall to the right.
     """
     glyphs = np.zeros((len(corners), 3), dtype=GLYPH)
     glyphs["start"] = corners
     glyphs["end"] = corners / radius if radius > 0.0 else 0.0
-    glyphs["form"][..., 0] = FILL
+    glyphs["form"] = (FILL, 0.0, 0.0, hatch)
     glyphs["color"] = color
     return glyphs.reshape(-1)
 

@@ -7,8 +7,9 @@ and the view.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Flag, auto
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from weakref import ref
 
@@ -21,13 +22,15 @@ from ...core.types import FloatArray
 from ..data import preferences
 from ..data.look import Color
 from ..pair.inspection import Inspection
+from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .glyphs import concatenate, strokes
 from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
-from .volumes_geometry import middle, volume_layers
+from .step_sheet import StepPlate, annotate_steps, step_plate
+from .study_geometry import middle, points_of, study_layers, volume_layers
 
 FONT = 0
 PROBE = "Mixed 0.1"
@@ -112,7 +115,62 @@ def draw_volumes(
     """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
     with state_restored():
         on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
-        _draw_layers(on_gpu, middle(volumes), view, projection, size, NOW)
+        _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
+
+
+def draw_steps(
+    steps: Steps,
+    number: int,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    part: DrawingStage = DrawingStage.ALL,
+    room: LabelRoom | None = None,
+    kept: Kept | None = None,
+    others: tuple[Box, ...] = (),
+) -> None:
+    """Draw a shown step of an algorithm into the active framebuffer, over what is there.
+
+    others: the plates of labels that are drawn already. The other arguments are those of `draw`.
+    """
+    picture = steps.picture(number)
+    with state_restored():
+        if DrawingStage.WORLD in part:
+            look, scale = style.look, style.scale
+            on_gpu = layers_on_gpu((picture, look, scale), lambda: study_layers(picture, look, scale))
+            _draw_layers(on_gpu, middle(points_of(picture)), view, projection, size, NOW)
+        if DrawingStage.LABELS in part:
+            gpu.state.depth_test_set("NONE")
+            room, kept = room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), kept or Kept()
+            plate = plate_of(steps, number, style, room)
+            made_of = (ref(picture), ref(plate), style, view.tobytes(), projection.tobytes(), size, room, others)
+            if kept.notes is None or kept.made_of != made_of:
+                matrix = projection @ view
+                kept.notes = annotate_steps(picture, plate, style, matrix, size, measure, room, others, kept)
+                kept.made_of = made_of
+            _draw_labels(kept.notes, size, max(1.0, style.scale), 1.0)
+
+
+def plate_of(steps: Steps, number: int, style: Style, room: LabelRoom) -> StepPlate:
+    """Return the plate that `draw_steps` draws: other labels keep clear of its `box`, and its `bar_at` is what a click
+    at a pixel of the view hits."""
+    return _plate_of(steps, tuple(steps.shown), number, style, room, measure(PROBE, style.look.label_size))
+
+
+@lru_cache(8)
+def _plate_of(
+    steps: Steps, shown: tuple[int, ...], number: int, style: Style, room: LabelRoom, font: tuple[float, float]
+) -> StepPlate:
+    return step_plate(steps, number, style, room, measure)
+
+
+def beside_steps(style: Style, is_contact: bool) -> Style:
+    """Return the style of the overlay while a step is shown: outlines and names, and all of it where the step is about
+    the contact."""
+    if is_contact:
+        return style
+    return replace(style, show_region=False, show_points=False, show_witness=False, show_vector=False, show_ties=False)
 
 
 def draw_progress(text: str, fraction: float, number: int, style: Style, free: Box, size: tuple[int, int]) -> None:

@@ -38,7 +38,7 @@ void main()
     vec4 b = matrix * vec4(end, 1.0);
     if (form.x < 0.5) { /* fill */
         local = vec2(0.0);
-        measures = vec4(0.0);
+        measures = vec4(0.0, 0.0, form.w, 0.0);
         gl_Position = a;
         return;
     }
@@ -67,7 +67,7 @@ void main()
         local = vec2(corner.x * span, 0.0) + offset;
         measures = vec4(radius, max(span - trim, 0.0), form.w, 0.0);
     }
-    else if (form.x > 5.5) { /* arrowhead: no longer than half the arrow */
+    else if (form.x > 7.5) { /* arrowhead: no longer than half the arrow */
         float fit = min(1.0, 0.5 * span / max(extra, 1e-4));
         float head = extra * fit;
         offset = vec2((corner.y < 0.0) ? -head - reach : 2.0 * reach, corner.z * (radius * fit + 2.0 * reach));
@@ -113,6 +113,13 @@ float distance_to_edge()
     if (shape < 5.5) { /* ring */
         return abs(length(local) - radius) - measures.y;
     }
+    if (shape < 6.5) { /* triangle on its base */
+        return max(-local.y, 0.866 * abs(local.x) + 0.5 * local.y) - radius * 0.6;
+    }
+    if (shape < 7.5) { /* cross */
+        vec2 arms = abs(vec2(local.x + local.y, local.x - local.y)) * 0.7071;
+        return max(max(arms.x, arms.y) - radius * 1.2, min(arms.x, arms.y) - measures.y);
+    }
     /* arrowhead, tip at the origin */
     float head = max(measures.y, 1e-4);
     vec2 slope = normalize(vec2(radius, head));
@@ -127,6 +134,11 @@ void main()
             discard;
         }
         paint = vec4(halo_color.rgb, halo_color.a * glyph_color.a);
+    }
+    if (shape < 0.5 && measures.z != 0.0) { /* hatched */
+        float period = abs(measures.z);
+        float across = mod(gl_FragCoord.y - sign(measures.z) * gl_FragCoord.x, period);
+        paint.a *= mix(0.3, 1.0, clamp(0.5 + 0.25 * period - abs(across - 0.5 * period), 0.0, 1.0));
     }
     paint.a *= opacity * clamp(0.5 + halo - distance_to_edge(), 0.0, 1.0);
     paint.a *= 1.0 - smoothstep(0.5, 1.0, length(faded));

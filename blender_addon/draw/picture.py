@@ -10,7 +10,7 @@ import struct
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +27,17 @@ from ..data import messages
 from ..geometry.shape_outline import stand_in
 from ..pair import session
 from ..pair.inspection import Inspection
+from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .isolated_pair import draw_isolated
-from .overlay import draw, draw_volumes, style_of
+from .label_sheet import LabelRoom
+from .overlay import draw, draw_steps, draw_volumes, plate_of, style_of
 from .overlay_geometry import Showing, origin
+from .study_geometry import points_of
 
 BACKGROUND = (0.035, 0.036, 0.04)
+FROM_THE_FRONT = np.array([0.5, -0.75, 0.45])
+"""A direction towards the viewer."""
 LENS_HALF_ANGLE = np.radians(18.0)
 """Half the vertical opening of the camera: about 55 mm on a full frame, which bends boxes little."""
 ROOM = 1.28
@@ -278,7 +283,9 @@ def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray])
 
 
 @contextmanager
-def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
+def _a_3d_view(
+    context: Any, smooth: bool, colors: str, background: Sequence[float]
+) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
     """A 3D view to draw with, set up for a clear picture; as it was when done.
 
     smooth: with as many samples per pixel as the preferences say, instead of one. colors: a color type of the shading.
@@ -300,7 +307,7 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
         (space.shading, "color_type", colors),
         (space.shading, "single_color", (0.62, 0.62, 0.63)),
         (space.shading, "background_type", "VIEWPORT"),
-        (space.shading, "background_color", BACKGROUND),
+        (space.shading, "background_color", background),
         (space.shading, "show_xray", False),
         (space.shading, "show_cavity", False),
         (space.shading, "show_shadows", False),
@@ -377,9 +384,7 @@ def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int
     Raise GpuUnavailable without an OpenGL driver.
     """
     aspect, points = width / height, volumes.segments.reshape(-1, 3)
-    direction = np.array([0.5, -0.75, 0.45])
-    turned, eye, distance = _step_back(direction / np.linalg.norm(direction), points, aspect, 1e-6)
-    view, projection = _lens(turned, eye, distance, points, aspect)
+    view, projection = _around(points, FROM_THE_FRONT, aspect)
     size = (width, height)
     _render(
         context,
@@ -391,6 +396,48 @@ def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int
     )
 
 
+def render_steps(
+    context: Any,
+    steps: Steps,
+    number: int,
+    filepath: str,
+    width: int,
+    height: int,
+    toward_viewer: FloatArray | None = None,
+    background: Sequence[float] = BACKGROUND,
+) -> None:
+    """Write a PNG of the scene with a step of an algorithm drawn over it: `number` of those that are shown.
+
+    The shapes of `steps.given` need not be objects of the scene. All that is drawn of the step, and both shapes, are in
+    the picture, above the plate with the sentence. `toward_viewer` (3,) is another direction to see it from.
+
+    Raise GpuUnavailable without an OpenGL driver.
+    """
+    start_gpu()
+    size, style = (width, height), style_of(context)
+    room = LabelRoom((0.0, 0.0, float(width), float(height)))
+    left = 1.0 - plate_of(steps, number, style, room).box[3] / height
+    direction = FROM_THE_FRONT if toward_viewer is None else toward_viewer
+    view, projection = _around(points_of(steps.picture(number)), direction, width / (left * height))
+    # Into the part above the plate.
+    projection[1] = left * projection[1] + (1.0 - left) * projection[3]
+    _render(
+        context,
+        filepath,
+        size,
+        view,
+        projection,
+        lambda: draw_steps(steps, number, style, view, projection, size, room=room),
+        background=background,
+    )
+
+
+def _around(points: FloatArray, direction: FloatArray, aspect: float) -> tuple[FloatArray, FloatArray]:
+    """View and projection matrix (4, 4) of a camera that sees all points (n, 3) from a direction (3,)."""
+    turned, eye, distance = _step_back(direction / np.linalg.norm(direction), points, aspect, 1e-6)
+    return _lens(turned, eye, distance, points, aspect)
+
+
 def _render(
     context: Any,
     filepath: str,
@@ -400,6 +447,7 @@ def _render(
     draw_over: Callable[[], None],
     for_page: bool = False,
     colors: str = "SINGLE",
+    background: Sequence[float] = BACKGROUND,
 ) -> None:
     """Write a PNG of the scene in solid shading, with something drawn over it.
 
@@ -410,7 +458,7 @@ def _render(
     scene, layer = context.scene, context.view_layer  # before there is a 3D view, which may change the former alone
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
-        with _a_3d_view(context, not for_page, colors) as (space, region):
+        with _a_3d_view(context, not for_page, colors, background) as (space, region):
             offscreen.draw_view3d(
                 scene,
                 layer,

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written over a view beside a step of an algorithm: its labels, and at the bottom a plate with the sentence
+and the bounds so far, or a bar for every axis. No Blender, no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from ...core.types import FloatArray
+from ..data.look import Color, role_color
+from ..study.picture import Role, StudyPicture
+from ..study.steps import Bar, Steps
+from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
+from .label_sheet import (
+    PLATE_COLOR,
+    SIZES,
+    Annotations,
+    Box,
+    Kept,
+    LabelRoom,
+    Marked,
+    Sheet,
+    Text,
+    flat,
+    inside,
+    project,
+)
+from .overlay_geometry import Style
+from .study_geometry import points_of
+
+Measure = Callable[[str, float], tuple[float, float]]
+"""Returns width and height in pixels of a text of a size."""
+
+BRIGHT: Color = (1.0, 1.0, 1.0, 1.0)
+DIM: Color = (0.72, 0.74, 0.78, 1.0)
+FRAME: Color = (0.36, 0.37, 0.40, 1.0)
+SHOWN: Color = (1.0, 1.0, 1.0, 0.22)
+"""Behind the step that is shown."""
+BAR_KINDS = ("overlap", "gap")
+
+
+@dataclass(frozen=True)
+class PlateSizes:
+    """Pixels at interface scale 1, unless said otherwise."""
+
+    sentence: float = 460.0
+    """Width of the sentence beside a plot; below one it is as wide as there is room, up to twice that."""
+    least_sentence: float = 260.0
+    plot: float = 300.0
+    least_plot: float = 200.0
+    height: float = 60.0
+    """Of a plot; where the plate would be higher than `highest` of the view, it shrinks, and is left out below
+    `least_height`."""
+    least_height: float = 30.0
+    highest: float = 0.4
+    gap: float = 14.0
+    padding: float = 9.0
+    line: float = 1.45
+    """Height of a line of text, relative to its size."""
+    small: float = 0.85
+    """Size of the plot's numbers, relative to other text."""
+    bar: float = 3.0
+    """Least width of a bar with the space beside it: where there are more axes, a bar is the best of a few."""
+    widest_bar: float = 14.0
+
+
+PLATE = PlateSizes()
+
+
+@dataclass(frozen=True, eq=False)
+class StepPlate:
+    """The plate at the bottom of a view. Glyphs are in pixels, z = 0."""
+
+    box: Box
+    glyphs: GlyphArray
+    texts: tuple[Text, ...]
+    bars: tuple[tuple[Box, int], ...] = ()
+    """Of SAT: where each bar can be clicked, and the step of its axis."""
+
+    def bar_at(self, x: float, y: float) -> int | None:
+        """Return the step of the bar at a pixel of the view, None beside the bars."""
+        hit = (step for (left, low, right, high), step in self.bars if left <= x < right and low <= y <= high)
+        return next(hit, None)
+
+
+def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure: Measure) -> StepPlate:
+    """Return title and sentence of a step, and beside or under them the plot of both bounds, or of SAT the axes.
+
+    The sentence is never cut: where there is little room the plot is smaller or left out.
+    """
+    scale, size = style.scale, style.look.label_size * style.scale
+    pad, line, gap = PLATE.padding * scale, PLATE.line * size, PLATE.gap * scale
+    left, bottom, right, top = _free(room, scale)
+    inner, highest = right - left - 2.0 * pad, PLATE.highest * (top - bottom)
+    bars = steps.bars(number)
+    has_plot = bool(bars) or bool(np.isfinite(np.concatenate(_bounds(steps, number)[:2])).any())
+    is_beside = has_plot and inner >= (PLATE.least_sentence + PLATE.least_plot) * scale + gap
+    wanted = max(PLATE.least_plot, min(PLATE.plot, len(bars) * PLATE.widest_bar)) if bars else PLATE.plot
+    plot_width = min(wanted * scale, inner - PLATE.least_sentence * scale - gap) if is_beside else 0.0
+    widest = min(PLATE.sentence * scale * (1.0 if is_beside else 2.0), inner - plot_width - gap * is_beside)
+    lines = [
+        (text, color)
+        for words, color in ((steps.title(number), DIM), (steps.sentence(number), BRIGHT))
+        for text in _wrapped(words, widest, lambda text: measure(text, size)[0])
+    ]
+    widest = max(measure(text, size)[0] for text, _ in lines) if is_beside or not has_plot else widest
+    text_height = line * len(lines)
+    plot_height = PLATE.height * scale
+    if is_beside:
+        plot_height = max(plot_height, text_height)
+    else:
+        plot_width, plot_height = widest, min(plot_height, highest - text_height - gap - 2.0 * pad)
+    has_plot = has_plot and plot_height >= PLATE.least_height * scale
+    width, height = widest, text_height
+    if has_plot and is_beside:
+        width, height = widest + gap + plot_width, max(text_height, plot_height)
+    elif has_plot:
+        height += gap + plot_height
+    x = 0.5 * (left + right) - 0.5 * width
+    y = bottom + pad
+    box = (x - pad, y - pad, x + width + pad, y + height + pad)
+    texts = [
+        Text(text, round(x), round(y + height - line * (row + 1) + 0.5 * (line - SIZES.capitals * size)), size, color)
+        for row, (text, color) in enumerate(lines)
+    ]
+    glyphs = [_plate(box, scale)]
+    places: tuple[tuple[Box, int], ...] = ()
+    if has_plot:
+        area = (x + width - plot_width, y, x + width, y + plot_height)
+        draw = _Plot(steps, number, style, measure, area)
+        if bars:
+            places = draw.axes(bars)
+        else:
+            draw.bounds()
+        glyphs += draw.glyphs
+        texts += draw.texts
+    return StepPlate(box, concatenate(glyphs), tuple(texts), places)
+
+
+def _free(room: LabelRoom, scale: float) -> Box:
+    """Return the part of the view for the plate: beside a panel at the bottom, or above it where that is too narrow."""
+    margin = SIZES.plate_margin * scale
+    left, bottom, right, top = room.free
+    low = bottom + PLATE.highest * (top - bottom)
+    for box in room.taken:
+        if box[1] < low and box[3] < 0.5 * (bottom + top):
+            if right - box[2] >= 0.6 * (right - left):
+                left = max(left, box[2])
+            else:
+                bottom = max(bottom, box[3])
+    return (left + margin, bottom + margin, max(left, right) - margin, max(bottom, top) - margin)
+
+
+def _wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
+    """Return the lines of a text that are at most so wide, of whole words."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _plate(box: Box, scale: float) -> GlyphArray:
+    """Return a rectangle with round corners."""
+    radius = 5.0 * scale
+    left, bottom, right, top = box[0] + radius, box[1] + radius, box[2] - radius, box[3] - radius
+    corners = np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])
+    border = strokes(corners, np.roll(corners, -1, axis=0), PLATE_COLOR, 2.0 * radius)
+    return concatenate([_rectangle((left, bottom, right, top), PLATE_COLOR), border])
+
+
+def _rectangle(box: Box, color: Color, hatch: float = 0.0) -> GlyphArray:
+    left, bottom, right, top = box
+    corners = np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])
+    return fills(corners[[[0, 1, 2], [0, 2, 3]]], color, hatch=hatch)
+
+
+class _Plot:
+    """Draws numbers over steps into a box of pixels."""
+
+    def __init__(self, steps: Steps, number: int, style: Style, measure: Measure, area: Box) -> None:
+        self.steps, self.number, self.style, self.measure, self.area = steps, number, style, measure, area
+        self.size = PLATE.small * style.look.label_size * style.scale
+        self.line = style.look.line_width * style.scale
+        self.glyphs: list[GlyphArray] = []
+        self.texts: list[Text] = []
+
+    def bounds(self) -> None:
+        """Draw lower and upper bound as steps that close: the lower one solid, the upper one dashed."""
+        lower, upper, number = _bounds(self.steps, self.number)
+        known = np.concatenate([lower, upper])
+        known = known[np.isfinite(known)]
+        low, high = float(known.min()), float(known.max())
+        units = self.steps.given.units.for_table((low, high))
+        words = [units.length(value) for value in (high, low)]
+        now = [(name, values[: number + 1]) for name, values in (("upper", upper), ("lower", lower))]
+        now = [(name, values[np.isfinite(values)]) for name, values in now]
+        names = [f"{name} {units.length(float(values[-1]))}" for name, values in now if len(values)]
+        left, bottom, right, top = self.area
+        half, space = 0.5 * SIZES.capitals * self.size, 0.6 * self.size
+        left += max(self.measure(text, self.size)[0] for text in words) + space
+        right -= max((self.measure(text, self.size)[0] for text in names), default=0.0) + 2.0 * space
+        bottom, top = bottom + half, top - half
+        for text, y in zip(words, (top, bottom), strict=True):
+            self.write(text, left - space - self.measure(text, self.size)[0], y, DIM)
+        count = len(lower)
+        x = np.linspace(left, right, count + 1)
+
+        def heights(values: FloatArray) -> FloatArray:
+            part = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+            return np.asarray(bottom + part * (top - bottom))
+
+        level = [bottom, top, *heights(np.zeros(int(low < 0.0 < high)))]
+        self.glyphs += [strokes(flat((left, y)), flat((right, y)), FRAME, 0.5 * self.line) for y in level]
+        shown = (x[number], bottom - half, x[number + 1], top + half)
+        self.glyphs.append(_rectangle(shown, SHOWN))
+        color = role_color("simplex", self.style.look), role_color("support", self.style.look)
+        places = []
+        for (name, values), bound, paint, form in zip(now, (upper, lower), color[::-1], (SQUARE, DISC), strict=True):
+            dash = 3.5 * self.line if name == "upper" else 0.0
+            known = np.flatnonzero(np.isfinite(bound))
+            row = heights(bound[known])
+            self.glyphs.append(strokes(_flat(x[known], row), _flat(x[known + 1], row), paint, self.line, dash=dash))
+            follows = np.flatnonzero(np.diff(known) == 1)
+            rises = x[known[follows + 1]]
+            risen = _flat(rises, row[follows]), _flat(rises, row[follows + 1])
+            self.glyphs.append(strokes(*risen, paint, self.line, dash=dash))
+            if len(values):
+                place = float(heights(values[-1:])[0])
+                middle = flat((0.5 * (shown[0] + shown[2]), place))
+                self.glyphs.append(marks(middle, form, paint, 3.5 * self.line))
+                places.append(place)
+        # Each number is beside its line, and the two are not on one another.
+        least, places = 2.0 * half + space, [min(max(place, bottom), top) for place in places]
+        if len(places) == 2 and places[0] - places[1] < least:
+            between = min(max(0.5 * (places[0] + places[1]), bottom + 0.5 * least), top - 0.5 * least)
+            places = [between + 0.5 * least, between - 0.5 * least]
+        for text, place in zip(names, places, strict=True):
+            self.write(text, right + space, place, BRIGHT)
+
+    def axes(self, bars: list[Bar]) -> tuple[tuple[Box, int], ...]:
+        """Draw a bar for every axis, overlaps up and gaps down; return where each can be clicked, and its step."""
+        left, bottom, right, top = self.area
+        scale, look = self.style.scale, self.style.look
+        columns = max(1, min(len(bars), int((right - left) / (PLATE.bar * scale))))
+        edges = np.linspace(0, len(bars), columns + 1).astype(int).tolist()
+        groups = [bars[start:end] for start, end in pairwise(edges)]
+        shown = [max(group, key=lambda bar: (bar.is_current, bar.is_best, _signed_distance(bar))) for group in groups]
+        best = next((bar for bar in bars if bar.is_best), None)
+        if best is not None:
+            words = f"best: {best.kind} {self.steps.given.units.length(best.length)}"
+            self.write(words, left, top - 0.5 * SIZES.capitals * self.size, DIM)
+        mark = 8.0 * scale
+        above, below = (max((bar.length for bar in shown if bar.kind == kind), default=0.0) for kind in BAR_KINDS)
+        low, high = bottom + mark * (below > 0.0), top - 1.2 * self.size - mark
+        unit = max(high - low, 1.0) / (above + below or 1.0)
+        base, step = low + below * unit, min((right - left) / columns, PLATE.widest_bar * scale)
+        places = []
+        for column, bar in enumerate(shown):
+            x, sign = left + column * step, 1.0 if bar.kind == "overlap" else -1.0
+            end = base + sign * max(bar.length * unit, 1.5 * scale)
+            color = role_color(bar.kind, look)
+            color = color if bar.is_best or bar.is_current else (*color[:3], 0.65)
+            if bar.is_current:
+                self.glyphs.append(_rectangle((x, bottom, x + step, top - 1.2 * self.size), SHOWN))
+            inner = (x + 0.14 * step, min(base, end), x + 0.86 * step, max(base, end))
+            self.glyphs.append(_rectangle(inner, color, 0.0 if bar.kind == "overlap" else -4.0 * scale))
+            if bar.is_best:
+                place = flat((x + 0.5 * step, end + sign * 0.5 * mark))
+                self.glyphs.append(marks(place, DIAMOND, BRIGHT, mark))
+            places.append(((x, bottom, x + step, top), bar.step))
+        self.glyphs.append(strokes(flat((left, base)), flat((left + columns * step, base)), DIM, 0.5 * self.line))
+        return tuple(places)
+
+    def write(self, text: str, x: float, y: float, color: Color) -> None:
+        """Write beside a height."""
+        self.texts.append(Text(text, round(x), round(y - 0.5 * SIZES.capitals * self.size), self.size, color))
+
+
+def _bounds(steps: Steps, number: int) -> tuple[FloatArray, FloatArray, int]:
+    """Return lower and upper bound (n,) by the shown steps of the algorithm of this one, and its number among them."""
+    kinds = [steps.trace.steps[place].kind for place in steps.shown]
+    alike = np.array([kind == kinds[number] for kind in kinds])
+    lower, upper = steps.bounds()
+    return lower[alike], upper[alike], int(alike[:number].sum())
+
+
+def _signed_distance(bar: Bar) -> float:
+    return bar.length if bar.kind == "gap" else -bar.length
+
+
+def _flat(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the points (n, 3) of pixels."""
+    return np.stack([x, y, np.zeros(len(x))], axis=1)
+
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+_MOST_AVOIDED = 32
+"""Lines that labels keep clear of."""
+_KEEP_CLEAR: tuple[Role, ...] = ("axis", "a", "b", "gap", "overlap", "direction", "nearest")
+_DISTANCES = np.array([1.0, 1.8, 3.0, 5.0])
+
+
+def annotate_steps(
+    picture: StudyPicture,
+    plate: StepPlate,
+    style: Style,
+    matrix: FloatArray,
+    size: tuple[int, int],
+    measure: Measure,
+    room: LabelRoom,
+    others: tuple[Box, ...],
+    kept: Kept,
+) -> Annotations:
+    """Return the plate and the labels of a picture beside their points, clear of it and of the plates of `others`.
+
+    matrix: (4, 4) world to clip space. kept: where the labels were in the last picture; brought up to date.
+    """
+    scale = style.scale
+    sheet = Sheet(style, replace(room, taken=(*room.taken, *others, plate.box)), measure, kept)
+    lines = [line.ends for line in picture.lines if line.role in _KEEP_CLEAR]
+    ends, ahead = project(
+        np.concatenate([np.zeros((0, 3)), *(np.reshape(line, (-1, 3)) for line in lines)]), matrix, size
+    )
+    whole = ahead.reshape(-1, 2).all(axis=1)
+    sheet.lines = [(start, end) for start, end in ends.reshape(-1, 2, 2)[whole][:_MOST_AVOIDED]]
+    points, ahead = project(points_of(StudyPicture(points=picture.points, lines=picture.lines)), matrix, size)
+    sheet.busy = Marked(points[ahead], sheet.free, 8.0 * scale)
+    sheet.middle = 0.5 * (points[ahead].min(axis=0) + points[ahead].max(axis=0)) if ahead.any() else np.zeros(2)
+    anchors, ahead = project(np.array([label.point for label in picture.labels]).reshape(-1, 3), matrix, size)
+    distance = SIZES.name_distance * scale
+    for label, anchor, is_seen in zip(picture.labels, anchors, ahead & inside(anchors, sheet.free), strict=True):
+        if not is_seen or not style.show_labels:
+            continue
+        color, away = role_color(label.role, style.look), anchor - sheet.middle
+        away = away / max(float(np.linalg.norm(away)), 60.0 * scale)
+        found = sheet.label(
+            label.text, label.text, BRIGHT, color, anchor[None], distance * _DISTANCES, away, larger=SIZES.name_size
+        )
+        if found is not None:
+            end = np.clip(anchor, found[1][:2], found[1][2:])
+            sheet.lines.append((anchor, end))
+            sheet.glyphs.append(strokes(flat(anchor), flat(end), color, 0.6 * style.look.line_width * scale))
+    return Annotations(
+        concatenate(sheet.glyphs),
+        concatenate([*sheet.plates, plate.glyphs]),
+        (*sheet.texts, *plate.texts),
+        (*sheet.boxes, plate.box),
+    )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the overlay shows of pictures for study and of bounding volumes, as glyphs: no Blender, no GPU. Source: S3.6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.types import FloatArray
+from ..data.look import Color, Look, role_color
+from ..study.picture import Fills, Lines, Points, Role, StudyPicture
+from ..study.volumes import LEFT, VolumesView
+from .glyphs import (
+    CROSS,
+    DIAMOND,
+    DISC,
+    QUAD,
+    RING,
+    SQUARE,
+    TRIANGLE,
+    GlyphArray,
+    arrow,
+    concatenate,
+    fills,
+    marks,
+    strokes,
+)
+from .overlay_geometry import Layer
+
+
+@dataclass(frozen=True)
+class RoleForm:
+    """How a role looks beside its colour."""
+
+    width: float = 1.0
+    """Of its lines, in line widths."""
+    opacity: float = 1.0
+    """Of its lines."""
+    is_dashed: bool = False
+    """Whether all of its lines are, and not only those of which the picture says so."""
+    fill: float = 0.22
+    """Opacity of its fills."""
+    hatch: float = 0.0
+    """Period of the hatch of its fills, in pixels at interface scale 1; negative where it falls to the right."""
+    mark: int = DISC
+    """Of its points."""
+    size: float = 1.0
+    """Of that, in point sizes."""
+
+
+FORMS: dict[Role, RoleForm] = {
+    "a": RoleForm(),
+    "b": RoleForm(is_dashed=True, mark=SQUARE),
+    "axis": RoleForm(0.8, size=0.6),
+    "gap": RoleForm(1.4, hatch=-8.0, mark=SQUARE, size=0.8),
+    "overlap": RoleForm(1.8, fill=0.3, size=0.8),
+    "plane": RoleForm(0.8, fill=0.16, hatch=14.0, size=0.8),
+    "hull": RoleForm(0.45, 0.55, fill=0.1, size=0.5),
+    "origin": RoleForm(1.0, mark=RING, size=2.0),
+    "direction": RoleForm(1.5),
+    "support": RoleForm(1.2, mark=DIAMOND, size=1.7),
+    "simplex": RoleForm(1.1, size=1.1),
+    "nearest": RoleForm(1.7, fill=0.4, mark=TRIANGLE, size=1.5),
+    "silhouette": RoleForm(1.8, size=0.8),
+    "removed": RoleForm(0.8, is_dashed=True, hatch=7.0, mark=CROSS, size=1.3),
+    "added": RoleForm(1.2, fill=0.25, mark=SQUARE, size=0.9),
+    "region": RoleForm(1.4, fill=0.5, mark=DIAMOND, size=0.9),
+    "voronoi": RoleForm(0.8, fill=0.3, hatch=-9.0, size=0.8),
+    "other": RoleForm(0.6, 0.7, fill=0.12, size=0.6),
+}
+"""Every role differs from those that it is seen with by more than its colour."""
+DASH = 12.0
+"""Period of dashes, in pixels at interface scale 1; of thick lines in six widths."""
+HIDDEN_FILL, HIDDEN_LINE, HIDDEN_POINT = 0.5, 0.5, 0.85
+"""Opacity of what lies behind geometry."""
+CROSS_LINE, RING_LINE = 0.16, 0.08
+"""Half the width of the line of crosses and rings, relative to their size."""
+SHADE = 0.45
+"""How much darker a fill is that is seen from its side as the light falls: facets of one colour would be one blot."""
+LIGHT = np.array([0.36, -0.48, 0.8])
+
+WIDTH = 0.75
+"""Of a volume's edges, in line widths."""
+LEFT_WIDTH = 1.1
+FAINT = 700
+"""Lines from which each is drawn fainter, so that thousands are no blot."""
+FAINTEST = 0.25
+
+# From the root, dark, to the leaves, bright: told apart without colour vision too (after viridis).
+_TINTS = np.array([(0.66, 0.47, 0.96), (0.33, 0.55, 0.93), (0.13, 0.64, 0.66), (0.40, 0.80, 0.38), (0.99, 0.91, 0.15)])
+
+
+def tint(fractions: FloatArray) -> FloatArray:
+    """Return the colours (n, 3) of levels (n,), 0 for the root to 1 for the deepest shown."""
+    place = np.clip(fractions, 0.0, 1.0) * (len(_TINTS) - 1)
+    first = np.minimum(place.astype(int), len(_TINTS) - 2)
+    part = (place - first)[:, None]
+    return (1.0 - part) * _TINTS[first] + part * _TINTS[first + 1]
+
+
+def points_of(picture: StudyPicture) -> FloatArray:
+    """Return all points (n, 3) that are drawn."""
+    parts = [fill.triangles for fill in picture.fills] + [line.ends for line in picture.lines]
+    parts += [point.points for point in picture.points] + [label.point for label in picture.labels]
+    return np.concatenate([np.zeros((0, 3)), *(np.reshape(part, (-1, 3)) for part in parts)])
+
+
+def middle(points: FloatArray) -> FloatArray:
+    """(3,) the middle of what is drawn. Glyphs are relative to it, so that float32 does far from the world's origin."""
+    if not len(points):
+        return np.zeros(3)
+    return 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
+
+
+def volume_layers(view: VolumesView, look: Look, scale: float) -> list[Layer]:
+    """The edges of the volumes tinted by level, and on top those that remain of a pair, relative to their `middle`."""
+    base = middle(view.segments.reshape(-1, 3))
+    left = view.tints >= LEFT
+    faint = max(FAINTEST, min(1.0, FAINT / max(1, int((~left).sum()))))
+    found = []
+    for name, chosen, width, opacity in (("volumes", ~left, WIDTH, faint), ("remaining", left, LEFT_WIDTH, 1.0)):
+        if not chosen.any():
+            continue
+        ends = view.segments[chosen] - base
+        white: Color = (1.0, 1.0, 1.0, opacity)
+        glyphs = strokes(ends[:, 0], ends[:, 1], white, width * look.line_width * scale)
+        colors = tint(view.tints[chosen]) if name == "volumes" else np.tile(look.color_vector[:3], (len(ends), 1))
+        glyphs["color"][:, :3] = np.repeat(colors, len(QUAD), axis=0)
+        found.append(Layer(name, glyphs, 0.35, 0.0))
+    return found
+
+
+def study_layers(picture: StudyPicture, look: Look, scale: float) -> list[Layer]:
+    """Return fills, lines and points in the picture's order, relative to the `middle` of its points.
+
+    None of them hides another: they write no depth, and fills come first, with both sides.
+    """
+    base, halo = middle(points_of(picture)), max(1.0, scale)
+    layers = [Layer(fill.role, _filled(fill, base, look, scale), HIDDEN_FILL, 0.0) for fill in picture.fills]
+    for line in picture.lines:
+        rim = 0.6 * halo if line.role in ("hull", "other") else halo
+        layers.append(Layer(line.role, _lined(line, base, look, scale), HIDDEN_LINE, rim, hidden_halo=True))
+    for point in picture.points:
+        glyphs = concatenate(list(_marked(point, base, look, scale)))
+        layers.append(Layer(point.role, glyphs, HIDDEN_POINT, halo, hidden_halo=True))
+    return [layer for layer in layers if len(layer.glyphs)]
+
+
+def _filled(fill: Fills, base: FloatArray, look: Look, scale: float) -> GlyphArray:
+    form, corners = FORMS[fill.role], fill.triangles - base
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+    # Whatever the winding of the triangles: both sides are seen.
+    colors = np.tile((*role_color(fill.role, look)[:3], min(form.fill * fill.opacity, 1.0)), (len(corners), 1, 1))
+    colors[..., :3] *= (1.0 - SHADE + SHADE * np.abs(normals @ LIGHT))[:, None, None]
+    return fills(corners, colors, hatch=form.hatch * scale)
+
+
+def _lined(line: Lines, base: FloatArray, look: Look, scale: float) -> GlyphArray:
+    form, ends = FORMS[line.role], line.ends - base
+    width = form.width * line.width * look.line_width * scale
+    dash = max(DASH * scale, 6.0 * width) if line.is_dashed or form.is_dashed else 0.0
+    color: Color = (*role_color(line.role, look)[:3], form.opacity)
+    return (arrow if line.is_arrow else strokes)(ends[:, 0], ends[:, 1], color, width, dash=dash)
+
+
+def _marked(point: Points, base: FloatArray, look: Look, scale: float) -> Iterator[GlyphArray]:
+    form, color, points = FORMS[point.role], role_color(point.role, look), point.points - base
+    size = form.size * look.point_size * scale
+    line = {CROSS: CROSS_LINE, RING: RING_LINE}.get(form.mark, 0.0)
+    yield marks(points, form.mark, color, size, line * size)
+    if form.mark == RING:  # and a point in it: a target
+        yield marks(points, DISC, color, 0.35 * size)
