@@ -95,11 +95,6 @@ def fills(corners: FloatArray, color: Color | FloatArray, radius: float = 0.0, h
     return glyphs.reshape(-1)
 
 
-def fan(polygon: FloatArray) -> FloatArray:
-    """Return the triangles (t, 3, 3) of a convex polygon (n, 3), all from its first corner."""
-    return np.stack([np.broadcast_to(polygon[0], polygon[2:].shape), polygon[1:-1], polygon[2:]], axis=1)
-
-
 def concatenate(parts: list[GlyphArray]) -> GlyphArray:
     """Return glyphs in one array, which may be empty."""
     # As bytes: numpy compares the fields of each part with those of the others first, which takes longer.

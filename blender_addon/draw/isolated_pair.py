@@ -12,8 +12,9 @@ import gpu
 import numpy as np
 
 from ...core.types import FloatArray
+from ..geometry.shape_outline import fan
 from ..pair.inspection import Inspection
-from .glyphs import fan, fills
+from .glyphs import fills
 from .overlay_geometry import Layer, Style, origin
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 

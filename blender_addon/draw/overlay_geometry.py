@@ -17,8 +17,9 @@ from ...core.meshes.mesh import Mesh
 from ...core.result import Contact, Relation
 from ...core.types import FloatArray
 from ..data.look import Color, Look
+from ..geometry.shape_outline import fan
 from ..pair.pair_contact import curves, outlines, vector_ends
-from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
+from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fills, marks, shape_edges, strokes
 
 if TYPE_CHECKING:
     from ..pair.inspection import Inspection

@@ -103,6 +103,11 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
     return [hull.vertices[edge] for edge in hull.edges]
 
 
+def fan(polygon: FloatArray) -> FloatArray:
+    """Return the triangles (t, 3, 3) of a convex polygon (n, 3), all from its first corner."""
+    return np.stack([np.broadcast_to(polygon[0], polygon[2:].shape), polygon[1:-1], polygon[2:]], axis=1)
+
+
 def edges_and_sides(shape: Polytope | Mesh) -> tuple[FloatArray, FloatArray]:
     """Return the edges (k, 2, 3) of a shape that are not flat, and the unit normals (k, 2, 3) of the faces beside each.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.region.region import Region, RegionKind
+from ...core.region.region import RegionKind
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Trace
@@ -22,7 +22,7 @@ from ..data.messages import capitalized, counted
 from ..data.units import along
 
 if TYPE_CHECKING:
-    from .steps import StepsInput
+    from .steps import Steps
 
 MOST_NAMED = 4
 """Vertices by which a feature is named; of others their number is said too."""
@@ -33,15 +33,9 @@ _SKIPPED = {
     "duplicate": "parallel to an axis before",
     "no_facet": "the edges span no face of A - B",
     "no_better": "it cannot be better than the best so far",
+    "separated": "an axis before separates the objects",
 }
 _EXACT = " Floating-point numbers did not decide this, exact arithmetic did."
-
-
-def core_of(shape: object) -> Polytope:
-    """Return the polytope whose vertices the steps refer to."""
-    core = getattr(shape, "skeleton", None)
-    assert isinstance(core, Polytope)  # `steps_of` has refused others
-    return core
 
 
 def measured(trace: Trace) -> list[int]:
@@ -52,14 +46,15 @@ def measured(trace: Trace) -> list[int]:
 class StepSentences:
     """Makes the sentences of one trace."""
 
-    def __init__(self, given: StepsInput, trace: Trace, region: Region | None) -> None:
-        self.names, self.units, self.trace, self.region = (given.name_a, given.name_b), given.units, trace, region
-        self.cores = core_of(given.a), core_of(given.b)
-        self.axis_numbers = {place: number for number, place in enumerate(measured(trace), 1)}
-        # Numbers of the vertices that the user knows.
+    def __init__(self, steps: Steps) -> None:
+        given, self.trace, self.cores, self.region = steps.given, steps.trace, steps.cores, steps.region
+        self.names, self.units = (given.name_a, given.name_b), given.units
+        self.axis_numbers = {place: number for number, place in enumerate(measured(self.trace), 1)}
         self.ids = [
-            core.vertex_ids if isinstance(core, ConvexHull) else range(len(core.vertices)) for core in self.cores
+            core.vertex_ids.tolist() if isinstance(core, ConvexHull) else range(len(core.vertices))
+            for core in self.cores
         ]
+        """The numbers of the vertices of A and of B that the user knows."""
 
     def of(self, place: int) -> str:
         """Return the sentence of the step at a place in the trace."""
@@ -162,7 +157,6 @@ class StepSentences:
         distance = self._length(float(np.linalg.norm(step.nearest)))
         nearest = f"The {self._simplex(step.after)}" if step.after else "The origin"
         ends = {
-            "separated": " It is not beyond the origin, so the objects do not intersect.",
             "converged": f" No point of A - B is nearer to the origin: the gap is {distance}.",
             "repeated": f" It is in the simplex already, so no point is nearer: the gap is {distance}.",
             "no_nearer": f" Rounding finds no nearer point: the gap is {distance}.",
@@ -236,19 +230,25 @@ class StepSentences:
         left = counted(len(step.kept), "corner")
         cut = f"{counted(len(step.cut), 'corner')} cut off" if step.cut else "nothing cut off"
         side = int(step.side_of == "b")
-        who = f"The {self.feature(side, step.side)} cuts" if step.side is not None else "All sides cut at once"
+        who = (
+            f"The {self.feature(side, tuple(dict.fromkeys(step.side)))} cuts"
+            if step.side is not None
+            else "All sides cut at once"
+        )
         return f"{who}: {cut}, {left} left."
 
     def _result(self, step: RegionStep) -> str:
+        kind = {3: f"a polygon of {len(step.kept)} corners, ", 2: "a line, "}.get(min(len(step.kept), 3), "")
+        return f"The contact region is {kind}{self.region_size()}; its center is the contact center."
+
+    def region_size(self) -> str:
+        """Return how large the contact region is, in words."""
         region = self.region
         if region is None or region.kind is RegionKind.POINT:
-            return "The contact region is a point."
+            return "a point"
         if region.kind is RegionKind.SEGMENT:
-            return f"The contact region is a line of {self._length(region.length)}."
-        return (
-            f"The contact region is a polygon of {counted(len(step.kept), 'corner')} with an area of "
-            f"{self.units.area(region.area)}; its centroid is the contact center."
-        )
+            return f"{self._length(region.length)} long"
+        return self.units.area(region.area)
 
 
 def axis_features(step: AxisStep, cores: tuple[Polytope, Polytope]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -12,16 +12,20 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...core.contact import contact
 from ...core.region.region import Region
 from ...core.shapes.curved_shape import ConvexShape
+from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, Trace
 from ...core.types import FloatArray
 from ..data import messages
 from ..data.units import UnitFormat
 from ..geometry.plane import Plane
+from .axis_pictures import axis_picture
 from .picture import StudyPicture
+from .region_pictures import region_picture
 from .step_sentences import StepSentences, measured
 
 ALGORITHMS = ("sat", "gjk", "epa", "region")
@@ -46,15 +50,20 @@ class StepSettings:
 class StepsInput:
     """A pair whose steps are played."""
 
-    a: Any
+    a: ConvexShape
     """Collision shape of A, world space; in the frame of `flat` where that is given."""
-    b: Any
+    b: ConvexShape
     name_a: str
     name_b: str
     units: UnitFormat
     settings: StepSettings
     flat: Plane | None = None
     """The plane of two flat objects in 2D."""
+
+    def in_world(self, points: ArrayLike) -> FloatArray:
+        """Return points (..., 3), world space, of points of the shapes or of the trace."""
+        array = np.asarray(points, dtype=float)
+        return array if self.flat is None else self.flat.point + array @ self.flat.axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +94,19 @@ class Steps:
 
     def sentence(self, number: int) -> str:
         """Return the step in one or a few sentences, with its numbers."""
-        return self._sentences.of(self.shown[number])
+        return self.sentences.of(self.shown[number])
 
     @cached_property
-    def _sentences(self) -> StepSentences:
-        return StepSentences(self.given, self.trace, self.region)
+    def sentences(self) -> StepSentences:
+        """The words for steps and features."""
+        return StepSentences(self)
+
+    @cached_property
+    def cores(self) -> tuple[Polytope, Polytope]:
+        """The shapes whose vertices, edges and facets the steps refer to: of round ones, what they are around."""
+        a, b = self.given.a.skeleton, self.given.b.skeleton
+        assert a is not None and b is not None  # `steps_of` refuses others
+        return a, b
 
     def title(self, number: int) -> str:
         """Return the algorithm and the number of the step in it: 'SAT, Step 3 of 9'."""
@@ -121,7 +138,8 @@ class Steps:
         """Return what is drawn of a step."""
         place = self.shown[number]
         if place not in self._pictures:
-            self._pictures[place] = StudyPicture()
+            draw = {"sat": axis_picture, "region": region_picture}.get(self.trace.steps[place].kind)
+            self._pictures[place] = draw(self, place) if draw else StudyPicture()
         return self._pictures[place]
 
     def with_settings(self, settings: StepSettings) -> Steps:

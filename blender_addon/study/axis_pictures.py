@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pictures of the steps of SAT: an axis beside the objects with the shadows of both on it, and the gap or overlap.
+
+No Blender, no GPU. Source: S0.3 to S0.5, S1.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core.shapes.polytope import Polytope
+from ...core.trace import AxesSkippedStep, AxisStep
+from ...core.types import FloatArray
+from ..geometry.shape_outline import fan
+from .picture import Fills, Label, Lines, Role, StudyPicture
+from .step_sentences import axis_features
+
+if TYPE_CHECKING:
+    from .steps import Steps, StepsInput
+
+ROOM = 0.12
+"""Between the objects and the axis, relative to both; the axis is as much longer than the shadows at either end."""
+APART = 0.035
+"""Between the shadows and the axis; half as much is half an end mark."""
+THICK = 2.5
+"""Width of the shadows and of what an axis is from."""
+_BESIDE = np.array((1.0, -1.0, -1.0))
+"""Where the axis is, as far as it can be across it: from each side of Blender's view beside the objects."""
+_BESIDE_THAT = np.array((1.0, 1.0, 0.0))
+"""For an axis along the other."""
+
+
+def axis_picture(steps: Steps, place: int) -> StudyPicture:
+    """Return the picture of the step at a place in the trace; of axes that were skipped together, of the best."""
+    step, given = steps.trace.steps[place], steps.given
+    if isinstance(step, AxesSkippedStep) and step.best >= 0:
+        step = steps.trace.steps[step.best]
+    if not isinstance(step, AxisStep):
+        return StudyPicture()
+    fills, lines, labels = [], [], []
+    roles: tuple[Role, Role] = ("a", "b")
+    for role, core, vertices in zip(roles, steps.cores, axis_features(step, steps.cores), strict=True):
+        if vertices:
+            corners = given.in_world(core.vertices[list(vertices)])
+            fills.append(Fills(role, fan(corners)))
+            lines.append(Lines(role, loop(corners), width=THICK))
+    if step.axis is None or step.interval_a is None or step.interval_b is None or step.signed_distance is None:
+        return StudyPicture(tuple(fills), tuple(lines))
+
+    ruler = _Ruler(given, steps.cores, np.array(step.axis))
+    intervals = np.array((step.interval_a, step.interval_b))
+    ends = [intervals.min() - ruler.room, intervals.max() + ruler.room]
+    lines.append(Lines("axis", ruler.at(ends[::-1] if step.is_flipped else ends)[None], is_arrow=True))
+    for role, core, interval, side in zip(roles, steps.cores, intervals, (-1.0, 1.0), strict=True):
+        marks = [ruler.at(interval, side * APART + mark) for mark in (-0.5 * APART, 0.5 * APART)]
+        lines.append(Lines(role, ruler.at(interval, side * APART)[None], width=THICK))
+        lines.append(Lines(role, np.stack(marks, axis=1), width=THICK))
+        heights = core.vertices @ ruler.axis
+        farthest = given.in_world(core.vertices[[heights.argmin(), heights.argmax()]])
+        lines.append(Lines(role, np.stack([farthest, ruler.at(interval, side * APART)], axis=1), is_dashed=True))
+    (low_a, high_a), (low_b, high_b) = intervals
+    between = np.array((low_a, high_b) if step.is_flipped else (low_b, high_a))
+    kind: Role = "gap" if step.signed_distance > 0.0 else "overlap"
+    lines.append(Lines(kind, ruler.at(between)[None], width=THICK))
+    labels.append(Label(kind, given.units.length(abs(step.signed_distance)), ruler.at([between.mean()])[0]))
+    if kind == "gap":
+        corners = ruler.plane(between.mean())
+        fills.append(Fills("plane", fan(corners)))
+        lines.append(Lines("plane", loop(corners)))
+    return StudyPicture(tuple(fills), tuple(lines), (), tuple(labels))
+
+
+class _Ruler:
+    """An axis beside two objects."""
+
+    def __init__(self, given: StepsInput, cores: tuple[Polytope, Polytope], axis: FloatArray) -> None:
+        self.given, self.axis = given, axis
+        self.points = np.concatenate([core.vertices for core in cores])
+        self.size = float(np.linalg.norm(np.ptp(self.points, axis=0)))
+        self.room = ROOM * self.size
+        across = [along[: len(axis)] - along[: len(axis)] @ axis * axis for along in (_BESIDE, _BESIDE_THAT)]
+        chosen = across[0] if across[0] @ across[0] > 0.1 else across[1]
+        self.beside = chosen / np.linalg.norm(chosen)
+        middle = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0))
+        self.base = middle - middle @ axis * axis
+        self.base += ((self.points - middle) @ self.beside).max() * self.beside + self.room * self.beside
+
+    def at(self, heights: ArrayLike, aside: float = 0.0) -> FloatArray:
+        """Return the points (n, 3) at heights (n,) along the axis, world space; aside: relative to the size, away from
+        the objects."""
+        along = np.asarray(heights, dtype=float)[:, None] * self.axis
+        return self.given.in_world(self.base + aside * self.size * self.beside + along)
+
+    def plane(self, height: float) -> FloatArray:
+        """Return the corners (n, 3) of the part of the plane across the axis that is between the objects and the axis;
+        two in the plane of flat objects."""
+        sides = [self.beside] if len(self.axis) == 2 else [self.beside, np.cross(self.axis, self.beside)]
+        low, high = zip(*[_range(self.points @ side, self.room) for side in sides], strict=True)
+        ways = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
+        return self.given.in_world(height * self.axis + np.array(ways) @ np.array(sides))
+
+
+def _range(heights: FloatArray, room: float) -> tuple[float, float]:
+    return float(heights.min() - room), float(heights.max() + room)
+
+
+def loop(corners: FloatArray) -> FloatArray:
+    """Return the sides (n, 2, 3) of a polygon, or the one line between two corners."""
+    sides = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+    return sides[:1] if len(corners) == 2 else sides
