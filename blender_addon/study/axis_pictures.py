@@ -27,10 +27,8 @@ APART = 0.035
 """Between the shadows and the axis; half as much is half an end mark."""
 THICK = 2.5
 """Width of the shadows and of what an axis is from."""
-_BESIDE = np.array((1.0, -1.0, -1.0))
-"""Where the axis is, as far as it can be across it: from each side of Blender's view beside the objects."""
-_BESIDE_THAT = np.array((1.0, 1.0, 0.0))
-"""For an axis along the other."""
+_VIEWED_FROM = np.array((1.0, -1.0, 0.7))
+"""Where Blender's view is at first: from there the shadows are beside each other, not behind each other."""
 
 
 def axis_picture(steps: Steps, place: int) -> StudyPicture:
@@ -81,9 +79,7 @@ class _Ruler:
         self.points = np.concatenate([core.vertices for core in cores])
         self.size = float(np.linalg.norm(np.ptp(self.points, axis=0)))
         self.room = ROOM * self.size
-        across = [along[: len(axis)] - along[: len(axis)] @ axis * axis for along in (_BESIDE, _BESIDE_THAT)]
-        chosen = across[0] if across[0] @ across[0] > 0.1 else across[1]
-        self.beside = chosen / np.linalg.norm(chosen)
+        self.beside = _beside(axis)
         middle = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0))
         self.base = middle - middle @ axis * axis
         self.base += ((self.points - middle) @ self.beside).max() * self.beside + self.room * self.beside
@@ -101,6 +97,20 @@ class _Ruler:
         low, high = zip(*[_range(self.points @ side, self.room) for side in sides], strict=True)
         ways = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
         return self.given.in_world(height * self.axis + np.array(ways) @ np.array(sides))
+
+
+def _beside(axis: FloatArray) -> FloatArray:
+    """Return the unit vector (dim,) across an axis in which it is drawn beside the objects: rather below them."""
+    x, y, *z = axis.tolist()
+    if not z:
+        found = np.array((-y, x))
+    else:
+        found = np.cross(axis, _VIEWED_FROM)
+        if found @ found < 0.1:
+            found = np.cross(axis, np.roll(_VIEWED_FROM, 1))
+    upward = found @ np.array((-0.1, -0.3, 1.0) if z else (-0.1, 1.0))
+    unit: FloatArray = found / np.linalg.norm(found)
+    return -unit if upward > 0.0 else unit
 
 
 def _range(heights: FloatArray, room: float) -> tuple[float, float]:

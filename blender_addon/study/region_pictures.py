@@ -54,11 +54,13 @@ def region_picture(steps: Steps, place: int) -> StudyPicture:
         lines.append(Lines("removed", loop(in_world(was)), is_dashed=True))
         lines.append(Lines(_ROLES[cutting], loop(in_world(side)), width=THICK))
         lines.append(Lines(_ROLES[cutting], in_world(plane.extended(side))[None], is_dashed=True))
-        points.append(Points("removed", in_world(np.reshape(step.cut, (-1, len(step.normal))))))
-    kept = in_world(np.reshape(step.kept, (-1, len(step.normal))))
-    fills.append(Fills("region", fan(kept)))
-    lines.append(Lines("region", loop(kept), width=THICK))
-    points.append(Points("region", kept))
+        if step.cut:
+            points.append(Points("removed", in_world(step.cut)))
+    if step.kept:
+        kept = in_world(step.kept)
+        fills.append(Fills("region", fan(kept)))
+        lines.append(Lines("region", loop(kept), width=THICK))
+        points.append(Points("region", kept))
     labels: list[Label] = []
     if step.stage == "result" and steps.region is not None:
         center = in_world(steps.region.centroid)

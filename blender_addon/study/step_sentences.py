@@ -17,7 +17,7 @@ import numpy as np
 from ...core.region.region import RegionKind
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
-from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Trace
+from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Trace, Vector
 from ..data.messages import capitalized, counted
 from ..data.units import along
 
@@ -49,6 +49,7 @@ class StepSentences:
     def __init__(self, steps: Steps) -> None:
         given, self.trace, self.cores, self.region = steps.given, steps.trace, steps.cores, steps.region
         self.names, self.units = (given.name_a, given.name_b), given.units
+        self.plane = given.flat
         self.axis_numbers = {place: number for number, place in enumerate(measured(self.trace), 1)}
         self.ids = [
             core.vertex_ids.tolist() if isinstance(core, ConvexHull) else range(len(core.vertices))
@@ -78,6 +79,10 @@ class StepSentences:
 
     def _length(self, value: float | None) -> str:
         return self.units.length(abs(value or 0.0))
+
+    def _along(self, direction: Vector) -> str:
+        plane = self.plane
+        return along(direction if plane is None else np.array(direction[:2]) @ plane.axes)
 
     def feature(self, side: int, vertices: Sequence[int]) -> str:
         """Return a feature of A (0) or B (1) by its vertices: 'edge 4-7 of Cube'."""
@@ -124,6 +129,8 @@ class StepSentences:
             text += f" The shadow of {inner} is inside the other: {length} moves it out"
         else:
             text += f" The shadows overlap by {length}"
+        if self._is_last(place):
+            return f"{text}."
         if step.best == place:
             return f"{text}, the {'widest' if is_gap else 'least'} so far."
         best = self.trace.steps[step.best]
@@ -154,6 +161,8 @@ class StepSentences:
             text = f"The search starts from the {self._simplex(step.after or step.before)}."
         else:
             text = f"Support point {self._point(step.support)}: {self._difference(step.support)}."
+            if step.tried and step.support not in step.tried:
+                text += " It is beyond the origin, so support points all around are taken next."
         distance = self._length(float(np.linalg.norm(step.nearest)))
         nearest = f"The {self._simplex(step.after)}" if step.after else "The origin"
         ends = {
@@ -176,15 +185,17 @@ class StepSentences:
 
     def _epa(self, step: EpaStep) -> str:
         face = f"The {self._simplex(step.face)}" if step.face else ""
-        away = along(step.normal)
+        away = self._along(step.normal)
         if step.outcome == "start":
             kind = "faces" if self.trace.dim == 3 else "sides"
-            text = f"EPA grows a polytope inside A - B from {len(step.added)} {kind} around the origin."
+            text = f"EPA grows a polytope inside A - B, at first of {len(step.added)} {kind}."
+            text += " The origin is inside." if step.upper is not None else ""
         elif step.outcome == "flat":
             text = f"A - B has no thickness {away}: the depth in this direction is {self._length(step.height)}."
         elif step.outcome == "grown" and step.support is not None:
+            near = "nearest to the origin" if (step.offset or 0.0) >= 0.0 else "the one beyond which the origin is"
             text = (
-                f"{face} is nearest to the origin: {self._length(step.offset)} away. Support point "
+                f"{face} is {near}: {self._length(step.offset)} away. Support point "
                 f"{self._point(step.support)}, {self._difference(step.support)}, is farther in its direction, "
                 f"{self._length(step.height)}: {len(step.removed)} removed, {len(step.added)} added."
             )
@@ -193,10 +204,10 @@ class StepSentences:
         else:
             text = f"No point of A - B is beyond the {self._simplex(step.face)}: it is on the surface, "
             text += {
-                "nearest": f"so the depth is {self._length(step.height)} in the direction {away}.",
-                "tie": f"and equally near: {self._length(step.height)} in the direction {away} is as short.",
+                "nearest": f"so the depth is {self._length(step.height)}, {away}.",
+                "tie": f"and equally near: {self._length(step.height)}, {away}, separates too.",
                 "farther": f"but farther than the nearest: {self._length(step.height)}.",
-                "coplanar": "a part of a face that is known.",
+                "coplanar": "and part of a face that is known.",
             }[step.outcome]
         return text + (_EXACT if step.is_exact else "")
 
@@ -222,33 +233,30 @@ class StepSentences:
     def _features(self, step: RegionStep) -> str:
         a, b = self.feature(0, step.feature_a), self.feature(1, step.feature_b)
         return (
-            f"Farthest along the normal, {along(step.normal)}, is the {a}, and against it the {b}: what they have in "
-            "common across it is the contact region."
+            f"Facing each other along the normal ({self._along(step.normal)}) are the {a} and the {b}: what both cover "
+            "of the contact plane is the contact region."
         )
 
     def _clip(self, step: RegionStep) -> str:
-        left = counted(len(step.kept), "corner")
-        cut = f"{counted(len(step.cut), 'corner')} cut off" if step.cut else "nothing cut off"
-        side = int(step.side_of == "b")
-        who = (
-            f"The {self.feature(side, tuple(dict.fromkeys(step.side)))} cuts"
-            if step.side is not None
-            else "All sides cut at once"
-        )
-        return f"{who}: {cut}, {left} left."
+        left = f"{counted(len(step.kept), 'corner')} {'is' if len(step.kept) == 1 else 'are'} left"
+        if step.side is None:
+            return f"All sides cut at once: {left}."
+        cut = counted(len(step.cut), "corner") if step.cut else "nothing"
+        return f"The {self.feature(int(step.side_of == 'b'), tuple(dict.fromkeys(step.side)))} cuts off {cut}: {left}."
 
     def _result(self, step: RegionStep) -> str:
-        kind = {3: f"a polygon of {len(step.kept)} corners, ", 2: "a line, "}.get(min(len(step.kept), 3), "")
-        return f"The contact region is {kind}{self.region_size()}; its center is the contact center."
+        if len(step.kept) < 2:
+            return "The contact region is a point, the contact center."
+        kind = "a line" if len(step.kept) == 2 else f"a polygon of {len(step.kept)} corners"
+        return f"The contact region is {kind}, {self.region_size()}; its centroid is the contact center."
 
     def region_size(self) -> str:
         """Return how large the contact region is, in words."""
         region = self.region
         if region is None or region.kind is RegionKind.POINT:
             return "a point"
-        if region.kind is RegionKind.SEGMENT:
-            return f"{self._length(region.length)} long"
-        return self.units.area(region.area)
+        is_line = region.kind is RegionKind.SEGMENT
+        return f"{self._length(region.length)} long" if is_line else self.units.area(region.area)
 
 
 def axis_features(step: AxisStep, cores: tuple[Polytope, Polytope]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -191,17 +191,23 @@ _METHODS = {"sat": ("sat",), "all": ("sat", "gjk")}
 """Those of `contact` that take the steps; "gjk" for all others."""
 
 
+MOST_AXES = 15
+"""Axes up to which SAT plays all that it measures: those of two boxes."""
+
+
 def _shown(trace: Trace, settings: StepSettings) -> list[int]:
-    """Return the indices of the steps that are played: of SAT the first, those that improve the best, and the last."""
+    """Return the indices of the steps that are played: of many axes of SAT the first, those that improve the best, and
+    the last."""
     kinds = ALGORITHMS if settings.algorithm == "all" else (settings.algorithm,)
     chosen = [k for k, step in enumerate(trace.steps) if step.kind in kinds]
     axes = [k for k in chosen if trace.steps[k].kind == "sat"]
-    ends = (*axes[:1], *axes[-1:])
+    found = measured(trace)
+    always = {*axes[:1], *axes[-1:], *(found if len(found) <= MOST_AXES else ())}
 
     def is_played(place: int) -> bool:
         step = trace.steps[place]
         if settings.all_axes or not isinstance(step, AxisStep | AxesSkippedStep):
             return True
-        return place in ends or step.best == place
+        return place in always or step.best == place
 
     return [k for k in chosen if is_played(k)]
