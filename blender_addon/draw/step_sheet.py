@@ -49,7 +49,9 @@ class PlateSizes:
     """Pixels at interface scale 1, unless said otherwise."""
 
     sentence: float = 460.0
-    """Width of the sentence beside a plot; below one it is as wide as there is room, up to twice that."""
+    """Width of the sentence, where there is room; the same for every step, so that the plate stays where it is."""
+    least_lines: int = 4
+    """With the title, for the same reason."""
     least_sentence: float = 260.0
     plot: float = 300.0
     least_plot: float = 200.0
@@ -102,14 +104,13 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
     is_beside = has_plot and inner >= (PLATE.least_sentence + PLATE.least_plot) * scale + gap
     wanted = max(PLATE.least_plot, min(PLATE.plot, len(bars) * PLATE.widest_bar)) if bars else PLATE.plot
     plot_width = min(wanted * scale, inner - PLATE.least_sentence * scale - gap) if is_beside else 0.0
-    widest = min(PLATE.sentence * scale * (1.0 if is_beside else 2.0), inner - plot_width - gap * is_beside)
+    widest = min(PLATE.sentence * scale, inner - plot_width - gap * is_beside)
     lines = [
         (text, color)
         for words, color in ((steps.title(number), DIM), (steps.sentence(number), BRIGHT))
         for text in _wrapped(words, widest, lambda text: measure(text, size)[0])
     ]
-    widest = max(measure(text, size)[0] for text, _ in lines) if is_beside or not has_plot else widest
-    text_height = line * len(lines)
+    text_height = line * (max(len(lines), PLATE.least_lines) if is_beside else len(lines))
     plot_height = PLATE.height * scale
     if is_beside:
         plot_height = max(plot_height, text_height)
@@ -207,7 +208,9 @@ class _Plot:
         left, bottom, right, top = self.area
         half, space = 0.5 * SIZES.capitals * self.size, 0.6 * self.size
         left += max(self.measure(text, self.size)[0] for text in words) + space
-        right -= max((self.measure(text, self.size)[0] for text in names), default=0.0) + 2.0 * space
+        # Of all steps, so that the plot stays where it is.
+        widths = [self.measure(units.length(value), self.size)[0] for value in known.tolist()]
+        right -= max(self.measure(f"{name} ", self.size)[0] for name in ("upper", "lower")) + max(widths) + 2.0 * space
         bottom, top = bottom + half, top - half
         for text, y in zip(words, (top, bottom), strict=True):
             self.write(text, left - space - self.measure(text, self.size)[0], y, DIM)
