@@ -37,6 +37,7 @@ def contact(
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
     progress: Progress | None = None,
+    trace: bool = False,
 ) -> Contact:
     """Return where, how deep and in which direction two shapes collide, or how far apart they are.
 
@@ -58,6 +59,8 @@ def contact(
         pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
             returns it when it is needed, or None without exact ones; None: made when needed.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
+        trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study: of convex shapes
+            with vertices.
 
     Raises ValueError, naming the argument, when one is not a shape, the dimensions differ, or an option is not valid;
     Cancelled when `progress` returns False. Source: S1.1 to S1.5, S2.1 to S2.6, S4.1, S4.2.
@@ -76,7 +79,7 @@ def contact(
     seconds = None if budget is None else as_length("budget", budget)
     if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
-    options = _Options(method, clearance, contact_tolerance, start, seconds, pieces_a, pieces_b, progress)
+    options = _Options(method, clearance, contact_tolerance, start, seconds, pieces_a, pieces_b, progress, trace)
     for solver in SOLVERS:
         if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
             break
@@ -94,14 +97,17 @@ class _Options(NamedTuple):
     pieces_a: Pieces | None
     pieces_b: Pieces | None
     progress: Progress | None
+    trace: bool
 
 
 def _of_polytopes(a: Polytope, b: Polytope, options: _Options) -> Contact:
-    return polytope_contact(a, b, *options[:4])
+    return polytope_contact(a, b, *options[:4], options.trace)
 
 
 def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
     method, clearance, contact_tolerance, *_ = options
+    if options.trace:
+        raise ValueError("trace: a smooth shape has no vertices; take the ConvexHull of points of its surface")
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
         raise ValueError(
             f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
@@ -112,6 +118,8 @@ def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
 def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contact:
     from .compounds.compound_contact import compound_contact
 
+    if options.trace:
+        raise ValueError("trace: a Compound has no steps of its own; pick two of its pieces, or take a ConvexHull")
     return compound_contact(
         as_compound(a),
         as_compound(b),
@@ -125,6 +133,8 @@ def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contac
 def _of_meshes(a: Solid, b: Solid, options: _Options) -> Contact:
     from .mesh_contact.mesh_contact import mesh_contact
 
+    if options.trace:
+        raise ValueError("trace: a Mesh has no steps of its own; take the ConvexHull of its points, or of a piece")
     return mesh_contact(
         a,
         b,

@@ -18,6 +18,7 @@ from .region.merged_region import MergedRegion, TrianglePatches
 from .region.region import Region, RegionKind
 from .shapes.feature import Feature
 from .shapes.shape import numbers
+from .trace import Trace
 from .types import FloatArray, IntArray, ReadOnlyArrays, read_only
 
 Method = Literal["auto", "sat", "gjk", "both"]
@@ -26,6 +27,7 @@ Method = Literal["auto", "sat", "gjk", "both"]
 DICT_VERSION = 1
 """Version of the form of `Contact.to_dict()`: incremented when a key changes its meaning or is removed."""
 
+_NOT_IN_DICT = ("certificate", "_facing", "_middle", "trace")
 _Lengths = TypeVar("_Lengths", FloatArray, float)
 
 
@@ -319,6 +321,9 @@ class Contact(ReadOnlyArrays):
     """(3,) of a curved shape and a mesh that are separated, the middle of the feature that faces the mesh, half-way
     across the gap, for `center`; None where the feature is a point, and where its middle is not as near as the rest."""
 
+    trace: Trace | None = field(default=None, repr=False)
+    """The steps of SAT, GJK, EPA and the region, if requested; not part of `to_dict()`."""
+
     def __repr__(self) -> str:
         """Return the relation, the signed distance and the normal in one line."""
         distance = f"signed_distance={self.signed_distance:.6g}" if self.has_depth else "no depth"
@@ -408,6 +413,7 @@ class Contact(ReadOnlyArrays):
             cross_check=None if self.cross_check is None else _scaled(self.cross_check, exponent),
             clearance=_scaled(self.clearance, exponent) if clearance is None else clearance,
             certificate=self.certificate.scaled(exponent),
+            trace=self.trace and self.trace.scaled(exponent, clearance),
         )
         # The areas that weight the regions may overflow float64 now.
         result.__dict__["center"] = _scaled(self.center, exponent)
@@ -425,7 +431,7 @@ class Contact(ReadOnlyArrays):
         ('separated', 1.0, [1.0, 0.0, 0.0])
         """
         derived = ("intersects", "has_depth", "depth", "mtv", "reason", "center", "area", "length")
-        names = [field.name for field in fields(self) if field.name not in ("certificate", "_facing", "_middle")]
+        names = [field.name for field in fields(self) if field.name not in _NOT_IN_DICT]
         result = {"version": DICT_VERSION, **{name: plain(getattr(self, name)) for name in (*names, *derived)}}
         if not self.has_depth:
             result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))

@@ -8,8 +8,13 @@ from the indices: `replay` computes it again. Source: S4.5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from .types import FloatArray
 
 TRACE_VERSION = 1
 """Version of the form of `Trace.to_dict()`: incremented when a key changes its meaning or is removed."""
@@ -18,6 +23,8 @@ IndexPair = tuple[int, int]
 """A point of A - B: vertex i of A minus vertex j of B."""
 Vector = tuple[float, ...]
 """(dim,) world frame and units."""
+TracedFunction = Literal["contact", "sat", "gjk", "epa"]
+_S = TypeVar("_S", bound="Step")
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,8 @@ class Step:
 
     kind: ClassVar[str] = ""
     """"sat", "gjk", "epa" or "region"."""
+    lengths: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that are in world units, besides both bounds."""
 
     lower: float | None
     """Lower bound of the signed distance after this step, world units; None where there is none. Of round shapes it is
@@ -37,22 +46,29 @@ class Step:
         """Return the kind and the fields as plain numbers, lists and words, ready for `json.dumps`."""
         return {"kind": self.kind, **{field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
 
+    def scaled(self: _S, exponent: int) -> _S:
+        """Return the step for the shapes scaled by 2**exponent."""
+        names = ("lower", "upper", *self.lengths)
+        return replace(self, **{name: _scaled(getattr(self, name), exponent) for name in names})
+
 
 AxisOrigin = Literal["face_a", "face_b", "edges", "flat", "sharp"]
-AxisSkip = Literal["", "parallel", "duplicate", "no_facet", "no_better"]
+AxisSkip = Literal["", "parallel", "duplicate", "no_facet", "no_better", "separated"]
 
 
 @dataclass(frozen=True)
 class AxisStep(Step):
-    """SAT: one candidate axis. `lower` is the widest gap so far, negative for an overlap."""
+    """SAT: one candidate axis. `lower` is the gap across the best so far, negative for an overlap."""
 
     kind: ClassVar[str] = "sat"
+    lengths: ClassVar[tuple[str, ...]] = ("interval_a", "interval_b", "signed_distance")
 
     origin: AxisOrigin
     """Where the axis is from: a facet of A or of B, an edge of A x an edge of B; of flat shapes a direction in their
     plane; beside a sharp edge."""
     index_a: int
-    """Facet or edge of A that it is from, an index into its `facets` or `edges`; -1 without one."""
+    """Facet or edge of A that it is from, an index into its `facets` or `edges`; -1 without one. Of two parallel facets
+    that which faces B."""
     index_b: int
     """The same of B."""
     axis: Vector | None
@@ -66,15 +82,18 @@ class AxisStep(Step):
     is_flipped: bool
     """Whether that is measured against `axis`: the direction from A to B is then `-axis`."""
     best: int
-    """The step with the best axis so far, this one included: an index into the steps of the trace; -1 without one."""
+    """The step with the best axis so far, this one included: an index into the steps of the trace; -1 without one. An
+    axis of a facet is preferred to an equally good one of two edges, as in the result."""
     skipped: AxisSkip
-    """Why it was not measured: the edges are "parallel"; the axis is a "duplicate" of an earlier one; its edges span
-    no facet of A - B ("no_facet"); it can be "no_better" than the best. Empty when it was measured."""
+    """Why it does not count: the edges are "parallel"; the axis is a "duplicate" of one in another step; its edges span
+    no facet of A - B ("no_facet"); it can be "no_better" than the best; the search ended, as an earlier one has
+    "separated" the shapes. Empty when it was measured."""
 
 
 @dataclass(frozen=True)
 class AxesSkippedStep(Step):
-    """SAT: candidate axes of edge pairs that were left out together."""
+    """SAT: candidate axes of edge pairs that were left out together: all that span no facet of A - B, and of others
+    those beyond the first 1,000."""
 
     kind: ClassVar[str] = "sat"
 
@@ -86,7 +105,7 @@ class AxesSkippedStep(Step):
     """As in `AxisStep`."""
 
 
-GjkOutcome = Literal["", "separated", "converged", "repeated", "no_nearer", "inside", "touching"]
+GjkOutcome = Literal["", "converged", "repeated", "no_nearer", "inside", "touching"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,7 @@ class GjkStep(Step):
     """GJK: one support point, and the nearest point of the simplex with it."""
 
     kind: ClassVar[str] = "gjk"
+    lengths: ClassVar[tuple[str, ...]] = ("point", "nearest")
 
     direction: Vector
     """Unit vector in which the support point of A - B is searched: from the nearest point so far to the origin. Zero in
@@ -105,8 +125,8 @@ class GjkStep(Step):
     before: tuple[IndexPair, ...]
     """The simplex before."""
     tried: tuple[IndexPair, ...]
-    """The simplex whose nearest point is computed, the support point first; of the first tetrahedron all its corners.
-    Empty when the search ends before."""
+    """The simplex whose nearest point is computed, the support point first. The first tetrahedron has four support
+    points of its own: three around the direction and the opposite one. Empty when the search ends before."""
     after: tuple[IndexPair, ...]
     """The smallest feature of `tried` that contains the nearest point, in whose Voronoi region the origin is; all of it
     when the origin is inside."""
@@ -114,10 +134,10 @@ class GjkStep(Step):
     """The point of `after` nearest to the origin."""
     outcome: GjkOutcome
     """Why the search ends here, empty when it goes on: the slab is as wide as the nearest point is far ("converged");
-    a support point is "repeated"; rounding finds "no_nearer" point; the boolean test is "separated"; the origin is
-    "inside" of the simplex or "touching" it."""
+    a support point is "repeated"; rounding finds "no_nearer" point; the origin is "inside" of the simplex or "touching"
+    it. Where floats have stalled, it continues in exact arithmetic after this step."""
     is_exact: bool
-    """Whether it is computed in exact arithmetic, in which the search continues where floats have stalled."""
+    """Whether the nearest point is computed in exact arithmetic: where floats have stalled, and of thin tetrahedra."""
 
 
 EpaOutcome = Literal["start", "grown", "nearest", "tie", "coplanar", "farther", "flat"]
@@ -126,9 +146,11 @@ FaceCorners = tuple[IndexPair, ...]
 
 @dataclass(frozen=True)
 class EpaStep(Step):
-    """EPA: one face of the polytope, and what a support point beyond it changes."""
+    """EPA: one face of the polytope, and what a support point beyond it changes. `lower` is minus the least height so
+    far, `upper` minus the distance of the polytope's surface from the origin, None while the origin is outside."""
 
     kind: ClassVar[str] = "epa"
+    lengths: ClassVar[tuple[str, ...]] = ("offset", "point", "height")
 
     outcome: EpaOutcome
     """"start": the first polytope, all faces of it in `added`; "grown": the support point was added; "nearest": the
@@ -140,7 +162,8 @@ class EpaStep(Step):
     normal: Vector
     """Its outward unit normal; zero at the start."""
     offset: float | None
-    """Its distance from the origin, negative where the origin is outside; None at the start."""
+    """Its distance from the origin, negative where the origin is outside; None at the start. Where A - B is flat, that
+    of A - B."""
     support: IndexPair | None
     """The support point of A - B along the normal; None where it is not computed."""
     point: Vector | None
@@ -150,7 +173,7 @@ class EpaStep(Step):
     removed: tuple[FaceCorners, ...]
     """Faces that see the support point."""
     silhouette: tuple[tuple[IndexPair, IndexPair], ...]
-    """The border of what is removed, each edge as in the face that is added."""
+    """The border of what is removed, in order around it, each edge as in the face that is added. Empty in the plane."""
     added: tuple[FaceCorners, ...]
     """New faces, each with its corners counter-clockwise seen from outside."""
     is_exact: bool
@@ -168,6 +191,7 @@ class RegionStep(Step):
     """Contact region: the two support features, one cut of one by a side of the other, or the result."""
 
     kind: ClassVar[str] = "region"
+    lengths: ClassVar[tuple[str, ...]] = ("origin", "kept", "cut")
 
     stage: RegionStage
     feature_a: tuple[int, ...]
@@ -194,7 +218,7 @@ class Trace:
     """The steps that an algorithm took on two shapes A and B, in order."""
 
     steps: tuple[Step, ...]
-    function: Literal["contact", "sat", "gjk", "epa"]
+    function: TracedFunction
     """What was called."""
     dim: int
     counts: tuple[int, int]
@@ -213,11 +237,31 @@ class Trace:
         """Return the steps of these kinds."""
         return tuple(step for step in self.steps if step.kind in kinds)
 
+    def scaled(self, exponent: int, clearance: float | None = None) -> Trace:
+        """Return the trace of the shapes scaled by 2**exponent, with `clearance` or the scaled clearance."""
+        return replace(
+            self,
+            steps=tuple(step.scaled(exponent) for step in self.steps),
+            radii=_scaled(self.radii, exponent),
+            clearance=_scaled(self.clearance, exponent) if clearance is None else clearance,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as plain numbers, lists and words, ready for `json.dumps`."""
         found = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name != "steps"}
         return {**found, "steps": [step.to_dict() for step in self.steps]}
 
 
+def trace_of(steps: Sequence[Step], function: TracedFunction, a: FloatArray, b: FloatArray, **options: Any) -> Trace:
+    """Return the trace of a function for polytopes with the vertices a and b, (n, dim); `options` are other fields."""
+    return Trace(tuple(steps), function, a.shape[1], (len(a), len(b)), **options)
+
+
 def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _scaled(value: Any, exponent: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_scaled(item, exponent) for item in value)
+    return None if value is None else float(np.ldexp(value, exponent))

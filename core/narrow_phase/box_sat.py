@@ -21,7 +21,9 @@ import numpy as np
 
 from ..shapes.box import Box, validate_boxes
 from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE
+from ..trace import Trace, trace_of
 from ..types import FloatArray, ReadOnlyArrays, positive_zero, read_only
+from .sat_steps import BoxSteps
 
 _Vector = tuple[float, float, float]
 
@@ -42,6 +44,8 @@ class BoxAxis(ReadOnlyArrays):
     """Lowest and highest `normal @ x` of the points x of B."""
     axes_tested: int
     """Number of axes tested: at most 15, fewer when one separates or edges are parallel."""
+    trace: Trace | None = None
+    """The steps, if requested: one for each of the 15 axes."""
 
     @property
     def intersects(self) -> bool:
@@ -59,10 +63,11 @@ class BoxAxis(ReadOnlyArrays):
         return self.depth * self.normal
 
 
-def box_sat(a: Box, b: Box) -> BoxAxis:
+def box_sat(a: Box, b: Box, *, trace: bool = False) -> BoxAxis:
     """Return the axis of least overlap of two boxes, or the first that separates them.
 
-    Axes that are equally good within `BOX_PREFER_FACE` are taken in the order of `BoxAxis.axis`, faces first.
+    Axes that are equally good within `BOX_PREFER_FACE` are taken in the order of `BoxAxis.axis`, faces first. With
+    `trace` the result has the steps, for study.
 
     >>> result = box_sat(Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2)))
     >>> print(result.depth, result.normal, result.axis, result.interval_a, result.interval_b)
@@ -75,6 +80,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     half_edges_a, half_edges_b = (a.axes * a.half[:, None]).tolist(), (b.axes * b.half[:, None]).tolist()
     between = (b.center - a.center).tolist()
     best, bar, tested = (inf, 0, (0.0, 0.0, 0.0), 0.0, 0.0), inf, 0
+    steps = BoxSteps(a, b) if trace else None
     for index, axis in _candidates(a.axes.tolist(), b.axes.tolist()):
         tested += 1
         reach_a, reach_b = _reach(axis, half_edges_a), _reach(axis, half_edges_b)
@@ -86,13 +92,16 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
             # mutant: boxes-normal-turned
             best = overlap, index, axis if forward <= backward else (-x, -y, -z), reach_a, reach_b
             bar = overlap * (1.0 - BOX_PREFER_FACE)
+        if steps is not None:
+            steps.measure(index, axis, (reach_a, reach_b), (forward, backward), best[1])
         if overlap < 0.0:
             break
     overlap, index, axis, reach_a, reach_b = best
     normal = read_only(positive_zero(np.array(axis)))
     middle_a, middle_b = float(normal @ a.center), float(normal @ b.center)
     interval_a, interval_b = (middle_a - reach_a, middle_a + reach_a), (middle_b - reach_b, middle_b + reach_b)
-    return BoxAxis(0.0 - overlap, normal, index, interval_a, interval_b, tested)
+    found = None if steps is None else trace_of(steps.end(overlap < 0.0), "sat", a.vertices, b.vertices)
+    return BoxAxis(0.0 - overlap, normal, index, interval_a, interval_b, tested, found)
 
 
 def _candidates(axes_a: list[_Vector], axes_b: list[_Vector]) -> Iterator[tuple[int, _Vector]]:

@@ -42,7 +42,9 @@ from ..tolerance import (
     TIE_WIDTH,
     promised,
 )
+from ..trace import Step, Trace, trace_of
 from .directions import Directions
+from .epa_steps import PolygonSteps, PolytopeSteps, Triangle, flat_step, settled_as
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
 
@@ -86,6 +88,8 @@ class Penetration(NamedTuple):
     """The polytope's outward triangles (in the plane: sides, counter-clockwise) as indices into `points`."""
     iterations: int
     """Number of support points computed."""
+    trace: Trace | None = None
+    """The steps, if requested."""
 
     def scaled(self, exponent: int) -> Penetration:
         """Return the penetration of the shapes scaled by 2**exponent."""
@@ -104,6 +108,7 @@ class Penetration(NamedTuple):
             depth=times(self.depth),
             inner=times(self.inner),
             points=scaled_vertices(self.points, exponent),
+            trace=self.trace and self.trace.scaled(exponent),
         )
 
 
@@ -113,7 +118,7 @@ _LEAN_X, _LEAN_Y = 0.45, 0.6
 """A ray from the origin along (_LEAN_X, _LEAN_Y, 1), which few edges of real shapes meet."""
 
 
-def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
+def epa(a: Polytope, b: Polytope, simplex: Simplex, *, trace: bool = False) -> Penetration:
     """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
 
     >>> a, b = Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2))
@@ -122,7 +127,8 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     0.5 (1.0, 0.0, 0.0)
 
     World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
-    vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
+    vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance. With
+    `trace` the result has the steps, for study.
 
     Raises ValueError, naming the argument, when one is not a polytope, their dimensions differ, or `simplex` is not a
     Simplex. Source: S2.1.
@@ -134,12 +140,20 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
-            return epa(a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), simplex.scaled(-exponent)).scaled(exponent)
-    return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
+            a, b, simplex = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), simplex.scaled(-exponent)
+            return epa(a, b, simplex, trace=trace).scaled(exponent)
+    steps: list[Step] | None = [] if trace else None
+    found = (_grow_polytope if a.dim == 3 else _grow_polygon)(a, b, simplex, size, steps)
+    return found if steps is None else found._replace(trace=trace_of(steps, "epa", a.vertices, b.vertices))
 
 
 def epa_again(
-    a: Polytope, b: Polytope, pairs: Sequence[tuple[int, int]], facets: Sequence[tuple[int, ...]]
+    a: Polytope,
+    b: Polytope,
+    pairs: Sequence[tuple[int, int]],
+    facets: Sequence[tuple[int, ...]],
+    *,
+    trace: bool = False,
 ) -> Penetration | None:
     """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
 
@@ -154,8 +168,11 @@ def epa_again(
     polytope = _Polytope(points, size)
     if not polytope.set_facets(facets):
         return None
-    found = _grow(polytope, _support_function(a, b), _tie_width(a, b))
-    return found if found.inner > SUPPORT_ROUNDING * EPS * size else None
+    steps: list[Step] | None = [] if trace else None
+    found = _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
+    if found.inner <= SUPPORT_ROUNDING * EPS * size:
+        return None
+    return found if steps is None else found._replace(trace=trace_of(steps, "epa", a.vertices, b.vertices))
 
 
 def _tie_width(a: Polytope, b: Polytope) -> float:
@@ -201,6 +218,8 @@ class _Grid:
         self._cells = cells
         self._whole: dict[int, WholeVector] = {}
         self._planes: dict[int, tuple[int, int, int, int]] = {}
+        self.decided = 0
+        """How often it has decided."""
 
     def point(self, index: int) -> WholeVector:
         found = self._whole.get(index)
@@ -212,6 +231,7 @@ class _Grid:
 
     def height(self, triangle: int, i: int, j: int, k: int, point: int) -> int:
         """Return the height of a point above the triangle with this number and corners, up to a positive factor."""
+        self.decided += 1
         plane = self._planes.get(triangle)
         if plane is None:
             plane = self._planes[triangle] = whole_plane(self.point(i), self.point(j), self.point(k))
@@ -254,11 +274,6 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
     return x, y, z, x * px + y * py + z * pz
 
 
-_Triangle = tuple[float, float, float, float, int, int, int, float]
-"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
-the height below which floats do not decide on which side of the plane a point is."""
-
-
 class _Polytope:
     """A closed polytope of points of A - B in space that grows by points outside of it."""
 
@@ -269,7 +284,7 @@ class _Polytope:
         self.grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
         self.filtered = EPA_FILTER * EPS * size
         self.converged = EPA_CONVERGED * EPS * size  # mutant: epa-converged-too-early
-        self.triangles: list[_Triangle | None] = []
+        self.triangles: list[Triangle | None] = []
         """All triangles in order of creation; None once a new point has replaced one."""
         self.triangle_at: dict[tuple[int, int], int] = {}
         """The triangle that has an edge, from its start to its end."""
@@ -277,6 +292,11 @@ class _Polytope:
         """Offset and index of the triangles that may be nearest."""
         self.iterations = 0
         """Number of support points computed for the start."""
+
+    @property
+    def decided(self) -> int:
+        """How often exact arithmetic has decided on which side of a triangle a point is."""
+        return self.grid.decided
 
     @classmethod
     def tetrahedron(cls, points: tuple[Vertex, ...], height: float, size: float) -> _Polytope | None:
@@ -392,18 +412,18 @@ class _Polytope:
             triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
 
 
-def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
+def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: list[Step] | None) -> Penetration:
     start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(a, b, simplex, start)
+        return _flat_penetration(a, b, simplex, start, steps)
     polytope = _Polytope.tetrahedron(start.points, start.height, size)
     if polytope is None:
-        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
+        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations, start.points[:3]), steps)
     polytope.iterations = start.iterations
-    return _grow(polytope, _support_function(a, b), _tie_width(a, b))
+    return _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
 
 
-def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetration:
+def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: list[Step] | None) -> Penetration:
     """Grow a polytope until the faces nearest to the origin, to `tie_width`, are on the surface of A - B."""
     points, triangles, heap, converged = polytope.points, polytope.triangles, polytope.heap, polytope.converged
     known = {point[3:] for point in points}
@@ -411,6 +431,7 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
     directions = Directions()
     best = inner = limit = inf
     iterations = polytope.iterations
+    record = None if steps is None else PolytopeSteps(steps, polytope)
     while heap:
         offset, index = heappop(heap)
         triangle = triangles[index]
@@ -418,6 +439,8 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
             continue
         if offset > limit:
             break
+        if record is not None:
+            record.look()
         x, y, z, _, i, j, k, below = triangle
         if faces:
             same = directions.find(x, y, z, COPLANAR)
@@ -427,6 +450,8 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
                 if face.miss < faces[same].miss:
                     faces[same] = face
                 inner = min(inner, offset)
+                if record is not None:
+                    record.take("coplanar", triangle, None, None, best, inner)
                 continue
         point = support(x, y, z)
         iterations += 1
@@ -442,7 +467,13 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
             points.append(point)
             triangles[index] = None
             polytope.cover([(j, i), (k, j), (i, k)], limit)
+            if record is not None:
+                record.take("grown", triangle, point, depth, best, inner)
         else:
+            if record is not None:
+                record.take(
+                    settled_as([face.depth for face in faces], depth, limit), triangle, point, depth, best, inner
+                )
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
             directions.add(x, y, z)
             inner = min(inner, offset)  # mutant: epa-inner-radius-forgotten
@@ -456,12 +487,12 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
     )
 
 
-def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
+def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: list[Step] | None) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     support = _support_function(a, b)
     start = _start_polygon(support, _FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(a, b, simplex, start)
+        return _flat_penetration(a, b, simplex, start, steps)
     tie_width = _tie_width(a, b)
 
     points = list(start.points)
@@ -482,8 +513,10 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
     directions = Directions()
     best = limit = inf
     iterations = start.iterations
+    record = None if steps is None else PolygonSteps(steps, points, heap[0][0])
     while heap and heap[0][0] <= limit:
-        offset, i, j, x, y = heappop(heap)
+        side = heappop(heap)
+        offset, i, j, x, y = side
         w = support(x, y, 0.0)
         iterations += 1
         depth = x * w[0] + y * w[1]
@@ -496,6 +529,9 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
             settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
             corners = (points[i], points[j])
             same = directions.find(x, y, 0.0, COPLANAR)
+            if record is not None:
+                outcome = settled_as([face.depth for face in faces], depth, limit) if same is None else "coplanar"
+                record.take(outcome, side, w, depth, best, min(settled.values()))
             if same is None:
                 faces.append(_face((x, y, 0.0), depth, corners))
                 directions.add(x, y, 0.0)
@@ -508,6 +544,8 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
         points.append(w)
         add(i, len(points) - 1)
         add(len(points) - 1, j)
+        if record is not None:
+            record.take("grown", side, w, depth, best, min(settled.values(), default=inf))
     for offset, i, j, _, _ in heap:
         settled[i, j] = offset
     return Penetration(
@@ -569,6 +607,8 @@ class _Flat(NamedTuple):
 
     normal: Vector
     iterations: int
+    across: tuple[Vertex, ...]
+    """One to three points of A - B to which the normal is perpendicular."""
 
 
 def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
@@ -588,7 +628,7 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
     q = max(tried, key=lambda point: _length(p, point))
     length = _length(p, q)
     if length <= flat:
-        return _Flat((0.0, 0.0, 1.0), iterations)
+        return _Flat((0.0, 0.0, 1.0), iterations, (p,))
     ux, uy, uz = ((q[n] - p[n]) / length for n in range(3))
 
     def off_line(point: Vertex) -> float:
@@ -602,17 +642,17 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
     iterations += 4
     r = max(tried, key=off_line)
     if off_line(r) <= flat:
-        return _Flat(across, iterations)
+        return _Flat(across, iterations, (p, q))
     normal = triangle_normal(p, q, r)
     if normal is None:
-        return _Flat(across, iterations)
+        return _Flat(across, iterations, (p, q))
     x, y, z = normal
     ends = (support(x, y, z), support(-x, -y, -z))
     iterations += 2
     s = max(ends, key=lambda point: abs(_height((x, y, z), p, point)))
     height = _height((x, y, z), p, s)
     if abs(height) <= flat:
-        return _Flat((x, y, z), iterations)
+        return _Flat((x, y, z), iterations, (p, q, r))
     return _Start((p, q, r, s), iterations, (x, y, z), height)
 
 
@@ -626,17 +666,19 @@ def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
     q = max(tried, key=lambda point: _length(p, point))
     length = _length(p, q)
     if length <= flat:
-        return _Flat((0.0, 1.0, 0.0), 4)
+        return _Flat((0.0, 1.0, 0.0), 4, (p,))
     across = (-(q[1] - p[1]) / length, (q[0] - p[0]) / length, 0.0)
     x, y, _ = across
     r = max((support(x, y, 0.0), support(-x, -y, 0.0)), key=lambda point: abs(_height(across, p, point)))
     height = _height(across, p, r)
     if abs(height) <= flat:
-        return _Flat(across, 6)
+        return _Flat(across, 6, (p, q))
     return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)  # mutant: epa-polygon-clockwise
 
 
-def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) -> Penetration:
+def _flat_penetration(
+    a: Polytope, b: Polytope, simplex: Simplex, start: _Flat, steps: list[Step] | None
+) -> Penetration:
     """Return the result for a difference without thickness along a normal: both sides are equally good, unless the
     origin is beside it."""
     support = _support_function(a, b)
@@ -650,6 +692,9 @@ def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) 
         depth = sign * (x * px + y * py + z * pz)
         miss = sqrt(sum((p - depth * n) ** 2 for p, n in zip(common, normal, strict=True)))
         faces.append(Face(normal, depth, simplex.vertices, weights, miss))
+        if steps is not None:
+            best = min(face.depth for face in faces)
+            steps.append(flat_step(simplex.vertices, start.across, normal, depth, best, a.dim))
     depth = min(face.depth for face in faces)
     limit = depth + _tie_width(a, b)
     return Penetration(_rank([f for f in faces if f.depth <= limit], inf), depth, -inf, (), (), start.iterations + 2)

@@ -41,8 +41,10 @@ from ..shapes.simplex import (
     weighted_mean,
 )
 from ..tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from ..trace import Trace, trace_of
 from ..types import FloatArray
 from .exact import nearest_on_simplex_exactly, weights_exactly
+from .gjk_steps import SimplexSteps
 
 _DIRECTION_ROUNDING = 16.0
 """Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate with
@@ -68,6 +70,8 @@ class Simplex(NamedTuple):
     after the boolean test."""
     iterations: int
     """Number of support points computed."""
+    trace: Trace | None = None
+    """The steps, if requested."""
 
     def scaled(self, exponent: int) -> Simplex:
         """Return the simplex of the shapes scaled by 2**exponent."""
@@ -76,6 +80,7 @@ class Simplex(NamedTuple):
             vertices=scaled_vertices(self.vertices, exponent),
             nearest=(x, y, z),
             gap=float(np.ldexp(self.gap, exponent)),
+            trace=self.trace and self.trace.scaled(exponent),
         )
 
     def witness_points(self, a: Polytope, b: Polytope) -> tuple[FloatArray, FloatArray]:
@@ -150,14 +155,19 @@ def _separates(a: Polytope, b: Polytope, direction: ArrayLike) -> bool:
 
 
 def gjk(
-    a: Polytope, b: Polytope, direction: ArrayLike | None = None, *, start: Sequence[tuple[int, int]] = ()
+    a: Polytope,
+    b: Polytope,
+    direction: ArrayLike | None = None,
+    *,
+    start: Sequence[tuple[int, int]] = (),
+    trace: bool = False,
 ) -> Simplex:
     """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
 
     `direction` (dim,), any length, world frame, is where the search starts: a direction from A to B that is likely to
     separate, such as the normal of the last result; by default the line of the centres. `start` is a simplex to start
     from instead: indices of a vertex of A and one of B for each of up to three points of A - B, such as those of the
-    last result; a bad start is only slower.
+    last result; a bad start is only slower. With `trace` the result has the steps, for study.
 
     >>> result = gjk(Box((0, 0, 0), (2, 2, 2)), Box((3, 0, 0), (2, 2, 2)))
     >>> print(result.intersects, result.gap, result.normal)
@@ -169,7 +179,7 @@ def gjk(
     validate_polytopes(a, b)
     if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
         raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
-    return _gjk(a, b, distance=True, direction=direction, start=tuple(start))
+    return _gjk(a, b, distance=True, direction=direction, start=tuple(start), trace=trace)
 
 
 def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
@@ -195,14 +205,14 @@ def _gjk(
     distance: bool,
     direction: ArrayLike | None = None,
     start: tuple[tuple[int, int], ...] = (),
+    trace: bool = False,
 ) -> Simplex:
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
-            found = _gjk(
-                a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), distance=distance, direction=direction, start=start
-            )
+            a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
+            found = _gjk(a, b, distance=distance, direction=direction, start=start, trace=trace)
             return found.scaled(exponent)
     if direction is None:
         ax, ay, az = a._middle
@@ -215,12 +225,17 @@ def _gjk(
         x = largest = 1.0
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
-    found, settled = _SimplexWalk(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
+    steps = SimplexSteps(a.dim, size) if trace else None
+    found, settled = _SimplexWalk(a, b, size, _FLOATS, steps).run((x, y, z), simplex_of(a, b, start), distance)
+    if steps is not None:
+        steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
     if not settled:  # mutant: gjk-never-starts-again-exactly
         # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
-        exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
+        exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, steps).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
-    return found
+        if steps is not None:
+            steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
+    return found if steps is None else found._replace(trace=trace_of(steps, "gjk", a.vertices, b.vertices))
 
 
 _SPREAD_ANGLE = radians(35.0)
@@ -251,8 +266,10 @@ _WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weig
 class _SimplexWalk:
     """The walk over simplices of A - B, in floats or in exact arithmetic."""
 
-    def __init__(self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic) -> None:
-        self.size, self.solid = size, a.dim == 3
+    def __init__(
+        self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic, steps: SimplexSteps | None
+    ) -> None:
+        self.size, self.solid, self.steps = size, a.dim == 3, steps
         self.rows_a, self.rows_b, self.dot_a, self.dot_b = a._rows, b._rows, a._centred.dot, b._centred.dot
         self.towards = np.empty(a.dim)
         self.nearest_on, self.weights_of = arithmetic
@@ -266,13 +283,15 @@ class _SimplexWalk:
         """
         size, nearest_on, touch2 = self.size, self.nearest_on, self.touch2
         rows_a, rows_b, dot_a, dot_b = self.rows_a, self.rows_b, self.dot_a, self.dot_b
-        solid, towards, rounding = self.solid, self.towards, self.rounding
+        solid, towards, rounding, steps = self.solid, self.towards, self.rounding, self.steps
         iterations = 0
         vx, vy, vz = v
         v2, best_gap, best_normal = inf, -inf, (0.0, 0.0, 0.0)
         equally_near: set[frozenset[tuple[int, int]]] = set()
         if simplex:
             restart = nearest_on(simplex)
+            if steps is not None:
+                steps.restart(simplex, restart, nearest_on is nearest_on_simplex_exactly)
             if restart is None:
                 return _inside(simplex, 0), True
             vx, vy, vz, simplex = restart
@@ -300,6 +319,8 @@ class _SimplexWalk:
                 best_normal = (0.0 - vx / length, 0.0 - vy / length, 0.0 - vz / length)  # never -0.0
                 if not distance and gap > rounding:
                     return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
+            if steps is not None:
+                steps.search((vx, vy, vz), length, (wx, wy, wz, i, j), simplex, best_gap)
             # mutant: gjk-one-step
             if simplex and (v2 - v_w <= GJK_GAP * EPS * length * (length + size) or is_known(simplex, i, j)):
                 break
@@ -312,10 +333,14 @@ class _SimplexWalk:
             else:
                 tried = ((wx, wy, wz, i, j), *simplex)
                 found = nearest_on(tried)
+            if steps is not None:
+                steps.reduce(tried, found)
             # mutant: gjk-inside-by-floats
             if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
                 # mutant: gjk-thin-tetrahedra-by-floats
                 found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
+                if steps is not None:
+                    steps.reduce(tried, found, is_exact=True)
             if found is None:
                 return _inside(tried, iterations), True
             x, y, z, face = found

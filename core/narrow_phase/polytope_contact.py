@@ -24,6 +24,7 @@ from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
+from ..trace import Step, Trace, trace_of
 from ..types import FloatArray, read_only
 from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
@@ -40,15 +41,16 @@ def polytope_contact(
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     start: Contact | None = None,
+    trace: bool = False,
 ) -> Contact:
     """Return the contact of two polytopes; see `contact` for the arguments."""
 
     size = size_of_difference(a, b)
     if is_ordinary(size):
-        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start)
+        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start, trace)
 
     def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
-        return _at_ordinary_size(a, b, size_of_difference(a, b), method, clearance, contact_tolerance, start)
+        return _at_ordinary_size(a, b, size_of_difference(a, b), method, clearance, contact_tolerance, start, trace)
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -61,10 +63,13 @@ def _at_ordinary_size(
     clearance: float,
     contact_tolerance: float,
     start: Contact | None,
+    trace: bool,
 ) -> Contact:
-    by_sat = _sat(a, b) if method in ("sat", "both") else None
-    simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None or start is None else start.certificate)
-    return contact_of(a, b, size, simplex, answer, by_sat, method, clearance, contact_tolerance)
+    steps: list[Step] | None = [] if trace else None
+    by_sat = _sat(a, b, steps) if method in ("sat", "both") else None
+    proof = None if by_sat is not None or start is None else start.certificate
+    simplex, answer = _solve(a, b, by_sat, method, proof, steps)
+    return contact_of(a, b, size, simplex, answer, by_sat, method, clearance, contact_tolerance, steps)
 
 
 def contact_of(
@@ -77,8 +82,12 @@ def contact_of(
     method: Method,
     clearance: float,
     contact_tolerance: float,
+    steps: list[Step] | None = None,
 ) -> Contact:
-    """Return the contact of two polytopes of ordinary size: steps 2 to 4 of the module's docstring."""
+    """Return the contact of two polytopes of ordinary size: steps 2 to 4 of the module's docstring.
+
+    steps: those of the solver; the trace of the contact has them and those of the region.
+    """
     rounding = SUPPORT_ROUNDING * EPS * size
     ties = np.array([n[: a.dim] for n in answer.normals])
     ties += 0.0  # turns -0.0 into 0.0
@@ -91,7 +100,7 @@ def contact_of(
     point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
     is_separated, region = answer.signed_distance > max(band, clearance), None
     if not is_separated or can_slide(a, b, feature_a, feature_b):
-        region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist())
+        region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist(), steps)
         if len(region.vertices) > 1:  # mutant: contact-witness-not-in-the-middle
             answer = _center_witness(a, b, feature_a, feature_b, answer, region, rounding)
             point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
@@ -136,6 +145,17 @@ def contact_of(
             tuple((v[3], v[4]) for v in answer.points),
             answer.facets,
         ),
+        trace=None
+        if steps is None
+        else trace_of(
+            steps,
+            "contact",
+            a.vertices,
+            b.vertices,
+            method=method,
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+        ),
     )
 
 
@@ -174,27 +194,43 @@ class Answer(NamedTuple):
     iterations: int
 
 
-def _sat(a: Polytope, b: Polytope) -> DecidingAxis:
+def _sat(a: Polytope, b: Polytope, steps: list[Step] | None) -> DecidingAxis:
     """Return the deciding axis: that of the test of 15 axes for two boxes, unless one is sheared."""
     if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
-        found: BoxAxis | SatResult = box_sat(a, b)
+        found: BoxAxis | SatResult = box_sat(a, b, trace=steps is not None)
     else:
-        found = sat(a, b)
+        found = sat(a, b, trace=steps is not None)
+    _collect(found.trace, steps)
     return DecidingAxis(found.signed_distance, found.normal, found.axes_tested)
 
 
+def _collect(trace: Trace | None, steps: list[Step] | None) -> None:
+    """Add the steps of a trace, if there is one, to those before."""
+    if trace is not None and steps is not None:
+        steps += trace.steps
+
+
 def _solve(
-    a: Polytope, b: Polytope, by_sat: DecidingAxis | None, method: Method, start: Proof | None
+    a: Polytope,
+    b: Polytope,
+    by_sat: DecidingAxis | None,
+    method: Method,
+    start: Proof | None,
+    steps: list[Step] | None,
 ) -> tuple[Simplex, Answer]:
     """Return GJK's last simplex and the answer; the last proof, if it is of these polytopes, saves steps."""
     proof = start if isinstance(start, Certificate) and _is_proof_of(start, a, b) else None
-    again = None if proof is None else _still_deep(a, b, proof)
+    again = None if proof is None else _still_deep(a, b, proof, steps)
     if again is not None:
         return again
     feature = () if proof is None else _feature_of(proof)
-    simplex = gjk(a, b, by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None, start=feature)
+    direction = by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None
+    simplex = gjk(a, b, direction, start=feature, trace=steps is not None)
+    _collect(simplex.trace, steps)
     if simplex.intersects:
-        return simplex, answer_inside(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
+        penetration = epa(a, b, simplex, trace=steps is not None)
+        _collect(penetration.trace, steps)
+        return simplex, answer_inside(a, b, simplex, penetration, by_sat if method == "sat" else None)
     return simplex, answer_apart(simplex)
 
 
@@ -212,11 +248,14 @@ def _feature_of(proof: Certificate) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
 
 
-def _still_deep(a: Polytope, b: Polytope, proof: Certificate) -> tuple[Simplex, Answer] | None:
+def _still_deep(
+    a: Polytope, b: Polytope, proof: Certificate, steps: list[Step] | None
+) -> tuple[Simplex, Answer] | None:
     """Return EPA's answer from the last polytope; None when that leaves anything undecided."""
-    penetration = epa_again(a, b, proof.pairs, proof.facets)
+    penetration = epa_again(a, b, proof.pairs, proof.facets, trace=steps is not None)
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
         return None  # near a touch GJK's common point is needed too
+    _collect(penetration.trace, steps)
     simplex = Simplex(True, penetration.points[:4], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), 0)
     return simplex, answer_inside(a, b, simplex, penetration, None)
 

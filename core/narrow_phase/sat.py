@@ -22,7 +22,9 @@ import numpy as np
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import PRODUCTS, Polytope, intervals, validate_polytopes
 from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION, SAT_PARALLEL, SAT_PLAIN_CROSS, TIE_WIDTH, promised
-from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..trace import Trace, trace_of
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+from .sat_steps import AxisSteps
 
 _SAT_ROUNDING = 8.0
 """Times EPS R: the rounding error of the gap along an axis; gaps nearer to 0 do not decide about thin shapes."""
@@ -85,9 +87,13 @@ class SatResult(ReadOnlyArrays):
     """(m, dim) equally good normals within the promised tolerance, the chosen one first; only that when separated."""
     candidates: CandidateAxes | None = None
     """All axes with their intervals, if requested."""
+    trace: Trace | None = None
+    """The steps, if requested."""
 
 
-def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool = False) -> SatResult:
+def sat(
+    a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool = False, trace: bool = False
+) -> SatResult:
     """Return the axis of least overlap of two shapes in space or in the plane, or of the widest gap.
 
     >>> a, b = ConvexHull([(0, 0), (2, 0), (0, 2)]), ConvexHull([(0.5, 0.5), (3, 0.5), (3, 3)])
@@ -98,7 +104,7 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
     With `early_exit` the first separating axes end the search, for callers who only need the boolean: the gap is then
     some lower bound of the distance. Shapes may have any rank. An axis across a face is preferred to one across two
     edges when both are equally good. With `candidates` the result has every axis, also those that need not be measured,
-    with the shapes' intervals: for study, not for speed.
+    with the shapes' intervals, with `trace` every step of the search: for study, not for speed.
 
     >>> squares = ConvexHull([(0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1, 1), (4, 1), (4, 4), (1, 4)])
     >>> all_axes = sat(*squares, candidates=True).candidates
@@ -112,7 +118,7 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
     S0.5, S1.3, S1.4, S1.6, S1.7.
     """
     validate_polytopes(a, b)
-    search = _AxisSearch(a, b, early_exit, candidates)
+    search = _AxisSearch(a, b, early_exit, candidates, trace)
     search.facets()
     if not search.done and a.dim == 3:  # mutant: sat-no-edge-pairs
         search.edges()
@@ -145,7 +151,7 @@ class _Axes(NamedTuple):
 class _AxisSearch:
     """The axes measured so far."""
 
-    def __init__(self, a: Polytope, b: Polytope, early_exit: bool, candidates: bool) -> None:
+    def __init__(self, a: Polytope, b: Polytope, early_exit: bool, candidates: bool, trace: bool) -> None:
         self.a, self.b = a, b
         self.early_exit, self.candidates = early_exit, candidates
         self.apart = b.center - a.center
@@ -157,6 +163,7 @@ class _AxisSearch:
         self.crossing: set[int] = set()
         """Pairs of axes of edges whose arcs cross, as numbers."""
         self.kept: list[_Axes] = []  # in order of preference
+        self.steps = AxisSteps(a, b, self._as_good_as) if trace else None
 
     @property
     def done(self) -> bool:
@@ -171,9 +178,12 @@ class _AxisSearch:
         if not len(axes_b):  # mutant: sat-no-faces-of-b
             if len(axes):
                 self._keep(axes, low_a, high_a, *intervals(axes, b._centred))
+                if self.steps is not None:
+                    self.steps.facets(*self.kept[-1][:2], None)
             return
+        known = None
         if len(axes):
-            axes_b, low_b, high_b = _remove_parallel(axes, axes_b, low_b, high_b)
+            axes_b, low_b, high_b, known = _remove_parallel(axes, axes_b, low_b, high_b)
         over_b, over_a = intervals(axes, b._centred), intervals(axes_b, a._centred)
         self._keep(
             np.concatenate((axes, axes_b)),
@@ -182,6 +192,8 @@ class _AxisSearch:
             np.concatenate((over_b[0], low_b)),
             np.concatenate((over_b[1], high_b)),
         )
+        if self.steps is not None:
+            self.steps.facets(*self.kept[-1][:2], known)
 
     def _measure(self, axes: FloatArray, pairs: tuple[IntArray, IntArray] | None = None) -> None:
         self._keep(axes, *intervals(axes, self.a._centred), *intervals(axes, self.b._centred), pairs)
@@ -212,8 +224,12 @@ class _AxisSearch:
         step = max(1, PRODUCTS // len(a.edges))
         for first in range(0, len(b.edges), step):
             i, j, side = self._crossings(first, first + step)
+            if self.steps is not None:
+                self.steps.skipped["no_facet"] += len(a.edges) * min(step, len(b.edges) - first) - len(i)
             if len(i):
                 self._measure_pairs(i, j, side)
+                if self.steps is not None:
+                    self.steps.skip_others()
             if self.done:
                 return
 
@@ -277,7 +293,10 @@ class _AxisSearch:
         ceiling = limit + self.rounding * (sine + 1.0)
         worthy = ceiling >= self._bar() * sine
         worthy &= sine > SAT_PARALLEL
-        self.crossing.update(self._pairs_of_axes(i, j).tolist())
+        numbers = self._pairs_of_axes(i, j)
+        self.crossing.update(numbers.tolist())
+        if self.steps is not None:
+            self.steps.look(i, j, numbers, sine <= SAT_PARALLEL)
         kept = worthy.nonzero()[0]
         if not len(kept):
             return
@@ -299,6 +318,8 @@ class _AxisSearch:
                 careful = _careful_cross(of_a.directions[p[near]], of_b.directions[q[near]])
                 axes[near] = careful / np.sqrt(np.einsum("ij,ij->i", careful, careful))[:, None]
             self._measure(axes, (p, q))
+            if self.steps is not None:
+                self.steps.edges(axes, self.kept[-1].gaps, batch)
 
     def _pairs_of_axes(self, i: IntArray, j: IntArray) -> IntArray:
         """Return the axes of edges of A and of B as one number each: those across parallel pairs are parallel."""
@@ -335,6 +356,8 @@ class _AxisSearch:
         if not len(units):
             units = np.eye(a.dim)[:1]  # two equal points: all directions are equivalent
         self._measure(units)
+        if self.steps is not None:
+            self.steps.others(units, self.kept[-1].gaps, "flat")
 
     def thin(self) -> None:
         """Search a clear gap beyond sharp edges when the gaps across all facets are below rounding.
@@ -355,14 +378,21 @@ class _AxisSearch:
             return
         before, count = self.best, len(self.kept)
         self._measure(units)
-        if self.best <= 2.0 * self.rounding:
+        is_clear = self.best > 2.0 * self.rounding
+        if self.steps is not None:
+            self.steps.others(units, self.kept[-1].gaps, "sharp", is_clear)
+        if not is_clear:
             self.best = before
             del self.kept[count:]
 
+    def _as_good_as(self, best: float) -> float:
+        """Return the least gap that is as good as a gap."""
+        hair = _SAT_PREFER * self.extent + _SAT_PREFER_ROUNDING * EPS * self.magnitude
+        return best - (min(hair, 0.5 * best) if best > 0.0 else hair)  # a gap remains one
+
     def result(self) -> SatResult:
         """Return the first of the axes that are the best to within a small tolerance."""
-        hair = _SAT_PREFER * self.extent + _SAT_PREFER_ROUNDING * EPS * self.magnitude
-        bar = self.best - (min(hair, 0.5 * self.best) if self.best > 0.0 else hair)  # a gap remains one
+        bar = self._as_good_as(self.best)
         chosen: _Axes | None = None
         place = 0
         for group in self.kept:
@@ -384,7 +414,8 @@ class _AxisSearch:
         ties = read_only(self._ties(normal, gap))
         candidates = self._candidates() if self.candidates else None
         tested = self.tested + len(self.crossing)
-        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, tested, ties, candidates)
+        trace = None if self.steps is None else trace_of(self.steps.end(), "sat", self.a.vertices, self.b.vertices)
+        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, tested, ties, candidates, trace)
 
     def _candidates(self) -> CandidateAxes:
         axes = np.concatenate([group.axes for group in self.kept])
@@ -439,8 +470,8 @@ def _feature(vertices: list[int]) -> Feature:
 
 def _remove_parallel(
     known: FloatArray, axes: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the axes, with their intervals, that are not parallel to one of `known`."""
+) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+    """Return the axes, with their intervals, that are not parallel to one of `known`, and which ones are."""
     parallel = np.zeros(len(axes), dtype=bool)
     step = max(1, PRODUCTS // len(known))
     for begin in range(0, len(axes), step):
@@ -453,9 +484,9 @@ def _remove_parallel(
             same = np.abs(known[k] * turn[:, None] - chunk[m]).max(axis=1) <= SAME_AXIS * EPS
             parallel[begin + m[same]] = True
     if not parallel.any():
-        return axes, low, high
+        return axes, low, high, parallel
     new = np.flatnonzero(~parallel)
-    return axes[new], low[new], high[new]
+    return axes[new], low[new], high[new], parallel
 
 
 def _units(vectors: FloatArray) -> FloatArray:
