@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -171,12 +171,14 @@ def steps_of(given: StepsInput) -> Steps:
             )
             raise ValueError(messages.about(name, reason))
     wanted = given.settings.algorithm
-    solve: Any = contact
-    found = [solve(given.a, given.b, method=method, trace=True) for method in _METHODS.get(wanted, ("gjk",))]
-    trace: Trace = found[-1].trace
-    if len(found) > 1:
-        # GJK after SAT starts from its axis, and is short.
-        trace = replace(trace, steps=found[0].trace.of_kind("sat") + trace.of_kind("gjk", "epa", "region"))
+    found = contact(given.a, given.b, method="sat" if wanted == "sat" else "gjk", trace=True)
+    trace = found.trace
+    assert trace is not None
+    if wanted == "all":
+        # Of a call of its own: after SAT, GJK starts from its axis, and is short.
+        by_sat = contact(given.a, given.b, method="sat", trace=True).trace
+        assert by_sat is not None
+        trace = replace(trace, steps=by_sat.of_kind("sat") + trace.steps)
     shown = _shown(trace, given.settings)
     if not shown:
         names = f"'{given.name_a}' and '{given.name_b}'"
@@ -184,11 +186,7 @@ def steps_of(given: StepsInput) -> Steps:
             "do not intersect, so EPA has nothing to do" if wanted == "epa" else "do not touch, so they have no region"
         )
         raise ValueError(f"{names} {what}: choose SAT or GJK, or move them closer")
-    return Steps(given, trace, found[-1].region, shown)
-
-
-_METHODS = {"sat": ("sat",), "all": ("sat", "gjk")}
-"""Those of `contact` that take the steps; "gjk" for all others."""
+    return Steps(given, trace, found.region, shown)
 
 
 MOST_AXES = 15
