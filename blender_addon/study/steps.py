@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ...core.contact import contact
 from ...core.region.region import Region
 from ...core.shapes.curved_shape import ConvexShape
+from ...core.shapes.minkowski_hull import MinkowskiHull, minkowski_hull
 from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, Trace
 from ...core.types import FloatArray
@@ -24,6 +25,7 @@ from ..data import messages
 from ..data.units import UnitFormat
 from ..geometry.plane import Plane
 from .axis_pictures import axis_picture
+from .difference_pictures import DifferencePictures
 from .picture import StudyPicture
 from .region_pictures import region_picture
 from .step_sentences import StepSentences, measured
@@ -91,6 +93,8 @@ class Steps:
     shown: list[int]
     """Indices into the steps of the trace that are played, in order."""
     _pictures: dict[int, StudyPicture] = field(default_factory=dict)
+    _bodies: dict[bool, MinkowskiHull] = field(default_factory=dict)
+    """Minkowski difference and sum, by whether it is the sum; with any settings the same."""
 
     def sentence(self, number: int) -> str:
         """Return the step in one or a few sentences, with its numbers."""
@@ -139,15 +143,23 @@ class Steps:
         place = self.shown[number]
         if place not in self._pictures:
             draw = {"sat": axis_picture, "region": region_picture}.get(self.trace.steps[place].kind)
-            self._pictures[place] = draw(self, place) if draw else StudyPicture()
+            self._pictures[place] = draw(self, place) if draw else self.difference_pictures.picture(place)
         return self._pictures[place]
+
+    @cached_property
+    def difference_pictures(self) -> DifferencePictures:
+        """The pictures of the steps of GJK and EPA."""
+        is_sum = self.given.settings.is_sum
+        if is_sum not in self._bodies:
+            self._bodies[is_sum] = minkowski_hull(self.given.a, self.given.b, not is_sum)
+        return DifferencePictures(self, self._bodies[is_sum])
 
     def with_settings(self, settings: StepSettings) -> Steps:
         """Return the steps with other settings."""
         given = replace(self.given, settings=settings)
         if settings.algorithm != self.given.settings.algorithm:
             return steps_of(given)
-        return Steps(given, self.trace, self.region, _shown(self.trace, settings))
+        return Steps(given, self.trace, self.region, _shown(self.trace, settings), _bodies=self._bodies)
 
     def show_axis(self, step: int) -> int:
         """Return the number of the shown step of an index into the trace; it is added to those shown."""

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pictures of the steps of GJK and EPA: the Minkowski difference beside the objects, and in it simplex or polytope.
+
+What is lit in the difference is lit on the objects too: the vertices of A and of B that a point of A - B is made of. In
+the plane the Voronoi regions of the simplex are tinted. No Blender, no GPU. Source: S4.1, S4.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core.narrow_phase.gjk import simplex_of, witness_points
+from ...core.shapes.minkowski_hull import MinkowskiHull
+from ...core.shapes.rounded import Rounded
+from ...core.shapes.simplex import barycentric
+from ...core.shapes.voronoi import voronoi_regions
+from ...core.trace import EpaStep, FaceCorners, GjkStep, IndexPair
+from ...core.types import FloatArray
+from ..geometry.plane import STEPS
+from ..geometry.shape_outline import SHARP, fan, wires
+from .picture import Fills, Label, Lines, Points, Role, StudyPicture
+
+if TYPE_CHECKING:
+    from .steps import Steps
+
+BESIDE = 0.15
+"""Room between the objects and the difference, relative to the larger of both."""
+AROUND = 0.15
+"""Room around the difference in the plane, in which Voronoi regions are tinted, relative to it."""
+ARROW = 0.25
+"""Length of the arrow of a direction, relative to the difference."""
+MOST_EDGES = 1_500
+"""Edges of the difference that are drawn; more would be a blot."""
+INWARD = 0.25
+"""How far from its corner a region is named, relative to its middle."""
+FAINT = 0.4
+"""Opacity of what is behind the subject."""
+THICK, THIN = 1.6, 0.5
+"""Widths of the lines of the subject, and of what is behind it."""
+_BODY_ROLES: tuple[Role, ...] = ("a", "b", "hull")
+_REGIONS = ("Point", "Edge", "Triangle")
+
+
+class _Canvas:
+    """Collects what is drawn, in world space."""
+
+    def __init__(self, behind: StudyPicture | None = None) -> None:
+        picture = behind or StudyPicture()
+        self.fills, self.lines = list(picture.fills), list(picture.lines)
+        self.points, self.labels = list(picture.points), list(picture.labels)
+
+    def fill(self, role: Role, triangles: ArrayLike, opacity: float = 1.0) -> None:
+        array = np.asarray(triangles, dtype=float).reshape(-1, 3, 3)
+        if len(array):
+            self.fills.append(Fills(role, array, opacity))
+
+    def line(self, role: Role, ends: ArrayLike, width: float = 1.0, is_dashed: bool = False) -> None:
+        array = np.asarray(ends, dtype=float).reshape(-1, 2, 3)
+        if len(array):
+            self.lines.append(Lines(role, array, is_dashed, width=width))
+
+    def arrow(self, role: Role, tail: FloatArray, tip: FloatArray, width: float = 1.0) -> None:
+        self.lines.append(Lines(role, np.array([[tail, tip]]), is_arrow=True, width=width))
+
+    def mark(self, role: Role, points: FloatArray) -> None:
+        self.points.append(Points(role, points.reshape(-1, 3)))
+
+    def label(self, role: Role, text: str, point: FloatArray) -> None:
+        self.labels.append(Label(role, text, point))
+
+    def simplex(self, role: Role, corners: FloatArray, width: float = 1.0, opacity: float = 1.0) -> None:
+        """Add a point, a segment, a triangle or a tetrahedron (k, 3)."""
+        indices = range(len(corners))
+        self.fill(role, [corners[list(face)] for face in combinations(indices, 3)], opacity)
+        self.line(role, [corners[list(edge)] for edge in combinations(indices, 2)], width)
+        self.mark(role, corners)
+
+    def picture(self) -> StudyPicture:
+        return StudyPicture(tuple(self.fills), tuple(self.lines), tuple(self.points), tuple(self.labels))
+
+
+class DifferencePictures:
+    """The pictures of the steps of GJK and EPA of a pair."""
+
+    def __init__(self, steps: Steps, body: MinkowskiHull) -> None:
+        """body: the Minkowski difference or sum of the pair, which is the same for every offset."""
+        self.given, self.trace, self.ids, self.body = steps.given, steps.trace, steps.sentences.ids, body
+        (self.a, self.b), self.dim, self.is_sum = steps.cores, steps.trace.dim, steps.given.settings.is_sum
+        offset = self.given.settings.offset
+        self.origin = self.given.in_world(self._beside) if offset is None else np.array(offset, dtype=float)
+        """(3,) where the origin of the difference is drawn, world space."""
+
+    def picture(self, place: int) -> StudyPicture:
+        """Return the picture of the step at a place in the trace."""
+        step, canvas = self.trace.steps[place], _Canvas(self._behind)
+        if isinstance(step, GjkStep):
+            self._draw_gjk(canvas, step)
+        elif isinstance(step, EpaStep):
+            self._draw_epa(canvas, step, place)
+        return canvas.picture()
+
+    # --- places
+
+    @cached_property
+    def _bounds(self) -> FloatArray:
+        """Common bounds (2, dim) of the objects."""
+        (low_a, high_a), (low_b, high_b) = self.given.a.bounds, self.given.b.bounds
+        return np.array([np.minimum(low_a, low_b), np.maximum(high_a, high_b)])
+
+    @cached_property
+    def _zero(self) -> FloatArray:
+        """The point of the body that is at its origin: a sum, which depends on where the world's is, is that of both as
+        seen from their middle."""
+        return self._bounds.sum(axis=0) if self.is_sum else np.zeros(self.dim)
+
+    @cached_property
+    def _window(self) -> FloatArray:
+        """Bounds (2, dim) of the difference and its origin, relative to that; in the plane a square around."""
+        low, high = np.array(self.body.shape.bounds) - self._zero
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        if self.dim == 2:
+            middle, half = 0.5 * (low + high), (0.5 + AROUND) * (high - low).max()
+            low, high = middle - half, middle + half
+        return np.array([low, high])
+
+    @property
+    def _size(self) -> float:
+        return float(np.ptp(self._window, axis=0).max())
+
+    @property
+    def _beside(self) -> FloatArray:
+        """Where the origin is (dim,) for the difference to be right of the objects, at their height."""
+        place = self._bounds.mean(axis=0) - self._window.mean(axis=0)
+        room = BESIDE * max(self._size, float(np.ptp(self._bounds, axis=0).max()))
+        place[0] = self._bounds[1, 0] + room - self._window[0, 0]
+        return place
+
+    def _vectors(self, vectors: ArrayLike) -> FloatArray:
+        """Return vectors (..., dim) in the world (..., 3)."""
+        array = np.asarray(vectors, dtype=float)
+        return array if self.given.flat is None else array @ self.given.flat.axes
+
+    def _placed(self, points: ArrayLike) -> FloatArray:
+        """Return points (..., dim) of the difference where they are drawn (..., 3)."""
+        return self.origin + self._vectors(points)
+
+    def _differences(self, pairs: ArrayLike) -> FloatArray:
+        """Return points (..., dim) of A - B by their indices (..., 2)."""
+        indices = np.asarray(pairs, dtype=np.intp)
+        return self.a.vertices[indices[..., 0]] - self.b.vertices[indices[..., 1]]
+
+    # --- what all have in common
+
+    @cached_property
+    def _behind(self) -> StudyPicture:
+        """The difference, what each of its facets is from, and its origin."""
+        canvas, hull = _Canvas(), self.body.hull
+        corners = self._placed(hull.vertices - self._zero)
+        # 0: a face of A and a vertex of B, 1: the same of B, 2: spanned by two edges.
+        is_of_a, is_of_b = (self.body.faces >= 0).T
+        kinds = np.where(is_of_a, 0, np.where(is_of_b, 1, 2))
+        is_polygon = self.dim == hull.rank == 2
+        beside = np.arange(len(hull.edges))[:, None] if is_polygon else hull.edge_facets
+        kinds_of_edges = kinds[beside].min(axis=1) if len(beside) else np.full(len(hull.edges), 2)
+        # Within a part of A or of B its creases are enough.
+        is_seen = np.ones(len(hull.edges), dtype=bool)
+        if self.dim == hull.rank == 3:
+            first, second = hull.normals[beside].transpose(1, 0, 2)
+            is_seen = (kinds[beside[:, 0]] != kinds[beside[:, 1]]) | ((first * second).sum(axis=1) < SHARP)
+        for kind, role in enumerate(_BODY_ROLES):
+            if self.dim == 3:
+                fans = [fan(corners[hull.facets[k]]) for k in np.flatnonzero(kinds == kind)]
+                canvas.fill(role, np.concatenate([np.zeros((0, 3, 3)), *fans]), FAINT)
+            if is_seen.sum() <= MOST_EDGES:
+                canvas.line(role, corners[hull.edges[is_seen & (kinds_of_edges == kind)]], THIN)
+        if is_polygon:
+            canvas.fill("hull", fan(corners))
+        if isinstance(self.body.shape, Rounded):
+            canvas.line("hull", self._rounded(self.body.shape), THIN)
+        canvas.mark("origin", self.origin)
+        if self.is_sum:
+            canvas.label("origin", "Origin", self.origin)
+        words = "Minkowski Sum A + B" if self.is_sum else "Minkowski Difference A - B"
+        canvas.label("hull", words, corners[int(hull.vertices[:, -1].argmax())])
+        return canvas.picture()
+
+    def _rounded(self, shape: Rounded) -> FloatArray:
+        """Return the outline (n, 2, 3) of the difference of round shapes."""
+        turn = np.linspace(0.0, 2.0 * np.pi, STEPS + 1)
+        lines = wires(shape) if self.dim == 3 else [shape.supports(np.stack([np.cos(turn), np.sin(turn)], axis=1))]
+        return self._placed(np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) - self._zero)
+
+    def _draw_support(self, canvas: _Canvas, support: IndexPair | None) -> None:
+        """Light a support point, and the two vertices that it is made of."""
+        if support is None:
+            return
+        names = [str(ids[index]) for ids, index in zip(self.ids, support, strict=True)]
+        for shape, index, name in zip((self.a, self.b), support, names, strict=True):
+            vertex = self.given.in_world(shape.vertices[index])
+            canvas.mark("support", vertex)
+            canvas.label("support", f"vertex {name}", vertex)
+        if not self.is_sum:
+            point = self._placed(self._differences(support))
+            canvas.mark("support", point)
+            canvas.label("support", f"({', '.join(names)})", point)
+
+    def _draw_simplex(self, canvas: _Canvas, role: Role, pairs: Sequence[IndexPair], width: float = 1.0) -> None:
+        """Add a point, an edge, a triangle or a tetrahedron of A - B, and light what it is made of on the objects."""
+        if not pairs:
+            return
+        canvas.simplex(role, self._placed(self._differences(pairs)), width)
+        for shape, indices in zip((self.a, self.b), zip(*pairs, strict=True), strict=True):
+            feature = self.given.in_world(shape.vertices[list(dict.fromkeys(indices))])
+            canvas.simplex(role, feature, width, FAINT)
+
+    def _draw_distance(self, canvas: _Canvas, point: FloatArray, distance: float) -> None:
+        """Add the line from the origin to a point of the difference, with its length."""
+        end = self._placed(point)
+        if distance != 0.0:
+            canvas.line("nearest", [self.origin, end], is_dashed=True)
+        canvas.label("nearest", self.given.units.length(abs(distance)), 0.5 * (self.origin + end))
+
+    def _draw_direction(self, canvas: _Canvas, name: str, start: FloatArray, direction: ArrayLike) -> None:
+        tail = self._placed(start)
+        tip = tail + ARROW * self._size * self._vectors(direction)
+        canvas.arrow("direction", tail, tip)
+        canvas.label("direction", name, tip)
+
+    # --- GJK
+
+    def _draw_gjk(self, canvas: _Canvas, step: GjkStep) -> None:
+        self._draw_support(canvas, step.support)
+        if self.is_sum:
+            return
+        is_common = step.outcome in ("inside", "touching")
+        words = "inside" if len(step.after) > self.dim else "on the Simplex"
+        canvas.label("origin", f"Origin {words}" if is_common else "Origin", self.origin)
+        if self.dim == 2 and step.after:
+            self._draw_regions(canvas, step.tried or step.after, set(step.after))
+        self._draw_simplex(canvas, "simplex", step.before)
+        self._draw_simplex(canvas, "nearest", step.after, THICK)
+        if any(step.direction):
+            self._draw_direction(canvas, "Direction", np.zeros(self.dim), step.direction)
+        if step.after and not is_common:
+            canvas.mark("nearest", self._placed(step.nearest))
+            self._draw_distance(canvas, np.array(step.nearest), float(np.linalg.norm(step.nearest)))
+
+    def _draw_regions(self, canvas: _Canvas, tried: Sequence[IndexPair], nearest: set[IndexPair]) -> None:
+        """Tint the Voronoi regions of a simplex in the plane, and most that of the nearest face, with the origin."""
+        (left, bottom), (right, top) = self._window
+        window = np.array([(left, bottom), (right, bottom), (right, top), (left, top)])
+        regions = voronoi_regions(self._differences(tried), window)
+        sides = []
+        for face, region in regions.items():
+            is_of_origin = {tried[k] for k in face} == nearest
+            sides += [np.stack([region, np.roll(region, -1, axis=0)], axis=1)]
+            corners = self._placed(region)
+            canvas.fill("voronoi" if is_of_origin else "other", fan(corners))
+            if is_of_origin:
+                # In its far corner, beside what else is written.
+                far = corners[int(np.linalg.norm(region, axis=1).argmax())]
+                words = f"Voronoi Region of the {_REGIONS[len(face) - 1]}"
+                canvas.label("voronoi", words, far + INWARD * (corners.mean(axis=0) - far))
+        # A border is a side of both regions beside it, and would be dashed twice.
+        found = np.concatenate(sides) / self._size
+        ends = (found @ (1.0, 0.5**0.5)).argsort(axis=1)[:, :, None]
+        unique = np.unique(np.take_along_axis(found, ends, axis=1).round(9), axis=0)
+        canvas.line("other", self._placed(unique * self._size), is_dashed=True)
+
+    # --- EPA
+
+    @cached_property
+    def polytopes(self) -> list[tuple[FaceCorners, ...]]:
+        """The faces of EPA's polytope before each step of the trace, and after the last one."""
+        found: list[tuple[FaceCorners, ...]] = [()]
+        for step in self.trace.steps:
+            faces = found[-1]
+            if isinstance(step, EpaStep) and step.added:
+                removed = set(step.removed)
+                faces = (*(face for face in faces if face not in removed), *step.added)
+            found.append(faces)
+        return found
+
+    def _draw_epa(self, canvas: _Canvas, step: EpaStep, place: int) -> None:
+        self._draw_support(canvas, step.support)
+        if self.is_sum:
+            return
+        canvas.label("origin", "Origin", self.origin)
+        gone = {*step.removed, step.face}
+        self._draw_faces(canvas, "simplex", [face for face in self.polytopes[place] if face not in gone])
+        self._draw_faces(canvas, "added", step.added)
+        if step.offset is None:
+            return
+        self._draw_simplex(canvas, "nearest", step.face, THICK)
+        self._draw_faces(canvas, "removed", step.removed, is_dashed=True)
+        if step.silhouette:
+            canvas.line("silhouette", self._placed(self._differences(step.silhouette)))
+        normal = np.array(step.normal)[: self.dim]
+        if step.height is not None and step.outcome in ("nearest", "tie", "flat"):
+            self._draw_depth(canvas, step.face, normal, step.height)
+            return
+        self._draw_distance(canvas, step.offset * normal, step.offset)
+        self._draw_direction(canvas, "Normal", self._differences(step.face).mean(axis=0), normal)
+
+    def _draw_depth(self, canvas: _Canvas, face: FaceCorners, normal: FloatArray, depth: float) -> None:
+        """Add the translation of B that separates, in the difference and where it leads from B to A."""
+        x, y, *z = foot = (depth * normal).tolist()
+        starts = [self.origin]
+        if face:
+            corners = simplex_of(self.a, self.b, face)
+            weights = barycentric((x, y, z[0] if z else 0.0), corners)
+            starts.append(self.given.in_world(witness_points(self.a, self.b, corners, weights)[1]))
+        for start in starts:
+            end = start + self._vectors(foot)
+            if depth != 0.0:
+                canvas.arrow("overlap", start, end, THICK)
+            canvas.label("overlap", self.given.units.length(abs(depth)), 0.5 * (start + end))
+        canvas.mark("nearest", self._placed(foot))
+
+    def _draw_faces(self, canvas: _Canvas, role: Role, faces: Sequence[FaceCorners], is_dashed: bool = False) -> None:
+        """Add faces of the polytope, in the plane sides of it."""
+        if not faces:
+            return
+        if self.dim == 3:
+            canvas.fill(role, self._placed(self._differences(faces)), FAINT)
+        edges = {frozenset(edge): edge for face in faces for edge in combinations(face, 2)}
+        canvas.line(role, self._placed(self._differences(list(edges.values()))), is_dashed=is_dashed)
