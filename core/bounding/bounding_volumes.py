@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_cloud, as_indices
 from ..progress import Progress
+from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope, as_polytope
 from ..types import FloatArray, IntArray
 from .bounding_sphere import bounding_spheres
 from .kdop import bounding_kdops, kdops_of_triangles
-from .kdop_polytope import default_k
+from .kdop_polytope import default_k, kdop_directions
 from .obb import bounding_obbs, obbs_of_shapes
+from .round_volumes import kdop_of_round, obb_of_round, sphere_of_round
 from .volumes import Volumes, as_starts
 
 Kind = Literal["sphere", "aabb", "obb", "kdop"]
@@ -93,13 +95,15 @@ def volumes_of_triangles(
 
 
 def volumes_of_shapes(
-    kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None, progress: Progress | None = None
+    kind: Kind, shapes: Iterable[ConvexShape], *, k: int | None = None, progress: Progress | None = None
 ) -> Volumes:
-    """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
+    """Return one bounding volume for each convex shape. No shapes: no volumes, of dimension 3.
 
     >>> spheres = volumes_of_shapes("sphere", [Box((0, 0, 0), (2, 2, 2)), Box((5, 0, 0), (4, 4, 2))])
     >>> print(spheres.radius.round(3).tolist())
     [1.732, 3.0]
+    >>> volumes_of_shapes("aabb", [Capsule((0, 0, 0), (0, 0, 3), 0.5)]).volume.round(9).tolist()
+    [4.0]
 
     `k` and `progress` as for `bounding_volumes`.
 
@@ -110,19 +114,40 @@ def volumes_of_shapes(
     [8.0]
     """
     _validate_kind(kind, k)
-    if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
+    if not isinstance(shapes, Iterable) or isinstance(shapes, ConvexShape):
         raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
-    shapes = [as_polytope(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
+    shapes = [
+        shape if isinstance(shape, CurvedShape) else as_polytope(f"shapes[{i}]", shape)
+        for i, shape in enumerate(shapes)
+    ]
     dims = {shape.dim for shape in shapes}
     if len(dims) > 1:
         raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
     dim = dims.pop() if dims else 3
+    polytopes = [(i, shape) for i, shape in enumerate(shapes) if isinstance(shape, Polytope)]
+    curved = [(i, shape) for i, shape in enumerate(shapes) if isinstance(shape, CurvedShape)]
+    found = _bound_polytopes(kind, [shape for _, shape in polytopes], dim, k, progress)
+    if not curved:
+        return found
+    parts = [found, *(_bound_curved(kind, shape, k) for _, shape in curved)]
+    return found.concatenate(parts).take(np.argsort([i for i, _ in polytopes + curved]))
+
+
+def _bound_polytopes(kind: Kind, shapes: list[Polytope], dim: int, k: int | None, progress: Progress | None) -> Volumes:
     if kind == "obb":
         return obbs_of_shapes(shapes, dim, progress)
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     starts: IntArray = np.cumsum(counts) - counts
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
     return _bound(kind, points, starts, k, progress)
+
+
+def _bound_curved(kind: Kind, shape: CurvedShape, k: int | None) -> Volumes:
+    if kind == "sphere":
+        return sphere_of_round(shape)
+    if kind == "obb":
+        return obb_of_round(shape)
+    return kdop_of_round(shape, kdop_directions(_plane_count(kind, k, shape.dim), shape.dim))
 
 
 def _bound(kind: Kind, points: FloatArray, starts: IntArray, k: int | None, progress: Progress | None) -> Volumes:
