@@ -20,7 +20,7 @@ from ..progress import Progress, report_progress, subrange, tracked
 from ..runs import chunks, ranges
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
-from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .kdop import KDops, measured_kdops
 from .kdop_polytope import default_k, kdop_directions
 
@@ -77,6 +77,21 @@ class HullKDops(ReadOnlyArrays):
     """(b, k) vertices where the next climb starts: the lowest found along each direction, then the highest."""
 
 
+@dataclass(frozen=True, eq=False)
+class ClimbStep(ReadOnlyArrays):
+    """Vertices that climbers looked at in one step. Climber k i + j is on hull i and climbs along direction j, down for
+    the first half of the k."""
+
+    climber: IntArray
+    """(m,)"""
+    origin: IntArray
+    """(m,) the vertex that it came from along an edge; in the first step the vertex itself."""
+    vertex: IntArray
+    """(m,) the vertex whose height was measured."""
+    is_higher: BoolArray
+    """(m,) whether the climb went on from there: no vertex that it had looked at was higher."""
+
+
 def update_kdops(
     hulls: Iterable[Polytope] | HullKDops,
     rotations: ArrayLike,
@@ -85,6 +100,7 @@ def update_kdops(
     k: int | None = None,
     method: Method = "climb",
     progress: Progress | None = None,
+    steps: list[ClimbStep] | None = None,
 ) -> HullKDops:
     """Return the k-DOPs of b hulls whose vertices x are moved to `rotation @ x + translation`.
 
@@ -96,6 +112,7 @@ def update_kdops(
         method: "climb" from the last extreme vertices, which shapes do not have yet, or "recompute" from all vertices.
             Both give the same k-DOPs.
         progress: called with the fraction done, 0 to 1; False cancels.
+        steps: a list to which the steps of the climbs are appended; vertices as in the hulls, hull after hull.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, and for a motion that
     takes a hull, or a point at unit distance, beyond 4 LARGEST_COORDINATE; Cancelled when `progress` says so.
@@ -134,6 +151,7 @@ def update_kdops(
             directions,
             extremes[chunk] - start,
             part_progress,
+            None if steps is None else (steps, chunk.start * extremes.shape[1], int(start)),
         )
         extremes[chunk] = climbed + start
     report_progress(progress, 1.0)
@@ -223,11 +241,12 @@ def _climb(
     directions: FloatArray,
     extremes: IntArray,
     progress: Progress | None,
+    record: tuple[list[ClimbStep], int, int] | None,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Climb from the vertices `extremes` (b, k); return the bounds (h, b), low and high, and the extremes reached.
 
     Climber k i + j is on hull i and climbs along direction j, down for the first half of them. It keeps all vertices
-    within its slack of the highest.
+    within its slack of the highest. record: the list of the steps, and the first climber and vertex.
     """
     b, k = extremes.shape
     dim, total = graph.rows.shape
@@ -238,6 +257,7 @@ def _climb(
     local = np.matmul(matrices.transpose(0, 2, 1), signed).transpose(1, 0, 2).reshape(dim, b * k)
     local = np.ascontiguousarray(local)
     climber, vertex = np.arange(b * k, dtype=np.intp), extremes.ravel()
+    origin = vertex
     best, visited = np.full(b * k, -np.inf), np.zeros(k * total, dtype=np.bool_)
     kept = []
     for step in range(_STEPS + 1):
@@ -251,11 +271,17 @@ def _climb(
         new = near[~visited[climber[near] % k * total + vertex[near]]]
         if step:  # a vertex may have been reached from two sides
             new = new[np.unique(climber[new] * total + vertex[new], return_index=True)[1]]
+        if record is not None:
+            is_higher = np.zeros(len(vertex), dtype=np.bool_)
+            is_higher[new] = True
+            steps, first, start = record
+            steps.append(ClimbStep(climber + first, origin + start, vertex + start, is_higher))
         climber, vertex = climber[new], vertex[new]
         visited[climber % k * total + vertex] = True
         kept.append((climber, vertex, height[new]))
         degrees = graph.first[vertex + 1] - graph.first[vertex]
-        climber, vertex = np.repeat(climber, degrees), graph.neighbours.take(ranges(graph.first[vertex], degrees))
+        climber, origin = np.repeat(climber, degrees), np.repeat(vertex, degrees)
+        vertex = graph.neighbours.take(ranges(graph.first[vertex], degrees))
         if not len(climber):
             break
         report_progress(progress, 0.5 * step, _STEPS)

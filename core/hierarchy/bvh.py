@@ -28,7 +28,7 @@ from .linear import linear_layout
 from .node_volumes import node_volumes
 from .nodes import Layout, VolumeTree, enclosing_boxes, scaled_boxes, tree_centers
 from .top_down import Split, top_down_layout
-from .tree_pairs import TreePairs, find_pairs
+from .tree_pairs import TreePairs, VolumeTests, find_pairs
 
 Method = Literal["linear", "top-down", "bottom-up", "insertion"]
 METHODS, SPLITS = get_args(Method), get_args(Split)
@@ -148,7 +148,12 @@ class Bvh(VolumeTree):
         return self.around(layout, all_volumes, subrange(progress, 0.5, 1.0))
 
     def overlapping_pairs(
-        self, other: Bvh | None = None, margin: float = 0.0, progress: Progress | None = None
+        self,
+        other: Bvh | None = None,
+        margin: float = 0.0,
+        progress: Progress | None = None,
+        *,
+        tests: list[VolumeTests] | None = None,
     ) -> TreePairs:
         """Return the pairs of items that may collide: item of this tree, item of the other, or both of this one.
 
@@ -164,6 +169,7 @@ class Bvh(VolumeTree):
                 first; axis-aligned boxes are those of `candidate_pairs`. Other volumes count when they overlap after
                 those of this tree are inflated by it, in one tree those with the smaller index.
             progress: called with the fraction done, 0 to 1; False cancels.
+            tests: a list to which all tests of two volumes are appended, in the order in which they are made.
 
         Raises ValueError, naming the argument, when `other` is not a tree of the same kind of volumes, or the margin is
         negative or not finite; Cancelled when `progress` says so. Source: S3.4.
@@ -173,7 +179,7 @@ class Bvh(VolumeTree):
                 raise ValueError(f"other must be a Bvh, as Bvh.build returns it, not {type(other).__name__}")
             if self.volumes.kind != other.volumes.kind:
                 raise ValueError("other must have volumes of the same kind and dimension")
-        return find_pairs(self, other, as_margin(margin), progress)
+        return find_pairs(self, other, as_margin(margin), progress, tests)
 
     def query_point(self, point: ArrayLike) -> IntArray:
         """Return the items (k,), ascending, whose volumes contain a point (dim,), world frame.

@@ -17,7 +17,7 @@ from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress
 from ..runs import chunks
 from ..tolerance import EPS
-from ..types import IntArray, ReadOnlyArrays, read_only
+from ..types import BoolArray, IntArray, ReadOnlyArrays, read_only
 from .nodes import VolumeTree, both_children, crossed_children, enclosing_boxes
 
 _BVH_WIDER = 64.0
@@ -49,9 +49,29 @@ class TreePairs(ReadOnlyArrays):
     """Number of all pairs of items: the tests without trees."""
 
 
-def find_pairs(a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> TreePairs:
+@dataclass(frozen=True, eq=False)
+class VolumeTests(ReadOnlyArrays):
+    """Tests of two volumes that a descent made at once, in their order."""
+
+    a: IntArray
+    """(t,) nodes of the first tree, or items."""
+    b: IntArray
+    """(t,) nodes or items of the other tree; of a tree with itself, of the same one."""
+    overlap: BoolArray
+    """(t,) whether the two volumes overlap."""
+    are_items: bool
+    """Whether the volumes are those of items, not of nodes."""
+
+
+def find_pairs(
+    a: VolumeTree,
+    b: VolumeTree | None,
+    margin: float,
+    progress: Progress | None,
+    tests: list[VolumeTests] | None = None,
+) -> TreePairs:
     """Return the pairs of items of two trees, or of one with itself, that may collide: see `Bvh.overlapping_pairs`."""
-    descent = _NodePairStack(a, b, margin, progress)
+    descent = _NodePairStack(a, b, margin, progress, tests)
     descent.run()
     count = len(a.items)
     possible = count * (count - 1) // 2 if b is None else count * len(b.items)
@@ -92,9 +112,17 @@ def _meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[floa
 class _NodePairStack:
     """A stack of pairs of nodes still to be tested, the deepest first."""
 
-    def __init__(self, a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        a: VolumeTree,
+        b: VolumeTree | None,
+        margin: float,
+        progress: Progress | None,
+        recorded: list[VolumeTests] | None,
+    ) -> None:
         """Prepare the volumes: those of A are inflated by the margin."""
         self.a, self.b = a, a if b is None else b
+        self.recorded = recorded
         self.itself = b is None
         self.progress = progress
         self.tests, self.visited, self.done = 0, 0, 0.0
@@ -129,8 +157,8 @@ class _NodePairStack:
                 part = fraction * _CHUNK / len(i)
                 queued.append((i[:-_CHUNK], j[:-_CHUNK], fraction - part))
                 i, j, fraction = i[-_CHUNK:], j[-_CHUNK:], part
-            self.tests += len(i)
             met = _meeting(self.wide_a, self.b.volumes, i, j, self.widths)
+            self._count(i, j, met, are_items=False)
             i, j = self._opened(i.take(met), j.take(met))
             if len(i):
                 queued.append((i, j, fraction))
@@ -205,10 +233,17 @@ class _NodePairStack:
             item_b = self.b.items.take(first_j.take(pair) + of_j)
             if self.itself:  # the smaller index is inflated by the margin, as if all pairs were tested
                 item_a, item_b = np.minimum(item_a, item_b), np.maximum(item_a, item_b)
-            self.tests += len(item_a)
             met = _meeting(self.items_a, self.b.item_volumes, item_a, item_b, self.widths)
+            self._count(item_a, item_b, met, are_items=True)
             self._found(item_a.take(met), item_b.take(met))
             report_progress(self.progress, self.done)
+
+    def _count(self, i: IntArray, j: IntArray, met: IntArray, are_items: bool) -> None:
+        self.tests += len(i)
+        if self.recorded is not None:
+            overlap = np.zeros(len(i), dtype=np.bool_)
+            overlap[met] = True
+            self.recorded.append(VolumeTests(i, j, overlap, are_items))
 
     def _found(self, i: IntArray, j: IntArray) -> None:
         if self.itself:

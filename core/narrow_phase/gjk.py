@@ -135,13 +135,16 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     another length or is not finite.
     """
     validate_polytopes(a, b)
-    if direction is not None and _separates(a, b, direction):
+    if direction is not None and separates(a, b, direction):
         return False
     return _gjk(a, b, distance=False, direction=direction).intersects
 
 
-def _separates(a: Polytope, b: Polytope, direction: ArrayLike) -> bool:
-    """Return whether a direction from A to B separates with certainty: the first step of the search alone."""
+def separates(a: Polytope, b: Polytope, direction: ArrayLike) -> bool:
+    """Return whether a direction from A to B separates with certainty: the first step of the search alone.
+
+    Of a pair that moves slowly, that of the last result mostly does. Source: S1.8.
+    """
     floats = as_floats("direction", direction, a.dim)
     x, y, z = floats if len(floats) == 3 else (*floats, 0.0)
     along = np.asarray(direction)

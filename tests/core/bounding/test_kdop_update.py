@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 from contact_lens.core import Box, ConvexHull
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.bounding.kdop import KDops
-from contact_lens.core.bounding.kdop_update import HullKDops, update_kdops
+from contact_lens.core.bounding.kdop_update import ClimbStep, HullKDops, update_kdops
 
 from ..assertions import assert_progress
-from ..generators import cloud, cylinder, flat_shape, rotation, solid, sphere, sphere_points
+from ..generators import cloud, cylinder, flat_shape, rotation, rotation_about, solid, sphere, sphere_points
 
 
 def assert_same(a: KDops, b: KDops) -> None:
@@ -226,3 +226,36 @@ def test_hulls_climb_alike_alone_and_among_so_many_that_they_are_split_into_chun
     last = update_kdops(shapes, rotations, translations, k=26)
     rotations = np.array([rotation(rng) for _ in shapes])
     assert_extreme(shapes, rotations, translations, climbed(last, rotations, translations))
+
+
+def test_the_recorded_steps_of_a_climb_go_along_edges_up_to_the_extreme_vertices():
+    rng = np.random.default_rng(33)
+    shapes = [ConvexHull(sphere(12, 24)), ConvexHull(cloud(rng, 300))] * 300  # in chunks
+    rotations, translations = np.array([rotation(rng) for _ in shapes]), rng.normal(size=(len(shapes), 3))
+    last = update_kdops(update_kdops(shapes, rotations, translations), rotations, translations)
+    turned = np.array([rotation_about(rng.normal(size=3), 0.4) @ matrix for matrix in rotations])
+    steps: list[ClimbStep] = []
+    now = update_kdops(last, turned, translations, steps=steps)
+    assert_same(now.kdops, update_kdops(last, turned, translations).kdops)
+
+    k = 2 * len(now.kdops.directions)
+    edges = {tuple(edge) for shape in shapes[:2] for edge in shape.edges.tolist()}
+    starts, signed = now.graph.starts, np.concatenate([-now.kdops.directions, now.kdops.directions])
+    at = last.extremes.ravel().copy()
+    heights = (now.graph.rows.T @ turned[0].T @ signed.T)[: starts[1]]  # of the first hull
+    for step in steps:
+        hull = step.climber // k
+        assert ((starts[hull] <= step.vertex) & (step.vertex < starts[hull + 1])).all()
+        is_start = bool((step.origin == step.vertex).all())
+        if is_start:
+            assert np.array_equal(step.vertex, at[step.climber])
+        own = np.flatnonzero((hull == 0) & step.is_higher)
+        if not is_start:
+            pairs = np.sort(np.stack([step.origin, step.vertex], axis=1)[own], axis=1)
+            assert {tuple(pair) for pair in pairs.tolist()} <= edges
+            rise = heights[step.vertex[own], step.climber[own]] - heights[step.origin[own], step.climber[own]]
+            assert (rise > -1e-12).all()
+        at[step.climber[step.is_higher]] = step.vertex[step.is_higher]
+    assert np.allclose(heights[at[:k], np.arange(k)], heights.max(axis=0), atol=1e-12)
+    looked_at = sum(len(step.vertex) for step in steps)
+    assert looked_at < 0.5 * k * starts[-1], "less than all vertices along all directions"

@@ -18,6 +18,7 @@ from contact_lens.core.bounding.obb import OrientedBoxes
 from contact_lens.core.bounding.volumes import Volumes
 from contact_lens.core.broad_phase.candidate_pairs import candidate_pairs
 from contact_lens.core.hierarchy.bvh import METHODS, REBUILD_COST, SPLITS, Bvh
+from contact_lens.core.hierarchy.tree_pairs import VolumeTests
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.shapes import hilbert_curve
 from contact_lens.core.shapes.hilbert_curve import curve_order
@@ -304,6 +305,36 @@ def test_memory_is_bounded_besides_what_is_found():
     result, peak = peak_memory(lambda: alike.overlapping_pairs())
     assert len(result.pairs) == 1500 * 1499 // 2
     assert peak < 1.5 * result.pairs.nbytes + 4e6
+
+
+@pytest.mark.parametrize("itself", [False, True])
+@pytest.mark.parametrize("leaf_size", [1, 3])
+@every_kind
+def test_the_recorded_tests_of_a_descent_are_those_it_made(kind, k, leaf_size, itself):
+    rng = np.random.default_rng(41)
+    a = Bvh.build(triangles(rng, 90, kind, k)[0], leaf_size=leaf_size)
+    b = a if itself else Bvh.build(triangles(rng, 70, kind, k)[0], leaf_size=leaf_size)
+    recorded: list[VolumeTests] = []
+    found = a.overlapping_pairs(None if itself else b, tests=recorded)
+    assert sum(len(each.a) for each in recorded) == found.tests
+    assert np.array_equal(a.overlapping_pairs(None if itself else b).pairs, found.pairs)
+    kept = []
+    for each in recorded:
+        first, second = (tree.item_volumes if each.are_items else tree.volumes for tree in (a, b))
+        overlap = first.take(each.a).overlaps(second.take(each.b))
+        # Nodes of boxes and spheres are tested a hair wider.
+        assert np.array_equal(each.overlap, overlap) or (kind in ("sphere", "obb") and not each.are_items)
+        assert not (overlap & ~each.overlap).any()
+        i, j = each.a[each.overlap], each.b[each.overlap]
+        if each.are_items:
+            kept.append(np.stack([i, j], axis=1))
+        elif isinstance(a.volumes, KDops) and leaf_size == 1:  # leaves are their items
+            i, j = (nodes[a.is_leaf[i] & b.is_leaf[j]] for nodes in (i, j))
+            kept.append(np.stack([a.items[a.first[i]], b.items[b.first[j]]], axis=1))
+    left = np.concatenate(kept)
+    if itself:
+        left = np.sort(left, axis=1)
+    assert np.array_equal(left[np.lexsort(left.T[::-1])], found.pairs)
 
 
 def test_a_descent_that_finds_a_billion_pairs_keeps_only_those_found_so_far():
