@@ -8,10 +8,21 @@ import bpy
 from . import command_line
 from .clashes import check_settings
 from .data import preferences, properties
-from .live import background, follow_clashes, follow_pair, follow_volumes, steady_warnings, viewport
+from .live import background, follow_clashes, follow_pair, follow_steps, follow_volumes, steady_warnings, viewport
 from .report.pair import report
 from .report.pair_lines import report_lines
-from .ui import menu, move_all_operator, move_operators, operators, panels, scene_operators, scene_panel, status_icons
+from .ui import (
+    menu,
+    move_all_operator,
+    move_operators,
+    operators,
+    panels,
+    scene_operators,
+    scene_panel,
+    status_icons,
+    steps_operators,
+    steps_panel,
+)
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -24,8 +35,10 @@ _CLASSES = (
     *scene_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,
+    *steps_operators.CLASSES,
     *menu.CLASSES,
     *panels.CLASSES,
+    *steps_panel.CLASSES,
     *scene_panel.CLASSES,
 )
 _PARTS = (
@@ -37,6 +50,8 @@ _PARTS = (
     follow_clashes,
     follow_pair,
     follow_volumes,
+    follow_steps,
+    steps_operators,
     steady_warnings,
     viewport,
     command_line,

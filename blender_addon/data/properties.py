@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from . import collision_kinds
 from .objects import object_in_scene, unsupported_reason
@@ -41,6 +49,13 @@ VOLUME_KINDS = (
     ("KDOP", "k-DOP", "Discrete oriented polytope with k planes of fixed directions"),
 )
 VOLUME_PLANES = tuple((k, f"{k} Planes", f"k-DOP with {k} planes") for k in ("6", "14", "18", "26"))
+STEP_ALGORITHMS = (
+    ("ALL", "All in Order", "SAT, GJK, EPA and the contact region"),
+    ("SAT", "SAT", "Separating axis test: the shadows of both objects on one axis after the other"),
+    ("GJK", "GJK", "Gilbert-Johnson-Keerthi algorithm: a simplex that grows towards the origin"),
+    ("EPA", "EPA", "Expanding polytope algorithm: from the simplex around the origin to the nearest face"),
+    ("REGION", "Contact Region", "The support features of both objects, one clipped by the other"),
+)
 TREE_METHODS = (
     ("LINEAR", "Linear", "Sort along a space-filling curve and halve, the fastest to build"),
     ("TOP_DOWN", "Top-Down", "Divide from the root down by the split rule"),
@@ -137,10 +152,14 @@ def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> N
         call(cast(bpy.types.Scene, self.id_data))
 
 
-def _choice(name: str, description: str, items: Sequence[tuple[str, str, str]], default: str = "") -> object:
-    return EnumProperty(
-        name=name, description=description, items=items, default=default or items[0][0], update=_volumes_changed
-    )
+def _choice(
+    name: str,
+    description: str,
+    items: Sequence[tuple[str, str, str]],
+    default: str = "",
+    update: Update = _volumes_changed,
+) -> object:
+    return EnumProperty(name=name, description=description, items=items, default=default or items[0][0], update=update)
 
 
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
@@ -222,6 +241,28 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     )
     tree_above: BoolProperty(  # type: ignore[valid-type]
         name="Levels Above", description="Also show the levels above", default=False, update=_volumes_changed
+    )
+
+    step_algorithm: _choice(  # type: ignore[valid-type]
+        "Algorithm", "Algorithm whose steps are shown", STEP_ALGORITHMS, "SAT", _display_changed
+    )
+    step_speed: FloatProperty(  # type: ignore[valid-type]
+        name="Speed", description="Steps played per second", min=0.1, max=60.0, soft_max=10.0, default=1.0, precision=1
+    )
+    step_all_axes: _toggle(  # type: ignore[valid-type]
+        "All Axes", "Play all axes, not only those that are the best so far", default=False
+    )
+    step_sum: _toggle(  # type: ignore[valid-type]
+        "Minkowski Sum", "Show the sum of A and B instead of the difference A - B", default=False
+    )
+    step_beside: _toggle(  # type: ignore[valid-type]
+        "Beside Objects", "Show the Minkowski difference beside the objects, or with its origin at a place"
+    )
+    step_place: FloatVectorProperty(  # type: ignore[valid-type]
+        name="Origin",
+        description="Place in the world at which the origin of the Minkowski difference is shown",
+        subtype="TRANSLATION",
+        update=_display_changed,
     )
 
     def as_volume_settings(self) -> VolumeSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, cast
 
@@ -12,17 +13,19 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...core.trace import RegionStep
 from ...core.types import FloatArray
 from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
-from ..draw.label_sheet import Kept
+from ..draw.label_sheet import Box, Kept
 from ..draw.overlay import DrawingStage
 from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
 from ..pair import session
 from ..pair.inspection import Inspection
-from . import background, follow_pair, follow_volumes, isolation
+from ..study.steps import Steps
+from . import background, follow_pair, follow_steps, follow_volumes, isolation
 from .view_room import free_box, room_of
 
 FILLED = 0.75
@@ -37,8 +40,8 @@ LEAST_DISTANCE = 1e-6
 """Blender units."""
 _handles: list[object] = []
 _error = ""
-_kept: dict[int, Kept] = {}
-"""Of each region of a 3D view."""
+_kept: dict[tuple[int, str], Kept] = {}
+"""Of each region of a 3D view, for the labels of the contact and for those of the steps."""
 
 
 def error() -> str:
@@ -66,7 +69,8 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     scene, is_world = context.scene, DrawingStage.WORLD in part
     volumes = follow_volumes.current(scene) if is_world else None
     inspection = session.current(context) if scene.contact_lens.show_overlay else None
-    if volumes is None and inspection is None:
+    shown = follow_steps.current(scene)
+    if volumes is None and inspection is None and shown is None:
         return
     # In quad view every quarter comes here with its own region and region data.
     view, projection = (
@@ -79,10 +83,26 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
+    room = room_of(context) if DrawingStage.LABELS in part else None
+    region = context.region.as_pointer()
+    others: tuple[Box, ...] = ()
     if inspection is not None:
-        room = room_of(context) if DrawingStage.LABELS in part else None
-        kept = _kept.setdefault(context.region.as_pointer(), Kept())
-        overlay.draw(inspection, style, view, projection, size, part, room, _showing(context, inspection), kept)
+        kept = _kept.setdefault((region, "contact"), Kept())
+        where = room
+        if shown is not None and room is not None:
+            where = replace(room, taken=(*room.taken, overlay.plate_of(*shown, style, room).box))
+        of_contact = overlay.beside_steps(style, _is_result(*shown)) if shown is not None else style
+        overlay.draw(inspection, of_contact, view, projection, size, part, where, _showing(context, inspection), kept)
+        others = kept.notes.boxes if kept.notes is not None else ()
+    if shown is not None:
+        kept = _kept.setdefault((region, "steps"), Kept())
+        overlay.draw_steps(*shown, style, view, projection, size, part, room, kept, others)
+
+
+def _is_result(steps: Steps, number: int) -> bool:
+    """Return whether a step is the contact that was found."""
+    step = steps.trace.steps[steps.shown[number]]
+    return isinstance(step, RegionStep) and step.stage == "result"
 
 
 def _draw_progress(context: Any) -> None:

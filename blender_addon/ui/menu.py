@@ -7,7 +7,7 @@ import bpy
 
 from ..clashes.move_all import LISTED, SELECTED
 from ..live import handlers
-from . import move_operators, operators, scene_operators
+from . import move_operators, operators, scene_operators, steps_operators
 from .move_all_operator import CONTACT_LENS_OT_move_all_out
 
 
@@ -17,7 +17,12 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
-        for group in (operators.IN_MENU[1:], move_operators.IN_MENU, scene_operators.IN_MENU):
+        for group in (
+            operators.IN_MENU[1:],
+            move_operators.IN_MENU,
+            scene_operators.IN_MENU,
+            steps_operators.IN_MENU,
+        ):
             for operator in group:
                 self.layout.operator(operator.bl_idname)
             if group is move_operators.IN_MENU:

@@ -65,6 +65,10 @@ def registered() -> dict[str, Any]:
         *(types.AddonPreferences, types.Gizmo, types.GizmoGroup, types.Header, types.Menu),
         *(types.Operator, types.Panel, types.PropertyGroup, types.UIList),
     )
+
+    def is_registered(cls: type) -> bool:
+        return getattr(cls, "is_registered", hasattr(types, cls.__name__))  # gizmos do not say it
+
     owners = types.Scene, types.WindowManager, types.Object, types.Mesh, types.Screen
     handlers = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
     menus = {name: getattr(getattr(getattr(types, name), "draw", None), "_draw_funcs", None) for name in dir(types)}
@@ -73,7 +77,9 @@ def registered() -> dict[str, Any]:
         "handlers": {name: len(functions) for name, functions in handlers.items() if isinstance(functions, list)},
         "classes": {
             base.__name__: sorted(
-                cls.__name__ for cls in base.__subclasses__() if cls.__module__.startswith(MODULE) and cls.is_registered
+                cls.__name__
+                for cls in base.__subclasses__()
+                if cls.__module__.startswith(MODULE) and is_registered(cls)
             )
             for base in bases
         },

@@ -358,9 +358,9 @@ class Window:
         x, y = yield from self.find_button(below)
         yield from self.click(x, y - HEADER - warnings * WARNING)
 
-    def listen(self, panel_name: str = "contact") -> list[str]:
+    def listen(self, panel_name: str = "contact", file: str = "panels") -> list[str]:
         """The texts in a panel of the add-on as it was drawn last: the list is filled anew with every drawing."""
-        panel = getattr(self.part("blender_addon.ui.panels"), f"CONTACT_LENS_PT_{panel_name}")
+        panel = getattr(self.part(f"blender_addon.ui.{file}"), f"CONTACT_LENS_PT_{panel_name}")
         draw = panel.draw
         texts: list[str] = []
 

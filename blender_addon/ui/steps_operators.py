@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators, keys and gizmos of the steps of an algorithm: start, go, end; click a bar, drag the difference.
+
+The keys are taken in 3D views while steps are shown: all else that Blender does with keys stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ...core.shapes.curved_shape import ConvexShape
+from ..data import properties
+from ..data.collision_kinds import CONVEX_HULL
+from ..draw import overlay
+from ..geometry import collision_shape
+from ..live import background, follow_steps
+from ..live.background import Polled, Undoable
+from ..live.view_room import room_of
+from ..pair import session
+from . import operators
+
+MOVES = (
+    ("FIRST", "First", "Show the first step (Shift Left Arrow)"),
+    ("BACK", "Back", "Show the step before (Left Arrow)"),
+    ("PLAY", "Play", "Play the steps, or pause"),
+    ("FORWARD", "Forward", "Show the next step (Right Arrow)"),
+    ("LAST", "Last", "Show the last step (Shift Right Arrow)"),
+)
+_GO: dict[str, Callable[[bpy.types.Scene], None]] = {
+    "FIRST": follow_steps.first,
+    "BACK": follow_steps.back,
+    "PLAY": follow_steps.play,
+    "FORWARD": follow_steps.forward,
+    "LAST": follow_steps.last,
+}
+_KEYS: tuple[tuple[Any, bool, str], ...] = (
+    ("LEFT_ARROW", False, "BACK"),
+    ("RIGHT_ARROW", False, "FORWARD"),
+    ("LEFT_ARROW", True, "FIRST"),
+    ("RIGHT_ARROW", True, "LAST"),
+)
+"""Keys, whether with Shift, and where they go: as Blender's do with frames."""
+_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
+
+
+def not_convex(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """Return the objects of the pair whose collision shape is not convex and can be set."""
+    inspection = session.current(context)
+    if inspection is None:
+        return []
+    solids = inspection.shape_a, inspection.shape_b
+    shaped = zip(properties.shaped_pair(context.scene), solids, strict=True)
+    found = [obj for obj, solid in shaped if obj is not None and not isinstance(solid, ConvexShape)]
+    return [obj for obj in found if not collision_shape.readonly_reason(obj)]
+
+
+class CONTACT_LENS_OT_show_steps(bpy.types.Operator):
+    """Show the steps of an algorithm on the inspected pair, or on the two selected objects"""
+
+    bl_idname = "contact_lens.show_steps"
+    bl_label = "Show Steps"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if properties.pair_keys(context.scene) is None:
+            chosen = operators.chosen_pair(context)
+            if isinstance(chosen, str):
+                self.report({"ERROR"}, chosen)
+                return {"CANCELLED"}
+            where: Any = "INVOKE_DEFAULT" if background.has_windows() else "EXEC_DEFAULT"
+            bpy.ops.contact_lens.inspect(where)  # type: ignore[attr-defined]
+        follow_steps.begin(context.scene)
+        if problem := follow_steps.error(context.scene):
+            self.report({"WARNING"}, problem)
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_show_steps_of_hulls(Undoable, bpy.types.Operator):
+    """Set the collision shape of what is not convex to Convex Hull, and show the steps"""
+
+    bl_idname = "contact_lens.show_steps_of_hulls"
+    bl_label = "Use Convex Hull"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for obj in not_convex(context):
+            obj.contact_lens_shape = CONVEX_HULL  # type: ignore[attr-defined]
+        follow_steps.begin(context.scene)
+        return {"FINISHED"}
+
+
+class OfSteps(Polled):
+    """An operator that is there while steps are shown, in 3D views: its keys are Blender's own otherwise."""
+
+    bl_options: Any = {"INTERNAL"}
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        if context.area is not None and context.area.type != "VIEW_3D":
+            return "Steps are shown in 3D views: move the mouse into one"
+        return "" if follow_steps.is_on(context.scene) else "No steps are shown: choose Show Steps"
+
+
+class CONTACT_LENS_OT_go_to_step(OfSteps, bpy.types.Operator):
+    """Show another step"""
+
+    bl_idname = "contact_lens.go_to_step"
+    bl_label = "Go to Step"
+
+    to: EnumProperty(items=MOVES, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return operators.tooltip(MOVES, properties.to)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        _GO[self.to](context.scene)
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_end_steps(OfSteps, bpy.types.Operator):
+    """Show no steps any longer (Esc in the 3D view)"""
+
+    bl_idname = "contact_lens.end_steps"
+    bl_label = "End Steps"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        follow_steps.end(context.scene)
+        return {"FINISHED"}
+
+
+# --- gizmos: what gets the clicks of a view before its tools --------------------------------------------------------
+
+
+def _axis_at(context: Any, pixel: Any) -> int | None:
+    """Return the step of SAT whose bar is at a pixel of the context's region."""
+    found = follow_steps.current(context.scene)
+    if found is None:
+        return None
+    return overlay.plate_of(*found, overlay.style_of(context), room_of(context)).bar_at(*pixel)
+
+
+class InView:
+    """A group of gizmos of the 3D view."""
+
+    bl_space_type: Any = "VIEW_3D"
+    bl_region_type: Any = "WINDOW"
+
+
+class CONTACT_LENS_GT_axis(bpy.types.Gizmo):
+    """The bars of the axes: a click shows one"""
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The overlay draws them."""
+
+    def test_select(self, context: bpy.types.Context, location: Any) -> int:
+        return -1 if _axis_at(context, location) is None else 0
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        step = _axis_at(context, (event.mouse_region_x, event.mouse_region_y))
+        if step is not None:
+            follow_steps.show_axis(context.scene, step)
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_GGT_axes(InView, bpy.types.GizmoGroup):
+    bl_label = "Axes of SAT"
+    bl_options = {"PERSISTENT"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        found = follow_steps.current(context.scene)
+        return found is not None and found[0].trace.steps[found[0].shown[found[1]]].kind == "sat"
+
+    def setup(self, context: bpy.types.Context) -> None:
+        self.gizmos.new(CONTACT_LENS_GT_axis.__name__)
+
+
+class CONTACT_LENS_GGT_place(InView, bpy.types.GizmoGroup):
+    bl_label = "Origin of the Minkowski Difference"
+    bl_options = {"3D", "PERSISTENT"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return follow_steps.place(context.scene) is not None
+
+    def setup(self, context: bpy.types.Context) -> None:
+        gizmo: Any = self.gizmos.new("GIZMO_GT_move_3d")
+        gizmo.target_set_handler("offset", get=_place, set=_move_place)
+        gizmo.draw_options = {"ALIGN_VIEW"}
+        gizmo.scale_basis = 0.2
+        gizmo.color, gizmo.alpha = (1.0, 1.0, 1.0), 0.6
+        gizmo.color_highlight, gizmo.alpha_highlight = (1.0, 1.0, 1.0), 1.0
+
+
+def _place() -> tuple[float, ...]:
+    return follow_steps.place(bpy.context.scene) or (0.0, 0.0, 0.0)
+
+
+def _move_place(place: tuple[float, float, float]) -> None:
+    settings = properties.settings_of(bpy.context.scene)
+    settings.step_place, settings.step_beside = place, False
+
+
+IN_MENU = (CONTACT_LENS_OT_show_steps,)
+CLASSES = (
+    *IN_MENU,
+    CONTACT_LENS_OT_show_steps_of_hulls,
+    CONTACT_LENS_OT_go_to_step,
+    CONTACT_LENS_OT_end_steps,
+    CONTACT_LENS_GT_axis,
+    CONTACT_LENS_GGT_axes,
+    CONTACT_LENS_GGT_place,
+)
+
+
+def register() -> None:
+    config = bpy.context.window_manager.keyconfigs.addon
+    if config is None:  # in background mode
+        return
+    keymap = config.keymaps.new("Frames")  # Blender's keys for frames come before others of a 3D view
+    for key, shift, to in _KEYS:
+        item = keymap.keymap_items.new("contact_lens.go_to_step", key, "PRESS", shift=shift, repeat=True)
+        item.properties.to = to
+        _items.append((keymap, item))
+    _items.append((keymap, keymap.keymap_items.new("contact_lens.end_steps", "ESC", "PRESS")))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()

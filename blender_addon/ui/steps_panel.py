@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of the steps of an algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..data import messages, properties
+from ..live import follow_steps
+from . import layout, steps_operators
+from .layout import Closed, Tab
+
+ICONS: dict[str, Any] = {
+    "FIRST": "REW",
+    "BACK": "FRAME_PREV",
+    "PLAY": "PLAY",
+    "FORWARD": "FRAME_NEXT",
+    "LAST": "FF",
+}
+WIDER = 1.6
+"""Than an icon: each of the buttons that go through the steps."""
+
+
+class CONTACT_LENS_PT_steps(Tab, Closed, bpy.types.Panel):
+    bl_label = "Steps"
+    bl_order = 4
+
+    def draw(self, context: bpy.types.Context) -> None:
+        panel, scene = layout.form(self.layout), context.scene
+        settings, is_on = properties.settings_of(scene), follow_steps.is_on(scene)
+        panel.prop(settings, "step_algorithm")
+        if is_on:
+            panel.operator("contact_lens.end_steps", icon="X")
+        else:
+            panel.operator("contact_lens.show_steps", icon="PLAY")
+        found = follow_steps.current(scene)
+        if found is not None:
+            _draw_moves(panel, context)
+            row = panel.row()
+            row.use_property_split = False
+            row.prop(context.window_manager, "contact_lens_step", text=found[0].title(found[1]), slider=True)
+        layout.properties(panel, settings, "step_speed", *_settings_for(settings))
+        if problem := follow_steps.error(scene):
+            layout.sentence(panel, context, problem, "ERROR")
+            if steps_operators.not_convex(context):
+                panel.operator("contact_lens.show_steps_of_hulls", icon="MESH_ICOSPHERE")
+        elif found is not None:
+            layout.sentence(panel, context, found[0].sentence(found[1]), "INFO")
+        elif not layout.progress(panel, follow_steps.progress_of(scene), "Computing", "steps") and is_on:
+            panel.label(text=messages.PENDING)
+
+
+def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    row = panel.row(align=True)
+    row.alignment = "CENTER"
+    row.scale_x = WIDER
+    for to, icon in ICONS.items():
+        is_pause = to == "PLAY" and follow_steps.is_playing(context.scene)
+        row.operator("contact_lens.go_to_step", text="", icon="PAUSE" if is_pause else icon).to = to
+
+
+def _settings_for(settings: properties.ContactLensSettings) -> list[str]:
+    """Return the settings that the algorithm has."""
+    names = ["step_all_axes"] if settings.step_algorithm in ("SAT", "ALL") else []
+    if settings.step_algorithm in ("GJK", "EPA", "ALL"):
+        names += ["step_sum", "step_beside", *(() if settings.step_beside else ("step_place",))]
+    return names
+
+
+CLASSES = (CONTACT_LENS_PT_steps,)
