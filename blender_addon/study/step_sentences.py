@@ -172,7 +172,9 @@ class StepSentences:
             "inside": f" The origin is inside the {self._simplex(step.after)}: the objects intersect.",
             "touching": f" The origin is on the {self._simplex(step.after)}: the objects have a common point.",
         }
-        if step.outcome:
+        if step.outcome == "touching" and len(step.after) > self.trace.dim:
+            text += ends["inside"]  # of a triangle in the plane
+        elif step.outcome:
             text += ends[step.outcome]
         else:
             text += f" {nearest} is nearest to the origin: {distance} away"

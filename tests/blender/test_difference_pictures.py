@@ -140,6 +140,7 @@ def test_the_voronoi_regions_of_flat_objects_fill_the_square(shift: tuple[float,
 def test_where_the_origin_is_inside_it_is_said() -> None:
     steps = steps_of(TRIANGLE, moved(SQUARE, (1.0, 0.3)))
     assert texts(steps.picture(len(steps.shown) - 1), "origin") == ["Origin inside"]
+    assert "The origin is inside the triangle" in steps.sentence(len(steps.shown) - 1)
     steps = steps_of(lens.core.Box((0, 0, 0), (2, 2, 2)), lens.core.Box((1.5, 0.5, 0.3), (2, 2, 2)))
     last = steps.picture(len(steps.shown) - 1)
     assert texts(last, "origin") == ["Origin inside"]
