@@ -161,8 +161,8 @@ class StepSentences:
             text = f"The search starts from the {self._simplex(step.after or step.before)}."
         else:
             text = f"Support point {self._point(step.support)}: {self._difference(step.support)}."
-            if step.tried and step.support not in step.tried:
-                text += " It is beyond the origin, so support points all around are taken next."
+            if len(step.tried) > len(step.before) + 1:
+                text += " It is beyond the origin, so support points all around are taken at once."
         distance = self._length(float(np.linalg.norm(step.nearest)))
         nearest = f"The {self._simplex(step.after)}" if step.after else "The origin"
         ends = {
@@ -240,7 +240,10 @@ class StepSentences:
         )
 
     def _clip(self, step: RegionStep) -> str:
-        left = f"{counted(len(step.kept), 'corner')} {'is' if len(step.kept) == 1 else 'are'} left"
+        kept = len(step.kept)
+        left = (
+            ("nothing is left", "a point is left", "a line is left")[kept] if kept < 3 else f"{kept} corners are left"
+        )
         if step.side is None:
             return f"All sides cut at once: {left}."
         cut = counted(len(step.cut), "corner") if step.cut else "nothing"
