@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 import bpy
 
 from ..data import messages
-from ..data.objects import TYPES_WITH_SURFACE, frame_of, matrix_numbers
+from ..data.objects import frame_of, matrix_numbers, may_have_surface
 from ..data.records import Key, State
 from ..geometry import collision_shape
 from ..read.scene_objects import place_of
@@ -185,7 +185,7 @@ class _Table:
                 self.pending.update(i for i, reason in self.reasons.items() if reason == _UNREADABLE)
 
     def _note_unlisted(self, obj: bpy.types.Object, there: Callable[[], Set[int]]) -> None:
-        if obj.type not in TYPES_WITH_SURFACE and not obj.is_instancer:
+        if not may_have_surface(obj) and not obj.is_instancer:
             return
         # Blender reports far more than has moved: with any selection all active rigid bodies.
         uid, place = obj.session_uid, matrix_numbers(obj)

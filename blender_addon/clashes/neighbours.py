@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.types import BoolArray, FloatArray
 from ..data.collision_kinds import PRIMITIVES
-from ..data.objects import TYPES_WITH_SURFACE, matrix_numbers
+from ..data.objects import matrix_numbers, may_have_surface
 from ..geometry import collision_shape
 from ..geometry.collision_shape import RESOLUTION_STEPS, float32_steps
 from ..geometry.snapshot import ReadError
@@ -66,7 +66,7 @@ def _near(depsgraph: bpy.types.Depsgraph, moved: Set[int], clearance: float, con
     uids, matrices, corners, chosen, margins = [], [], [], [], []
     for instance in depsgraph.object_instances:
         shown = instance.object
-        if shown.type not in TYPES_WITH_SURFACE:
+        if not may_have_surface(shown):
             continue
         owner, source = (instance.parent if instance.is_instance else shown).original, shown.original
         body = source.rigid_body

@@ -32,7 +32,7 @@ import bpy
 
 from ...core.types import IntArray
 from ..data import messages
-from ..data.objects import TYPES_WITH_SURFACE
+from ..data.objects import may_have_surface
 from ..data.records import Key, Pair
 from ..read.scene_objects import CheckInput
 from ..read.visibility import hidden_inside
@@ -237,14 +237,12 @@ class Presence:
         found = {
             uid: obj
             for uid, obj in self.in_scene.items()
-            if (obj.type in TYPES_WITH_SURFACE or obj.instance_type != "NONE")
+            if (may_have_surface(obj) or obj.instance_type != "NONE")
             and uid not in self.owners
             and not (obj.parent is not None and (obj.parent.session_uid, uid) in self._made)
         }
         found |= {
-            uid: obj
-            for uid, obj in self._in_collections.items()
-            if obj.type in TYPES_WITH_SURFACE and uid not in self._sources
+            uid: obj for uid, obj in self._in_collections.items() if may_have_surface(obj) and uid not in self._sources
         }
         return {uid: obj for uid, obj in found.items() if obj.name not in self._without}
 

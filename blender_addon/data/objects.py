@@ -7,13 +7,15 @@ import os
 import re
 from collections.abc import Iterable
 from itertools import chain
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import bpy
 
 _Block = TypeVar("_Block", bound="bpy.types.ID")
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
+BAKED = "contact_lens_baked"
+"""Custom property of what shows a baked step of an algorithm: a drawing, which is never checked."""
 
 
 def matrix_numbers(obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance) -> tuple[float, ...]:
@@ -22,10 +24,22 @@ def matrix_numbers(obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance) ->
     return tuple(chain.from_iterable(cast(Iterable[Iterable[float]], obj.matrix_world)))
 
 
+def is_baked(block: Any) -> bool:
+    """Return whether a data-block shows a baked step."""
+    return BAKED in block
+
+
+def may_have_surface(obj: bpy.types.Object) -> bool:
+    """Return whether an object is of a type that may have a surface, and not the drawing of a step."""
+    return obj.type in TYPES_WITH_SURFACE and not is_baked(obj)
+
+
 def unsupported_reason(obj: bpy.types.Object) -> str:
     """Return why an object of this type cannot be inspected, or an empty string."""
-    if obj.type in TYPES_WITH_SURFACE:
+    if may_have_surface(obj):
         return ""
+    if is_baked(obj):
+        return f"'{obj.name}' is part of a baked step, which is only a drawing: select the objects themselves"
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
         return f"'{obj.name}' is a collection instance: run Check Scene and open a clash to inspect its objects"
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]

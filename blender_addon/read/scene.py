@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import bpy
 
 from ..data import messages
-from ..data.objects import TYPES_WITH_SURFACE, find_named
+from ..data.objects import find_named
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
 from ..geometry.local_geometry import Geometries
@@ -121,7 +121,7 @@ def _around(
     found = [
         Skipped(obj.name, f"'{obj.name}' is excluded from the view layer: include it to check it", kind="hidden")
         for obj in excluded.values()
-        if obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
+        if scene_visibility.can_be_checked(obj)
     ]
     found += [
         Skipped(collection.name, fault.reason, kind=fault.kind)

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
-from ..data.objects import TYPES_WITH_SURFACE, instance_name, library_name, matrix_numbers, unsupported_reason
+from ..data.objects import instance_name, library_name, matrix_numbers, may_have_surface, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
 from ..geometry import collision_shape
 from ..geometry import snapshot as read
@@ -172,7 +172,7 @@ class SceneReader:
             wants_instances = True  # whether it makes some decides whether the object itself is there
         makers = self._instances({obj.session_uid for obj in objects}) if wants_instances else set()
         for obj in objects:
-            has_surface = obj.type in TYPES_WITH_SURFACE and not _is_fluid_domain(obj)
+            has_surface = may_have_surface(obj) and not _is_fluid_domain(obj)
             is_instancer = obj.session_uid in makers or obj.instance_type == "COLLECTION"
             fault = self._faults.get(obj)
             if fault is not None and (has_surface or is_instancer or obj.is_missing):
@@ -287,7 +287,7 @@ class SceneReader:
             makers[maker.session_uid] = maker.name
             if not self._rules.instances:
                 continue
-            if shown.type not in TYPES_WITH_SURFACE:
+            if not may_have_surface(shown):
                 if shown.type in NO_SURFACE:
                     words = _no_surface(maker.name, f"makes {NO_SURFACE[shown.type]}")
                     without.setdefault((maker.name, words))

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..data.objects import TYPES_WITH_SURFACE
+from ..data.objects import may_have_surface
 from ..data.records import ALL, RENDER, VIEWPORT
 
 LEVELS = frozenset({"SUBSURF", "MULTIRES"})
@@ -159,7 +159,7 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
         elif not obj.visible_get(view_layer=layer):
             counts["hidden"] += 1
             counts["rendered"] += is_rendered
-        elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in TYPES_WITH_SURFACE:
+        elif obj.is_instancer and not obj.show_instancer_for_viewport and may_have_surface(obj):
             counts["hidden"] += 1  # itself, not its instances
             counts["rendered"] += is_rendered and obj.show_instancer_for_render
     for obj, is_rendered in hidden_inside(obj for obj in layer.objects if obj.visible_get(view_layer=layer)).items():
@@ -184,7 +184,7 @@ def hidden_inside(makers: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, 
 
 def can_be_checked(obj: bpy.types.Object) -> bool:
     """Return whether an object may have a surface, or instances that have one."""
-    return obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
+    return may_have_surface(obj) or obj.instance_type == "COLLECTION"
 
 
 def _instanced(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Collection]:

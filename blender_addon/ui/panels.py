@@ -11,7 +11,7 @@ import bpy
 from ..clashes import check_settings
 from ..data import collision_kinds, messages, properties
 from ..data.distance import Distance
-from ..data.objects import TYPES_WITH_SURFACE
+from ..data.objects import may_have_surface
 from ..data.units import along
 from ..geometry import collision_shape
 from ..live import follow_pair, follow_volumes, steady_warnings, viewport
@@ -347,7 +347,7 @@ class CONTACT_LENS_PT_shape(Closed, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None and context.object.type in TYPES_WITH_SURFACE
+        return context.object is not None and may_have_surface(context.object)
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)

@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators, keys and gizmos of the steps of an algorithm: start, go, end; click a bar, drag the difference.
+"""Operators, keys and gizmos of the steps of an algorithm: start, go, end, bake; click a bar, drag the difference.
 
 The keys are taken in 3D views while steps are shown: all else that Blender does with keys stays as it is.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import EnumProperty
 
 from ...core.shapes.curved_shape import ConvexShape
-from ..data import properties
+from ..data import messages, preferences, properties
 from ..data.collision_kinds import CONVEX_HULL
 from ..draw import overlay
+from ..draw.study_geometry import FORMS
 from ..geometry import collision_shape
 from ..live import background, follow_steps
 from ..live.background import Polled, Undoable
 from ..live.view_room import room_of
 from ..pair import session
+from ..study import bake
 from . import operators
 
 MOVES = (
@@ -131,6 +135,66 @@ class CONTACT_LENS_OT_end_steps(OfSteps, bpy.types.Operator):
         return {"FINISHED"}
 
 
+# --- steps to keep --------------------------------------------------------------------------------------------------
+
+
+class OfStep(Polled):
+    """An operator on the step that is shown."""
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if follow_steps.current(context.scene) else "No step is shown: choose Show Steps"
+
+
+class CONTACT_LENS_OT_bake_step(Undoable, OfStep, bpy.types.Operator):
+    """Add the step that is shown to the scene as meshes, curves and texts, for slides; it is never checked"""
+
+    bl_idname = "contact_lens.bake_step"
+    bl_label = "Bake Step"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found, inspection = follow_steps.current(context.scene), session.current(context)
+        if found is None or inspection is None:
+            return {"CANCELLED"}
+        steps, number = found
+        texts = steps.title(number), steps.sentence(number)
+        around = np.concatenate([obj.points for obj in inspection.objects])
+        made = bake.bake(context, steps.picture(number), texts, around, preferences.look(context), FORMS)
+        self.report({"INFO"}, f"Baked {texts[0]} as the collection '{made.name}'")
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_remove_baked_steps(Undoable, Polled, bpy.types.Operator):
+    """Remove all baked steps from the file"""
+
+    bl_idname = "contact_lens.remove_baked_steps"
+    bl_label = "Remove Baked Steps"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if bake.has_baked() else "The file has no baked steps"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        self.report({"INFO"}, f"{messages.counted(bake.remove_baked(), 'baked step')} removed")
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_copy_trace(OfStep, bpy.types.Operator):
+    """Copy all steps that the algorithm took to the clipboard, as JSON"""
+
+    bl_idname = "contact_lens.copy_trace"
+    bl_label = "Copy Trace"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found = follow_steps.current(context.scene)
+        if found is None:
+            return {"CANCELLED"}
+        trace = found[0].trace
+        context.window_manager.clipboard = json.dumps(trace.to_dict(), allow_nan=False)
+        self.report({"INFO"}, f"{messages.counted(len(trace.steps), 'step')} copied as JSON")
+        return {"FINISHED"}
+
+
 # --- gizmos: what gets the clicks of a view before its tools --------------------------------------------------------
 
 
@@ -204,7 +268,12 @@ def _move_place(place: tuple[float, float, float]) -> None:
     settings.step_place, settings.step_beside = place, False
 
 
-IN_MENU = (CONTACT_LENS_OT_show_steps,)
+IN_MENU = (
+    CONTACT_LENS_OT_show_steps,
+    CONTACT_LENS_OT_bake_step,
+    CONTACT_LENS_OT_remove_baked_steps,
+    CONTACT_LENS_OT_copy_trace,
+)
 CLASSES = (
     *IN_MENU,
     CONTACT_LENS_OT_show_steps_of_hulls,
