@@ -30,6 +30,7 @@ from .progress import Cancelled as Cancelled
 from .region.region import Region as Region
 from .region.region import RegionKind as RegionKind
 from .region.region import contact_region as contact_region
+from .replay import replay as replay
 from .result import Contact as Contact
 from .result import Relation as Relation
 from .result import Status as Status

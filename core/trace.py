@@ -225,12 +225,14 @@ class Trace:
     """Numbers of vertices of A and B; of round shapes, of their cores."""
     radii: tuple[float, float] = (0.0, 0.0)
     """Of round shapes: the steps are of their cores, and the signed distance is less by both radii."""
-    method: str = "auto"
+    method: Literal["auto", "sat", "gjk", "both"] = "auto"
     """The argument of `contact`."""
     clearance: float = 0.0
     """The argument of `contact`."""
     contact_tolerance: float = 0.0
     """The argument of `contact`."""
+    from_start: bool = False
+    """Whether EPA starts from the polytope of the last contact, the argument `start` of `contact`, without GJK."""
     version: int = TRACE_VERSION
 
     def of_kind(self, *kinds: str) -> tuple[Step, ...]:

@@ -413,14 +413,21 @@ class _Polytope:
 
 
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: list[Step] | None) -> Penetration:
+    polytope = _first_polytope(a, b, simplex, size)
+    if isinstance(polytope, _Flat):
+        return _flat_penetration(a, b, simplex, polytope, steps)
+    return _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
+
+
+def _first_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> _Polytope | _Flat:
     start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(a, b, simplex, start, steps)
+        return start
     polytope = _Polytope.tetrahedron(start.points, start.height, size)
     if polytope is None:
-        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations, start.points[:3]), steps)
+        return _Flat(start.normal, start.iterations, start.points[:3])
     polytope.iterations = start.iterations
-    return _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
+    return polytope
 
 
 def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: list[Step] | None) -> Penetration:
@@ -497,18 +504,11 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
 
     points = list(start.points)
     known = {(i, j) for _, _, _, i, j in points}
-    heap: list[tuple[float, int, int, float, float]] = []
+    heap: list[_Side] = []
     settled: dict[tuple[int, int], float] = {}
 
-    def add(i: int, j: int) -> None:
-        px, py = points[i][:2]
-        x, y = points[j][1] - py, px - points[j][0]
-        length = sqrt(x * x + y * y)
-        x, y = x / length, y / length
-        heappush(heap, (x * px + y * py, i, j, x, y))
-
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        add(i, j)
+        heappush(heap, _side(points, i, j))
     faces: list[Face] = []
     directions = Directions()
     best = limit = inf
@@ -542,8 +542,8 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
             continue
         known.add((w[3], w[4]))
         points.append(w)
-        add(i, len(points) - 1)
-        add(len(points) - 1, j)
+        heappush(heap, _side(points, i, len(points) - 1))
+        heappush(heap, _side(points, len(points) - 1, j))
         if record is not None:
             record.take("grown", side, w, depth, best, min(settled.values(), default=inf))
     for offset, i, j, _, _ in heap:
@@ -556,6 +556,18 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
         tuple(settled),
         iterations,
     )
+
+
+_Side = tuple[float, int, int, float, float]
+"""Of a side of a polygon: offset, corners i and j, counter-clockwise, and outward unit normal x, y."""
+
+
+def _side(points: list[Vertex], i: int, j: int) -> _Side:
+    (px, py, *_), (qx, qy, *_) = points[i], points[j]
+    x, y = qy - py, px - qx
+    length = sqrt(x * x + y * y)
+    x, y = x / length, y / length
+    return x * px + y * py, i, j, x, y
 
 
 def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:

@@ -217,19 +217,9 @@ def _gjk(
             a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
             found = _gjk(a, b, distance=distance, direction=direction, start=start, trace=trace)
             return found.scaled(exponent)
-    if direction is None:
-        ax, ay, az = a._middle
-        bx, by, bz = b._middle
-        x, y, z = ax - bx, ay - by, az - bz
-    else:
-        x, y, z = (*(-as_direction("direction", direction, a.dim)).tolist(), 0.0)[:3]
-    largest = max(abs(x), abs(y), abs(z))
-    if largest == 0.0:
-        x = largest = 1.0
-    # Of length 1 to 2: the square of a tiny direction would vanish.
-    x, y, z = x / largest, y / largest, z / largest
+    first = first_direction(a, b, direction)
     steps = SimplexSteps(a.dim, size) if trace else None
-    found, settled = _SimplexWalk(a, b, size, _FLOATS, steps).run((x, y, z), simplex_of(a, b, start), distance)
+    found, settled = _SimplexWalk(a, b, size, _FLOATS, steps).run(first, simplex_of(a, b, start), distance)
     if steps is not None:
         steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
     if not settled:  # mutant: gjk-never-starts-again-exactly
@@ -239,6 +229,20 @@ def _gjk(
         if steps is not None:
             steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
     return found if steps is None else found._replace(trace=trace_of(steps, "gjk", a.vertices, b.vertices))
+
+
+def first_direction(a: Polytope, b: Polytope, direction: ArrayLike | None) -> Vector:
+    """Return minus the direction in which the search starts, 1 to 2 long: the square of a tiny one would vanish."""
+    if direction is None:
+        ax, ay, az = a._middle
+        bx, by, bz = b._middle
+        x, y, z = ax - bx, ay - by, az - bz
+    else:
+        x, y, z = (*(-as_direction("direction", direction, a.dim)).tolist(), 0.0)[:3]
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        x = largest = 1.0
+    return x / largest, y / largest, z / largest
 
 
 _SPREAD_ANGLE = radians(35.0)

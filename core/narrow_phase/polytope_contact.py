@@ -66,7 +66,7 @@ def _at_ordinary_size(
     trace: bool,
 ) -> Contact:
     steps: list[Step] | None = [] if trace else None
-    by_sat = _sat(a, b, steps) if method in ("sat", "both") else None
+    by_sat = deciding_axis(a, b, steps) if method in ("sat", "both") else None
     proof = None if by_sat is not None or start is None else start.certificate
     simplex, answer = _solve(a, b, by_sat, method, proof, steps)
     return contact_of(a, b, size, simplex, answer, by_sat, method, clearance, contact_tolerance, steps)
@@ -155,6 +155,7 @@ def contact_of(
             method=method,
             clearance=clearance,
             contact_tolerance=contact_tolerance,
+            from_start=bool(steps) and steps[0].kind == "epa",
         ),
     )
 
@@ -194,7 +195,7 @@ class Answer(NamedTuple):
     iterations: int
 
 
-def _sat(a: Polytope, b: Polytope, steps: list[Step] | None) -> DecidingAxis:
+def deciding_axis(a: Polytope, b: Polytope, steps: list[Step] | None) -> DecidingAxis:
     """Return the deciding axis: that of the test of 15 axes for two boxes, unless one is sheared."""
     if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
         found: BoxAxis | SatResult = box_sat(a, b, trace=steps is not None)
@@ -256,6 +257,11 @@ def _still_deep(
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
         return None  # near a touch GJK's common point is needed too
     _collect(penetration.trace, steps)
+    return answer_still_deep(a, b, penetration)
+
+
+def answer_still_deep(a: Polytope, b: Polytope, penetration: Penetration) -> tuple[Simplex, Answer]:
+    """Return the answer of EPA without a search by GJK before."""
     simplex = Simplex(True, penetration.points[:4], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), 0)
     return simplex, answer_inside(a, b, simplex, penetration, None)
 

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A trace leads to the same contact, and one with a step that does not follow is refused by that step."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from contact_lens.core import (
+    Box,
+    Compound,
+    Contact,
+    ConvexHull,
+    Cylinder,
+    contact,
+    epa,
+    gjk,
+    replay,
+    sat,
+)
+from contact_lens.core.result import Method
+from contact_lens.core.trace import Step, Trace
+
+from .generators import CLASSES, COMPOSED, LARGE, direction, pair
+
+METHODS = get_args(Method)
+HARD_PAIRS = json.loads((Path(__file__).parents[1] / "data" / "hard_pairs.json").read_text(encoding="utf-8"))["pairs"]
+CUBE = Box((0, 0, 0), (2, 2, 2))
+TURNED = Box((1.2, 0.9, 0.7), (1, 2, 3), (0.9, 0.3, 0.2, 0.1))
+
+
+def differences(found: Any, expected: Any, name: str = "contact") -> Iterator[str]:
+    """Yield the names of fields that differ in any bit."""
+    if isinstance(expected, np.ndarray):
+        if (found.shape, found.tobytes()) != (expected.shape, expected.tobytes()):
+            yield name
+    elif isinstance(expected, tuple):
+        if len(found) != len(expected):
+            yield name
+        for k, (one, other) in enumerate(zip(found, expected, strict=False)):
+            yield from differences(one, other, f"{name}[{k}]")
+    elif is_dataclass(expected):
+        for field in fields(expected):
+            yield from differences(getattr(found, field.name), getattr(expected, field.name), f"{name}.{field.name}")
+    elif type(found) is not type(expected) or found != expected:
+        yield name
+
+
+def assert_replayed(a: Any, b: Any, **options: Any) -> Contact:
+    expected = contact(a, b, trace=True, **options)
+    assert expected.trace is not None
+    assert expected.trace.steps
+    found = replay(expected.trace, a, b)
+    assert not list(differences(found, expected))
+    assert np.array_equal(found.center, expected.center)
+    return expected
+
+
+# --- The same contact -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*CLASSES, *COMPOSED])
+def test_every_class_of_pairs_leads_to_the_same_contact(name: str) -> None:
+    make = (CLASSES | COMPOSED)[name]
+    for seed in range(6):
+        a, b = map(ConvexHull, make(np.random.default_rng([32, seed])))
+        assert_replayed(a, b)
+        if len(a.edges) * len(b.edges) < 20_000:
+            for method in METHODS[1:]:
+                assert_replayed(a, b, method=method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*CLASSES, *COMPOSED, *LARGE])
+def test_more_pairs_of_every_class_lead_to_the_same_contact(name: str, fresh_seed: int) -> None:
+    make = (CLASSES | COMPOSED | LARGE)[name]
+    for seed in range(40):
+        a, b = map(ConvexHull, make(np.random.default_rng([fresh_seed, seed])))
+        method = METHODS[seed % 4] if len(a.edges) * len(b.edges) < 200_000 else "auto"
+        assert_replayed(a, b, method=method, clearance=0.1 * a.extent, contact_tolerance=1e-3)
+
+
+@pytest.mark.parametrize("given", HARD_PAIRS, ids=[given["id"] for given in HARD_PAIRS])
+def test_hard_pairs_lead_to_the_same_contact(given: dict[str, Any]) -> None:
+    a, b = ConvexHull(given["a"]), ConvexHull(given["b"])
+    for method in METHODS:
+        assert_replayed(a, b, method=method)
+        assert_replayed(b, a, method=method)
+
+
+def test_where_the_search_goes_on_in_exact_arithmetic_the_contact_is_the_same() -> None:
+    exact = {"gjk": 0, "epa": 0}
+    for index in range(400):
+        a, b = map(ConvexHull, pair(32, index)[1:])
+        for step in assert_replayed(a, b).trace.steps:
+            if getattr(step, "is_exact", False):
+                exact[step.kind] += 1
+    assert min(exact.values()) > 10, exact
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("exponent", [-900, -500, -120, 120, 500, 900])
+def test_pairs_of_extreme_size_lead_to_the_same_contact(exponent: int, method: Method) -> None:
+    for a, b in ((CUBE, TURNED), (CUBE, TURNED.translated((9, 0, 0)))):
+        scaled = [shape.scaled(2.0**exponent) for shape in (a, b)]
+        assert_replayed(*scaled, method=method, clearance=float(np.ldexp(0.3, exponent)))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_start_leads_to_the_same_contact(dim: int) -> None:
+    """Through each other along a line: from the last features when apart, from the last polytope when deep."""
+    kinds = set()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        a, local = ConvexHull(rng.normal(size=(12, dim))), rng.normal(size=(9, dim))
+        along, last = direction(rng, dim), None
+        for place in np.linspace(-5.0, 5.0, 40):
+            last = assert_replayed(a, ConvexHull(local + place * along), start=last)
+            kinds.add(last.trace.steps[0].kind)
+    assert kinds == ({"gjk", "epa"} if dim == 3 else {"gjk"})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_points_segments_and_equal_shapes_lead_to_the_same_contact(method: Method) -> None:
+    point, segment, square = [(0.0, 0, 0)], [(0.0, 0, 0), (1, 0, 0)], [(0.0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    for first in (point, segment, square):
+        for second in (point, segment, square):
+            for place in ((0, 0, 0), (0.5, 0, 0), (0, 0, 1), (0.5, 0.5, 0)):
+                assert_replayed(ConvexHull(first), ConvexHull(np.add(second, place)), method=method)
+                if place[2] == 0:
+                    flat = ConvexHull(np.array(first)[:, :2]), ConvexHull(np.add(second, place)[:, :2])
+                    assert_replayed(*flat, method=method)
+
+
+# --- Refusals -------------------------------------------------------------------------------------------------------
+
+
+def traced_pairs() -> dict[str, tuple[Any, Any, Method]]:
+    rng = np.random.default_rng(8)
+    rounds = [ConvexHull(rng.normal(size=(40, 3)) + place) for place in ((0, 0, 0), (1, 0.5, 0), (6, 1, 2))]
+    squares = [ConvexHull([(0.0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1.0, 1), (4, 2), (3, 5)])]
+    lattice = [ConvexHull(np.array(cube) * 1.0) for cube in (CUBE.vertices, CUBE.vertices + (2.0, 1.0, 0.0))]
+    flat = [ConvexHull([(0.0, 0, 0), (2, 0, 0), (1, 2, 0)]), ConvexHull([(1.0, 1, 0), (3, 1, 0), (2, 4, 0)])]
+    return {
+        "deep": (rounds[0], rounds[1], "auto"),
+        "apart": (rounds[0], rounds[2], "auto"),
+        "plane": (*squares, "auto"),
+        "touching": (*lattice, "auto"),
+        "flat": (*flat, "auto"),
+        "boxes by SAT": (CUBE, TURNED, "sat"),
+        "hulls by SAT": (ConvexHull(CUBE.vertices), ConvexHull(TURNED.vertices), "both"),
+        "apart by SAT": (rounds[0], rounds[2], "sat"),
+        "polygons by SAT": (*squares, "both"),
+    }
+
+
+TRACED = traced_pairs()
+every_pair = pytest.mark.parametrize("name", TRACED)
+
+
+def refusal(trace: Trace, a: Any, b: Any) -> int:
+    """The step by which the trace is refused."""
+    with pytest.raises(ValueError, match=r"^step \d+ \((sat|gjk|epa|region)\): ") as refused:
+        replay(trace, a, b)
+    found = re.match(r"step (\d+) ", str(refused.value))
+    assert found is not None
+    return int(found[1])
+
+
+def some(rng: np.random.Generator, count: int, most: int) -> list[int]:
+    return sorted(rng.choice(count, min(count, most), replace=False).tolist())
+
+
+@every_pair
+def test_a_step_left_out_repeated_or_exchanged_is_refused_there(name: str) -> None:
+    a, b, method = TRACED[name]
+    trace = contact(a, b, method=method, trace=True).trace
+    assert trace is not None
+    steps = trace.steps
+    rng = np.random.default_rng(1)
+    for k in some(rng, len(steps), 60):
+        assert refusal(replace(trace, steps=steps[:k] + steps[k + 1 :]), a, b) == k
+        assert refusal(replace(trace, steps=steps[: k + 1] + steps[k:]), a, b) == k + 1
+        m = int(rng.integers(len(steps)))
+        if steps[k] != steps[m]:
+            exchanged = list(steps)
+            exchanged[k], exchanged[m] = steps[m], steps[k]
+            assert refusal(replace(trace, steps=tuple(exchanged)), a, b) == min(k, m)
+
+
+def altered(value: Any, change: Callable[[Any], Any], kind: type) -> list[Any]:
+    """Copies of a value of nested tuples in which one number of a kind is changed."""
+    if isinstance(value, tuple):
+        return [
+            (*value[:k], other, *value[k + 1 :])
+            for k, item in enumerate(value)
+            for other in altered(item, change, kind)
+        ]
+    return [change(value)] if type(value) is kind else []
+
+
+def mutants(step: Step) -> Iterator[tuple[str, Step]]:
+    """Copies of a step in which one index, float, flag or word is changed."""
+    for field in fields(step):
+        value = getattr(step, field.name)
+        copies = altered(value, lambda index: index + 1 if index == 0 else index - 1, int)
+        copies += altered(value, lambda number: float(np.nextafter(number, np.inf)), float)
+        copies += altered(value, lambda flag: not flag, bool)
+        copies += altered(value, lambda word: word + "x", str)
+        if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+            copies += [value[1:], (*value, value[0])]
+        for copy in copies:
+            yield field.name, replace(step, **{field.name: copy})
+
+
+@every_pair
+def test_an_index_or_a_number_that_is_changed_is_refused_there(name: str) -> None:
+    a, b, method = TRACED[name]
+    trace = contact(a, b, method=method, trace=True).trace
+    assert trace is not None
+    rng = np.random.default_rng(2)
+    for k in some(rng, len(trace.steps), 25):
+        changed = list(mutants(trace.steps[k]))
+        for place in some(rng, len(changed), 25):
+            field, step = changed[place]
+            steps = (*trace.steps[:k], step, *trace.steps[k + 1 :])
+            assert refusal(replace(trace, steps=steps), a, b) == k, (field, step)
+
+
+@every_pair
+def test_traces_of_other_pairs_are_refused(name: str) -> None:
+    a, b, method = TRACED[name]
+    trace = contact(a, b, method=method, trace=True).trace
+    assert trace is not None
+    moved = np.full(a.dim, 0.01 * b.extent)
+    assert refusal(trace, a, b.translated(moved)) >= 0
+    assert refusal(trace, a.scaled(1.5), b) >= 0
+    if len(b.vertices) != len(a.vertices):
+        with pytest.raises(ValueError, match=r"^a: the trace is of a shape with"):
+            replay(trace, b, a)
+
+
+def test_what_is_no_trace_of_a_contact_is_refused() -> None:
+    trace = contact(CUBE, TURNED, trace=True).trace
+    assert trace is not None
+    simplex = gjk(CUBE, TURNED, trace=True)
+    for other in (simplex.trace, epa(CUBE, TURNED, simplex, trace=True).trace, sat(CUBE, TURNED, trace=True).trace):
+        with pytest.raises(ValueError, match=r"trace of contact\(a, b, trace=True\) is needed"):
+            replay(other, CUBE, TURNED)
+    with pytest.raises(ValueError, match=r"^trace must be"):
+        replay(trace.steps, CUBE, TURNED)
+    with pytest.raises(ValueError, match="its version is 0"):
+        replay(replace(trace, version=0), CUBE, TURNED)
+    square = ConvexHull([(0.0, 0), (1, 0), (1, 1), (0, 1)])
+    with pytest.raises(ValueError, match=r"^a: the trace is of a shape with 8 vertices in 3 dimensions, not 4 in 2"):
+        replay(trace, square, square)
+    for shape in (Cylinder((0, 0, 0), (0, 0, 1), 1), Compound([CUBE])):
+        with pytest.raises(ValueError, match=r"^b must have vertices"):
+            replay(trace, CUBE, shape)
+    assert refusal(replace(trace, steps=()), CUBE, TURNED) == 0
+    assert refusal(replace(trace, method="sat"), CUBE, TURNED) == 0
