@@ -27,6 +27,8 @@ class LabelRoom:
     """What headers, sidebar and toolbar leave."""
     taken: tuple[Box, ...] = ()
     """What is already there: Blender's own text, its gizmo, the panel of the last operator."""
+    is_main: bool = True
+    """Whether what is written once in an area is written here: not in three quarters of a quad view."""
 
 
 @dataclass(frozen=True)

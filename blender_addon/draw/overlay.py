@@ -30,7 +30,7 @@ from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
 from .step_sheet import StepPlate, annotate_steps, step_plate
-from .study_geometry import middle, points_of, study_layers, volume_layers
+from .study_geometry import middle, origin_of, study_layers, volume_layers
 
 FONT = 0
 PROBE = "Mixed 0.1"
@@ -139,7 +139,7 @@ def draw_steps(
         if DrawingStage.WORLD in part:
             look, scale = style.look, style.scale
             on_gpu = layers_on_gpu((picture, look, scale), lambda: study_layers(picture, look, scale))
-            _draw_layers(on_gpu, middle(points_of(picture)), view, projection, size, NOW)
+            _draw_layers(on_gpu, origin_of(picture), view, projection, size, NOW)
         if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
             room, kept = room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), kept or Kept()

@@ -5,6 +5,7 @@ and the bounds so far, or a bar for every axis. No Blender, no GPU.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -39,9 +40,11 @@ Measure = Callable[[str, float], tuple[float, float]]
 BRIGHT: Color = (1.0, 1.0, 1.0, 1.0)
 DIM: Color = (0.72, 0.74, 0.78, 1.0)
 FRAME: Color = (0.36, 0.37, 0.40, 1.0)
-SHOWN: Color = (1.0, 1.0, 1.0, 0.22)
+SHOWN: Color = (0.24, 0.25, 0.28, 1.0)
 """Behind the step that is shown."""
 BAR_KINDS = ("overlap", "gap")
+BREAKS = re.compile(r" (?!(?<=\d )[^\W\d]{1,2}\b|- |(?<=- ))")
+"""Where a line may end: not between a number and its unit, nor in a difference."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class PlateSizes:
     """Size of the plot's numbers, relative to other text."""
     bar: float = 3.0
     """Least width of a bar with the space beside it: where there are more axes, a bar is the best of a few."""
-    widest_bar: float = 14.0
+    widest_bar: float = 26.0
 
 
 PLATE = PlateSizes()
@@ -93,8 +96,11 @@ class StepPlate:
 def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure: Measure) -> StepPlate:
     """Return title and sentence of a step, and beside or under them the plot of both bounds, or of SAT the axes.
 
-    The sentence is never cut: where there is little room the plot is smaller or left out.
+    The sentence is never cut: where there is little room the plot is smaller or left out. Where the room is not the
+    main one of its area there is nothing.
     """
+    if not room.is_main:
+        return StepPlate((0.0, 0.0, 0.0, 0.0), concatenate([]), ())
     scale, size = style.scale, style.look.label_size * style.scale
     pad, line, gap = PLATE.padding * scale, PLATE.line * size, PLATE.gap * scale
     left, bottom, right, top = _free(room, scale)
@@ -160,7 +166,7 @@ def _free(room: LabelRoom, scale: float) -> Box:
 def _wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
     """Return the lines of a text that are at most so wide, of whole words."""
     lines: list[str] = []
-    for word in text.split():
+    for word in BREAKS.split(text):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and measure(longer) <= width:
             lines[-1] = longer
@@ -221,10 +227,10 @@ class _Plot:
             part = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
             return np.asarray(bottom + part * (top - bottom))
 
-        level = [bottom, top, *heights(np.zeros(int(low < 0.0 < high)))]
-        self.glyphs += [strokes(flat((left, y)), flat((right, y)), FRAME, 0.5 * self.line) for y in level]
         shown = (x[number], bottom - half, x[number + 1], top + half)
         self.glyphs.append(_rectangle(shown, SHOWN))
+        level = [bottom, top, *heights(np.zeros(int(low < 0.0 < high)))]
+        self.glyphs += [strokes(flat((left, y)), flat((right, y)), FRAME, 0.5 * self.line) for y in level]
         color = role_color("simplex", self.style.look), role_color("support", self.style.look)
         places = []
         for (name, values), bound, paint, form in zip(now, (upper, lower), color[::-1], (SQUARE, DISC), strict=True):
@@ -341,13 +347,16 @@ def annotate_steps(
     sheet.middle = 0.5 * (points[ahead].min(axis=0) + points[ahead].max(axis=0)) if ahead.any() else np.zeros(2)
     anchors, ahead = project(np.array([label.point for label in picture.labels]).reshape(-1, 3), matrix, size)
     distance = SIZES.name_distance * scale
-    for label, anchor, is_seen in zip(picture.labels, anchors, ahead & inside(anchors, sheet.free), strict=True):
-        if not is_seen or not style.show_labels:
-            continue
+    before, sheet.kept.corners = sheet.kept.corners, {}
+    is_shown = ahead & inside(anchors, sheet.free) & style.show_labels
+    for k in np.flatnonzero(is_shown).tolist():
+        label, anchor, part = picture.labels[k], anchors[k], f"{k} {picture.labels[k].text}"
+        if part in before:
+            sheet.kept.corners[part] = before[part]
         color, away = role_color(label.role, style.look), anchor - sheet.middle
         away = away / max(float(np.linalg.norm(away)), 60.0 * scale)
         found = sheet.label(
-            label.text, label.text, BRIGHT, color, anchor[None], distance * _DISTANCES, away, larger=SIZES.name_size
+            part, label.text, BRIGHT, color, anchor[None], distance * _DISTANCES, away, larger=SIZES.name_size
         )
         if found is not None:
             end = np.clip(anchor, found[1][:2], found[1][2:])

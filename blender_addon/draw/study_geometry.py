@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -114,6 +115,12 @@ def middle(points: FloatArray) -> FloatArray:
     return 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
 
 
+@lru_cache(4)
+def origin_of(picture: StudyPicture) -> FloatArray:
+    """Return the middle (3,) of a picture."""
+    return middle(points_of(picture))
+
+
 def volume_layers(view: VolumesView, look: Look, scale: float) -> list[Layer]:
     """The edges of the volumes tinted by level, and on top those that remain of a pair, relative to their `middle`."""
     base = middle(view.segments.reshape(-1, 3))
@@ -133,11 +140,11 @@ def volume_layers(view: VolumesView, look: Look, scale: float) -> list[Layer]:
 
 
 def study_layers(picture: StudyPicture, look: Look, scale: float) -> list[Layer]:
-    """Return fills, lines and points in the picture's order, relative to the `middle` of its points.
+    """Return fills, lines and points in the picture's order, relative to `origin_of(picture)`.
 
     None of them hides another: they write no depth, and fills come first, with both sides.
     """
-    base, halo = middle(points_of(picture)), max(1.0, scale)
+    base, halo = origin_of(picture), max(1.0, scale)
     layers = [Layer(fill.role, _filled(fill, base, look, scale), HIDDEN_FILL, 0.0) for fill in picture.fills]
     for line in picture.lines:
         rim = 0.6 * halo if line.role in ("hull", "other") else halo

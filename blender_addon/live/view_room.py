@@ -11,6 +11,8 @@ import bpy
 from ..draw.label_sheet import Box, LabelRoom
 from ..draw.overlay import measure
 
+MAIN = 0
+"""Which quarter of a quad view has what is written once: at the bottom left, beside all panels."""
 WIDGET = 20.0
 """Pixels at interface scale 1: Blender's unit of its interface."""
 LINE = 0.9
@@ -34,7 +36,9 @@ SIDES = {"LEFT": 0, "BOTTOM": 1, "RIGHT": 2, "TOP": 3}
 def room_of(context: Any) -> LabelRoom:
     """Return where labels may be in the context's region of a 3D view, in its pixels."""
     free, floating = _free(context.area, context.region)
-    return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)))
+    views = [region for region in context.area.regions if region.type == "WINDOW"]
+    is_main = len(views) == 1 or context.region == views[MAIN]
+    return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)), is_main)
 
 
 def free_box(area: bpy.types.Area, window: bpy.types.Region) -> Box:

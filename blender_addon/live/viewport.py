@@ -110,8 +110,11 @@ def _draw_progress(context: Any) -> None:
     if not context.space_data.overlay.show_overlays:
         return
     for number, flow in enumerate(background.shown_flows(context.scene)):
-        size, free = (context.region.width, context.region.height), room_of(context).free
-        overlay.draw_progress(flow.status, flow.progress, number, overlay.style_of(context), free, size)
+        size, room, style = (context.region.width, context.region.height), room_of(context), overlay.style_of(context)
+        left, bottom, right, top = room.free
+        if shown := follow_steps.current(context.scene):
+            bottom = max(bottom, overlay.plate_of(*shown, style, room).box[3])
+        overlay.draw_progress(flow.status, flow.progress, number, style, (left, bottom, right, top), size)
 
 
 def _has_ghost(context: Any) -> bool:

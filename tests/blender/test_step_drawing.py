@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from .scenes import cube, lens
-from .test_overlay import DARK, LIGHT, box, graphics, overlap, pair, styled  # noqa: F401
+from .test_overlay import DARK, LIGHT, box, graphics, overlap, pair, styled, view_3d  # noqa: F401
 
 SIZE = (640, 400)
 draw, study = lens.draw, lens.study
@@ -256,6 +256,21 @@ def test_where_there_is_little_room_the_plot_goes_first():
     assert heights[0] > heights[1] > heights[2]
 
 
+def test_no_line_ends_between_a_number_and_its_unit_or_in_a_difference():
+    words = "The gap between A - B and the origin is 0.4193 m, the widest so far: axis 3 of 15, at least 12.5 cm away."
+    for width in range(300, 700, 10):
+        lines = [text.text for text in plate_of(Steps(words=words), size=(float(width), 700.0)).texts]
+        assert not [line for line in lines if line.split()[-1] in ("0.4193", "12.5", "A", "-")], lines
+
+
+def test_in_a_quad_view_the_sentence_is_written_once(graphics):  # noqa: F811
+    room = draw.label_sheet.LabelRoom((0.0, 0.0, 640.0, 400.0), is_main=False)
+    steps, kept = Steps(labelled(2)), draw.label_sheet.Kept()
+    draw.overlay.draw_steps(steps, 2, styled(), *camera(), SIZE, draw.overlay.DrawingStage.LABELS, room, kept)
+    assert [text.text for text in kept.notes.texts] == ["a 0", "b 1"]
+    assert draw.overlay.plate_of(steps, 2, styled(), room).bar_at(0.0, 0.0) is None
+
+
 def test_the_plate_is_beside_or_above_what_blender_shows_at_the_bottom():
     panel, wide = (0.0, 0.0, 260.0, 130.0), (0.0, 0.0, 900.0, 130.0)
     beside, above = (plate_of(Steps(), taken=(taken,)).box for taken in (panel, wide))
@@ -443,3 +458,19 @@ def test_a_picture_of_a_step_shows_scene_step_and_sentence(graphics, in_scene, t
     above = pixels[top + 1 :]
     color = 255.0 * np.array(look_of("a"))
     assert (np.abs(above - color).max(axis=2) < 6).sum() > 8 * 20, "the corners, above the plate"
+
+
+def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
+    drawn, viewport, steps = [], lens.live.viewport, Steps()
+    monkeypatch.setattr(
+        viewport.background, "shown_flows", lambda scene: [SimpleNamespace(status="Works", progress=0.5)]
+    )
+    monkeypatch.setattr(viewport.overlay, "draw_progress", lambda *given: drawn.append(given[4]))
+    with bpy.context.temp_override(**view_3d()):
+        room = lens.live.view_room.room_of(bpy.context)
+        plate = draw.overlay.plate_of(steps, 2, draw.overlay.style_of(bpy.context), room).box
+        for shown in (None, (steps, 2)):
+            monkeypatch.setattr(viewport.follow_steps, "current", lambda scene, shown=shown: shown)
+            viewport._draw_progress(bpy.context)
+    assert room.is_main
+    assert drawn == [room.free, (room.free[0], plate[3], *room.free[2:])]
