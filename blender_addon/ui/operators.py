@@ -25,9 +25,10 @@ from ..data.distance import Distance
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
+from ..draw.study_geometry import points_of
 from ..geometry.snapshot import NotFiniteError, ReadError
 from ..history.decisions_file import DecisionsError
-from ..live import background, follow_pair, follow_volumes, handlers, viewport
+from ..live import background, follow_pair, follow_steps, follow_volumes, handlers, viewport
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated, refined
@@ -396,7 +397,7 @@ class CONTACT_LENS_OT_clear(Undoable, Polled, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
-    """Move the view to the contact, with both objects or the smaller one in it"""
+    """Move the view to the contact, with both objects or the smaller one in it, and the step that is shown"""
 
     bl_idname = "contact_lens.frame"
     bl_label = "Frame Contact"
@@ -409,9 +410,16 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
         inspection = session.current(context)
         if inspection is None:
             return {"CANCELLED"}
-        found = inspection.contact
+        found, center = inspection.contact, inspection.contact.center
         points = np.concatenate([vector_ends(found), *outlines(found), *curves(found)])
-        viewport.frame(_views(context), found.center, points, [obj.points for obj in inspection.objects])
+        objects = [obj.points for obj in inspection.objects]
+        shown = follow_steps.current(context.scene)
+        if shown is not None:
+            steps, number = shown
+            points = np.concatenate([points, points_of(steps.picture(number))])  # it may be beside the objects
+            everything = np.concatenate([points, *objects])
+            center = 0.5 * (everything.min(axis=0) + everything.max(axis=0))
+        viewport.frame(_views(context), center, points, objects)
         return {"FINISHED"}
 
 

@@ -305,3 +305,16 @@ def test_steps_that_take_long_are_made_once_the_objects_rest(
     follow._run()
     assert len(made) == 1
     assert current()[0].given.b.vertices[:, 0].mean() == pytest.approx(1.7)
+
+
+def test_frame_has_the_difference_in_view_too() -> None:
+    begun("GJK")
+    view = next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D").region_3d
+    bpy.ops.contact_lens.frame()
+    # From -1 to 2.5 the cubes, beside them the difference, 4 wide.
+    assert 3.0 < view.view_location.x < 4.5
+    assert view.view_distance > 9.0
+    assert bpy.ops.contact_lens.end_steps() == {"FINISHED"}
+    bpy.ops.contact_lens.frame()
+    assert view.view_location.x < 2.0
+    assert view.view_distance < 9.0
