@@ -32,10 +32,10 @@ _VIEWED_FROM = np.array((1.0, -1.0, 0.7))
 
 
 def axis_picture(steps: Steps, place: int) -> StudyPicture:
-    """Return the picture of the step at a place in the trace; of axes that were skipped together, of the best."""
+    """Return the picture of the step at a place in the trace; where the last is not measured, of the best."""
     step, given = steps.trace.steps[place], steps.given
-    if isinstance(step, AxesSkippedStep) and step.best >= 0:
-        step = steps.trace.steps[step.best]
+    if isinstance(step, AxisStep | AxesSkippedStep) and step.skipped and steps.sentences.is_last(place):
+        step = steps.trace.steps[step.best] if step.best >= 0 else step
     if not isinstance(step, AxisStep):
         return StudyPicture()
     fills, lines, labels = [], [], []

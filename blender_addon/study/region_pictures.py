@@ -37,10 +37,10 @@ def region_picture(steps: Steps, place: int) -> StudyPicture:
     points: list[Points] = []
     for role, feature in zip(_ROLES, plane.features, strict=True):
         outline, onto = in_world(feature), in_world(plane.project(feature))
-        fills.append(Fills(role, fan(outline), 1.0 if is_first else FAINT))
         lines.append(Lines(role, loop(outline), width=THICK if is_first else 1.0))
         points.append(Points(role, outline))
         if is_first:
+            fills.append(Fills(role, fan(outline)))
             lines.append(Lines(role, np.stack([outline, onto], axis=1), is_dashed=True))
         if is_first or step.side is None:
             lines.append(Lines(role, loop(onto), is_dashed=True))

@@ -2,8 +2,8 @@
 """A step of SAT, GJK, EPA or the contact region as a sentence with its numbers.
 
 Features of an object are named by their vertices, which are those of the mesh, counted from 0 as in Blender's overlay
-*Indices*, where the collision shape is its convex hull; of other shapes those of the shape. A point of A - B is written
-(4, 17): vertex 4 of A minus vertex 17 of B.
+*Indices*, where the collision shape is its convex hull; of other shapes, and in 2D, those of the shape. A point of
+A - B is written (4, 17): vertex 4 of A minus vertex 17 of B.
 """
 
 from __future__ import annotations
@@ -62,15 +62,16 @@ class StepSentences:
         step = self.trace.steps[place]
         if isinstance(step, AxisStep | AxesSkippedStep):
             text = self._axis(step, place) if isinstance(step, AxisStep) else self._axes_skipped(step)
-            return text + (self._best_axis(step) if self._is_last(place) else "")
+            return text + (self._best_axis(step) if self.is_last(place) else "")
         if isinstance(step, GjkStep):
-            return self._gjk(step) + (self._radii(step) if self._is_last(place) else "")
+            is_apart = step.outcome in ("converged", "repeated", "no_nearer")
+            return self._gjk(step) + (self._radii(step) if is_apart else "")
         if isinstance(step, EpaStep):
-            return self._epa(step) + (self._radii(step) if self._is_last(place) else "")
+            return self._epa(step) + (self._radii(step) if self.is_last(place) else "")
         assert isinstance(step, RegionStep)
         return {"features": self._features, "clip": self._clip, "result": self._result}[step.stage](step)
 
-    def _is_last(self, place: int) -> bool:
+    def is_last(self, place: int) -> bool:
         """Whether no step of the same algorithm follows."""
         following = islice(self.trace.steps, place + 1, None)
         return all(step.kind != self.trace.steps[place].kind for step in following)
@@ -129,7 +130,7 @@ class StepSentences:
             text += f" The shadow of {inner} is inside the other: {length} moves it out"
         else:
             text += f" The shadows overlap by {length}"
-        if self._is_last(place):
+        if self.is_last(place):
             return f"{text}."
         if step.best == place:
             return f"{text}, the {'widest' if is_gap else 'least'} so far."

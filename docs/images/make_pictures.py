@@ -21,7 +21,7 @@ import numpy as np
 
 import contact_lens
 from contact_lens.blender_addon.draw import picture
-from contact_lens.blender_addon.live import follow_volumes
+from contact_lens.blender_addon.live import follow_steps, follow_volumes
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
@@ -89,6 +89,27 @@ def suzanne_and_cube() -> Pair:
     return suzanne, named("Cube")
 
 
+def two_boxes() -> Pair:
+    bpy.ops.mesh.primitive_cube_add(size=1.0, scale=(2.4, 1.6, 0.8))
+    box = named("Box")
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(0.9, -0.5, 0.7), rotation=(0.0, 0.0, radians(30.0)))
+    return box, named("Crate")
+
+
+def hull_and_cube(distance: float) -> Pair:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=1, radius=1.0)
+    stone = named("Stone")
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(distance, -0.3, 0.35), rotation=(0.5, 0.4, 0.3))
+    return stone, named("Cube")
+
+
+STEPS: tuple[tuple[Callable[[], Pair], str, int], ...] = (
+    (two_boxes, "SAT", 2),
+    (partial(hull_and_cube, 2.3), "GJK", 2),
+    (partial(hull_and_cube, 1.0), "EPA", 3),
+    (two_boxes, "REGION", 2),
+)
+"""The objects, the algorithm and the number of the step of each tile of steps.png."""
 VOLUMES: tuple[tuple[int, dict[str, object]], ...] = (
     (1, {"volume_kind": "AABB"}),
     (1, {"volume_kind": "OBB"}),
@@ -131,6 +152,18 @@ def draw_volumes(count: int, settings: dict[str, object], path: Path, size: tupl
     picture.render_volumes(bpy.context, follow_volumes.current(bpy.context.scene), str(path), *size)
 
 
+def draw_step(build: Callable[[], Pair], algorithm: str, number: int, path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of a step of an algorithm on a pair alone in the scene."""
+    clear()
+    select_all(build()[0])
+    bpy.context.scene.contact_lens.step_algorithm = algorithm
+    bpy.ops.contact_lens.inspect()  # type: ignore[attr-defined]
+    bpy.ops.contact_lens.show_steps()  # type: ignore[attr-defined]
+    found = follow_steps.current(bpy.context.scene)
+    assert found is not None, follow_steps.error(bpy.context.scene)
+    picture.render_steps(bpy.context, found[0], number, str(path), *size)
+
+
 def draw_tiles(
     name: str, draw: Sequence[Callable[[Path, tuple[int, int]], None]], columns: int, size: tuple[int, int], edge: int
 ) -> None:
@@ -167,6 +200,7 @@ def main() -> None:
     pairs = (head_and_drum, bracket_and_ball, ring_and_peg, suzanne_and_cube)
     draw_tiles("shapes.png", [partial(draw_contact, build) for build in pairs], 2, (800, 520), 4)
     draw_tiles("volumes.png", [partial(draw_volumes, *row) for row in VOLUMES], 3, (480, 320), 3)
+    draw_tiles("steps.png", [partial(draw_step, *row) for row in STEPS], 2, (800, 520), 4)
     copy_made("window.png", ROOT / "build/gui/separate/contact.png", "build.py test --gui")
 
 
