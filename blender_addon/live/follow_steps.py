@@ -23,7 +23,8 @@ from ...core.shapes.curved_shape import ConvexShape
 from ..data import properties
 from ..pair import session
 from ..pair.inspection import Inspection
-from ..study.steps import Steps, StepSettings, StepsInput, steps_of
+from ..study.steps import Steps, steps_of
+from ..study.traced_pair import StepSettings, StepsInput
 from . import background, follow_pair, handlers
 from .background import Flow
 

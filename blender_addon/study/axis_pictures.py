@@ -6,8 +6,6 @@ No Blender, no GPU. Source: S0.3 to S0.5, S1.3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,9 +15,7 @@ from ...core.types import FloatArray
 from ..geometry.shape_outline import fan
 from .picture import Fills, Label, Lines, Role, StudyPicture
 from .step_sentences import axis_features
-
-if TYPE_CHECKING:
-    from .steps import Steps, StepsInput
+from .traced_pair import StepsInput, TracedPair
 
 ROOM = 0.12
 """Between the objects and the axis, relative to both; the axis is as much longer than the shadows at either end."""
@@ -31,16 +27,16 @@ _VIEWED_FROM = np.array((1.0, -1.0, 0.7))
 """Where Blender's view is at first: from there the shadows are beside each other, not behind each other."""
 
 
-def axis_picture(steps: Steps, place: int) -> StudyPicture:
+def axis_picture(pair: TracedPair, place: int) -> StudyPicture:
     """Return the picture of the step at a place in the trace; where the last is not measured, of the best."""
-    step, given = steps.trace.steps[place], steps.given
-    if isinstance(step, AxisStep | AxesSkippedStep) and step.skipped and steps.sentences.is_last(place):
-        step = steps.trace.steps[step.best] if step.best >= 0 else step
+    step, given = pair.trace.steps[place], pair.given
+    if isinstance(step, AxisStep | AxesSkippedStep) and step.skipped and pair.is_last(place):
+        step = pair.trace.steps[step.best] if step.best >= 0 else step
     if not isinstance(step, AxisStep):
         return StudyPicture()
     fills, lines, labels = [], [], []
     roles: tuple[Role, Role] = ("a", "b")
-    for role, core, vertices in zip(roles, steps.cores, axis_features(step, steps.cores), strict=True):
+    for role, core, vertices in zip(roles, pair.cores, axis_features(step, pair.cores), strict=True):
         if vertices:
             corners = given.in_world(core.vertices[list(vertices)])
             fills.append(Fills(role, fan(corners)))
@@ -48,11 +44,11 @@ def axis_picture(steps: Steps, place: int) -> StudyPicture:
     if step.axis is None or step.interval_a is None or step.interval_b is None or step.signed_distance is None:
         return StudyPicture(tuple(fills), tuple(lines))
 
-    ruler = _Ruler(given, steps.cores, np.array(step.axis))
+    ruler = _Ruler(given, pair.cores, np.array(step.axis))
     intervals = np.array((step.interval_a, step.interval_b))
     ends = [intervals.min() - ruler.room, intervals.max() + ruler.room]
     lines.append(Lines("axis", ruler.at(ends[::-1] if step.is_flipped else ends)[None], is_arrow=True))
-    for role, core, interval, side in zip(roles, steps.cores, intervals, (-1.0, 1.0), strict=True):
+    for role, core, interval, side in zip(roles, pair.cores, intervals, (-1.0, 1.0), strict=True):
         marks = [ruler.at(interval, side * APART + mark) for mark in (-0.5 * APART, 0.5 * APART)]
         lines.append(Lines(role, ruler.at(interval, side * APART)[None], width=THICK))
         lines.append(Lines(role, np.stack(marks, axis=1), width=THICK))

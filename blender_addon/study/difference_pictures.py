@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,9 +24,7 @@ from ...core.types import FloatArray
 from ..geometry.plane import STEPS
 from ..geometry.shape_outline import SHARP, fan, wires
 from .picture import Fills, Label, Lines, Points, Role, StudyPicture
-
-if TYPE_CHECKING:
-    from .steps import Steps
+from .traced_pair import TracedPair
 
 BESIDE = 0.15
 """Room between the objects and the difference, relative to the larger of both."""
@@ -88,10 +85,10 @@ class _Canvas:
 class DifferencePictures:
     """The pictures of the steps of GJK and EPA of a pair."""
 
-    def __init__(self, steps: Steps, body: MinkowskiHull) -> None:
+    def __init__(self, pair: TracedPair, body: MinkowskiHull) -> None:
         """body: the Minkowski difference or sum of the pair, which is the same for every offset."""
-        self.given, self.trace, self.ids, self.body = steps.given, steps.trace, steps.sentences.ids, body
-        (self.a, self.b), self.dim, self.is_sum = steps.cores, steps.trace.dim, steps.given.settings.is_sum
+        self.given, self.trace, self.ids, self.body = pair.given, pair.trace, pair.ids, body
+        (self.a, self.b), self.dim, self.is_sum = pair.cores, pair.trace.dim, pair.given.settings.is_sum
         offset = self.given.settings.offset
         self.origin = self.given.in_world(self._beside) if offset is None else np.array(offset, dtype=float)
         """(3,) where the origin of the difference is drawn, world space."""

@@ -6,8 +6,6 @@ No Blender, no GPU. Source: S2.2 to S2.6.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ...core.shapes.curved_shape import across
@@ -16,9 +14,8 @@ from ...core.types import FloatArray
 from ..geometry.shape_outline import fan
 from .axis_pictures import THICK, loop
 from .picture import Fills, Label, Lines, Points, Role, StudyPicture
-
-if TYPE_CHECKING:
-    from .steps import Steps
+from .step_sentences import region_size
+from .traced_pair import TracedPair
 
 ROOM = 0.15
 """By which the contact plane and the line of a side extend beyond both features, relative to them."""
@@ -27,11 +24,11 @@ FAINT = 0.5
 _ROLES: tuple[Role, Role] = ("a", "b")
 
 
-def region_picture(steps: Steps, place: int) -> StudyPicture:
+def region_picture(pair: TracedPair, place: int) -> StudyPicture:
     """Return the picture of the step at a place in the trace."""
-    step = steps.trace.steps[place]
+    step = pair.trace.steps[place]
     assert isinstance(step, RegionStep)
-    in_world, plane = steps.given.in_world, _ContactPlane(steps, step)
+    in_world, plane = pair.given.in_world, _ContactPlane(pair, step)
     square, is_first = in_world(plane.square()), step.stage == "features"
     fills, lines = [Fills("plane", fan(square), FAINT)], [Lines("plane", loop(square))]
     points: list[Points] = []
@@ -45,12 +42,12 @@ def region_picture(steps: Steps, place: int) -> StudyPicture:
         if is_first or step.side is None:
             lines.append(Lines(role, loop(onto), is_dashed=True))
     if step.side is not None:
-        before = steps.trace.steps[place - 1]
+        before = pair.trace.steps[place - 1]
         assert isinstance(before, RegionStep)
         cutting = step.side_of == "b"
         # The first cut is of all of the other feature.
         was = before.kept if before.stage == "clip" else plane.project(plane.features[not cutting])
-        side = plane.project(steps.cores[cutting].vertices[list(step.side)])
+        side = plane.project(pair.cores[cutting].vertices[list(step.side)])
         lines.append(Lines("removed", loop(in_world(was)), is_dashed=True))
         lines.append(Lines(_ROLES[cutting], loop(in_world(side)), width=THICK))
         lines.append(Lines(_ROLES[cutting], in_world(plane.extended(side))[None], is_dashed=True))
@@ -62,20 +59,20 @@ def region_picture(steps: Steps, place: int) -> StudyPicture:
         lines.append(Lines("region", loop(kept), width=THICK))
         points.append(Points("region", kept))
     labels: list[Label] = []
-    if step.stage == "result" and steps.region is not None:
-        center = in_world(steps.region.centroid)
+    if step.stage == "result" and pair.region is not None:
+        center = in_world(pair.region.centroid)
         points.append(Points("nearest", center[None]))
-        labels.append(Label("region", steps.sentences.region_size(), center))
+        labels.append(Label("region", region_size(pair.region, pair.given.units), center))
     return StudyPicture(tuple(fills), tuple(lines), tuple(points), tuple(labels))
 
 
 class _ContactPlane:
     """The contact plane of two features; in the plane of flat objects a line."""
 
-    def __init__(self, steps: Steps, step: RegionStep) -> None:
+    def __init__(self, pair: TracedPair, step: RegionStep) -> None:
         self.features = [
             core.vertices[list(feature)]
-            for core, feature in zip(steps.cores, (step.feature_a, step.feature_b), strict=True)
+            for core, feature in zip(pair.cores, (step.feature_a, step.feature_b), strict=True)
         ]
         self.normal, self.origin = np.array(step.normal), np.array(step.origin)
         self.points = self.project(np.concatenate(self.features))

@@ -9,20 +9,15 @@ A - B is written (4, 17): vertex 4 of A minus vertex 17 of B.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.region.region import RegionKind
-from ...core.shapes.hull import ConvexHull
+from ...core.region.region import Region, RegionKind
 from ...core.shapes.polytope import Polytope
-from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Trace, Vector
+from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Vector
 from ..data.messages import capitalized, counted
-from ..data.units import along
-
-if TYPE_CHECKING:
-    from .steps import Steps
+from ..data.units import UnitFormat, along
+from .traced_pair import TracedPair, measured
 
 MOST_NAMED = 4
 """Vertices by which a feature is named; of others their number is said too."""
@@ -38,43 +33,27 @@ _SKIPPED = {
 _EXACT = " Floating-point numbers did not decide this, exact arithmetic did."
 
 
-def measured(trace: Trace) -> list[int]:
-    """Return the places in the trace of the axes that SAT measured, in order."""
-    return [k for k, step in enumerate(trace.steps) if isinstance(step, AxisStep) and step.signed_distance is not None]
-
-
 class StepSentences:
     """Makes the sentences of one trace."""
 
-    def __init__(self, steps: Steps) -> None:
-        given, self.trace, self.cores, self.region = steps.given, steps.trace, steps.cores, steps.region
-        self.names, self.units = (given.name_a, given.name_b), given.units
-        self.plane = given.flat
+    def __init__(self, pair: TracedPair) -> None:
+        given, self.pair, self.trace, self.cores, self.ids = pair.given, pair, pair.trace, pair.cores, pair.ids
+        self.names, self.units, self.plane = (given.name_a, given.name_b), given.units, given.flat
         self.axis_numbers = {place: number for number, place in enumerate(measured(self.trace), 1)}
-        self.ids = [
-            core.vertex_ids.tolist() if isinstance(core, ConvexHull) else range(len(core.vertices))
-            for core in self.cores
-        ]
-        """The numbers of the vertices of A and of B that the user knows."""
 
     def of(self, place: int) -> str:
         """Return the sentence of the step at a place in the trace."""
         step = self.trace.steps[place]
         if isinstance(step, AxisStep | AxesSkippedStep):
             text = self._axis(step, place) if isinstance(step, AxisStep) else self._axes_skipped(step)
-            return text + (self._best_axis(step) if self.is_last(place) else "")
+            return text + (self._best_axis(step) if self.pair.is_last(place) else "")
         if isinstance(step, GjkStep):
             is_apart = step.outcome in ("converged", "repeated", "no_nearer")
             return self._gjk(step) + (self._radii(step) if is_apart else "")
         if isinstance(step, EpaStep):
-            return self._epa(step) + (self._radii(step) if self.is_last(place) else "")
+            return self._epa(step) + (self._radii(step) if self.pair.is_last(place) else "")
         assert isinstance(step, RegionStep)
         return {"features": self._features, "clip": self._clip, "result": self._result}[step.stage](step)
-
-    def is_last(self, place: int) -> bool:
-        """Whether no step of the same algorithm follows."""
-        following = islice(self.trace.steps, place + 1, None)
-        return all(step.kind != self.trace.steps[place].kind for step in following)
 
     # --- names
 
@@ -82,8 +61,7 @@ class StepSentences:
         return self.units.length(abs(value or 0.0))
 
     def _along(self, direction: Vector) -> str:
-        plane = self.plane
-        return along(direction if plane is None else np.array(direction[:2]) @ plane.axes)
+        return along(direction if self.plane is None else np.array(direction[:2]) @ self.plane.axes)
 
     def feature(self, side: int, vertices: Sequence[int]) -> str:
         """Return a feature of A (0) or B (1) by its vertices: 'edge 4-7 of Cube'."""
@@ -130,7 +108,7 @@ class StepSentences:
             text += f" The shadow of {inner} is inside the other: {length} moves it out"
         else:
             text += f" The shadows overlap by {length}"
-        if self.is_last(place):
+        if self.pair.is_last(place):
             return f"{text}."
         if step.best == place:
             return f"{text}, the {'widest' if is_gap else 'least'} so far."
@@ -254,15 +232,15 @@ class StepSentences:
         if len(step.kept) < 2:
             return "The contact region is a point, the contact center."
         kind = "a line" if len(step.kept) == 2 else f"a polygon of {len(step.kept)} corners"
-        return f"The contact region is {kind}, {self.region_size()}; its centroid is the contact center."
+        size = region_size(self.pair.region, self.units)
+        return f"The contact region is {kind}, {size}; its centroid is the contact center."
 
-    def region_size(self) -> str:
-        """Return how large the contact region is, in words."""
-        region = self.region
-        if region is None or region.kind is RegionKind.POINT:
-            return "a point"
-        is_line = region.kind is RegionKind.SEGMENT
-        return f"{self._length(region.length)} long" if is_line else self.units.area(region.area)
+
+def region_size(region: Region | None, units: UnitFormat) -> str:
+    """Return how large a contact region is, in words."""
+    if region is None or region.kind is RegionKind.POINT:
+        return "a point"
+    return f"{units.length(region.length)} long" if region.kind is RegionKind.SEGMENT else units.area(region.area)
 
 
 def axis_features(step: AxisStep, cores: tuple[Polytope, Polytope]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -12,60 +12,22 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...core.contact import contact
-from ...core.region.region import Region
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.minkowski_hull import MinkowskiHull, minkowski_hull
-from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, Trace
 from ...core.types import FloatArray
 from ..data import messages
-from ..data.units import UnitFormat
-from ..geometry.plane import Plane
 from .axis_pictures import axis_picture
 from .difference_pictures import DifferencePictures
 from .picture import StudyPicture
 from .region_pictures import region_picture
-from .step_sentences import StepSentences, measured
+from .step_sentences import StepSentences
+from .traced_pair import StepSettings, StepsInput, TracedPair, measured
 
 ALGORITHMS = ("sat", "gjk", "epa", "region")
 NAMES = {"sat": "SAT", "gjk": "GJK", "epa": "EPA", "region": "Contact Region"}
-
-
-@dataclass(frozen=True)
-class StepSettings:
-    """What is played, and how."""
-
-    algorithm: str = "all"
-    """One of ALGORITHMS, or "all" in this order."""
-    is_sum: bool = False
-    """The Minkowski sum beside the objects instead of the difference."""
-    offset: tuple[float, float, float] | None = None
-    """Where the origin of the difference is drawn, world space; None: beside the objects."""
-    all_axes: bool = False
-    """All axes of SAT, not only those that improve the best."""
-
-
-@dataclass(frozen=True, eq=False)
-class StepsInput:
-    """A pair whose steps are played."""
-
-    a: ConvexShape
-    """Collision shape of A, world space; in the frame of `flat` where that is given."""
-    b: ConvexShape
-    name_a: str
-    name_b: str
-    units: UnitFormat
-    settings: StepSettings
-    flat: Plane | None = None
-    """The plane of two flat objects in 2D."""
-
-    def in_world(self, points: ArrayLike) -> FloatArray:
-        """Return points (..., 3), world space, of points of the shapes or of the trace."""
-        array = np.asarray(points, dtype=float)
-        return array if self.flat is None else self.flat.point + array @ self.flat.axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +45,9 @@ class Bar:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(TracedPair):
     """The steps of a pair. `number` is an index into those that are shown."""
 
-    given: StepsInput
-    trace: Trace
-    region: Region | None
-    """The contact region."""
     shown: list[int]
     """Indices into the steps of the trace that are played, in order."""
     _pictures: dict[int, StudyPicture] = field(default_factory=dict)
@@ -104,13 +62,6 @@ class Steps:
     def sentences(self) -> StepSentences:
         """The words for steps and features."""
         return StepSentences(self)
-
-    @cached_property
-    def cores(self) -> tuple[Polytope, Polytope]:
-        """The shapes whose vertices, edges and facets the steps refer to: of round ones, what they are around."""
-        a, b = self.given.a.skeleton, self.given.b.skeleton
-        assert a is not None and b is not None  # `steps_of` refuses others
-        return a, b
 
     def title(self, number: int) -> str:
         """Return the algorithm and the number of the step in it: 'SAT, Step 3 of 9'."""
