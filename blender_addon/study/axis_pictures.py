@@ -87,12 +87,13 @@ class _Ruler:
         return self.given.in_world(self.base + aside * self.size * self.beside + along)
 
     def plane(self, height: float) -> FloatArray:
-        """Return the corners (n, 3) of the part of the plane across the axis that is between the objects and the axis;
-        two in the plane of flat objects."""
+        """Return the corners (4, 3) of the part of the plane across the axis that is between the objects; in the plane
+        of flat objects both ends of a line."""
         sides = [self.beside] if len(self.axis) == 2 else [self.beside, np.cross(self.axis, self.beside)]
-        low, high = zip(*[_range(self.points @ side, self.room) for side in sides], strict=True)
-        ways = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
-        return self.given.in_world(height * self.axis + np.array(ways) @ np.array(sides))
+        heights = self.points @ np.array(sides).T
+        low, high = heights.min(axis=0) - 0.5 * self.room, heights.max(axis=0) + 0.5 * self.room
+        corners = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
+        return self.given.in_world(height * self.axis + np.array(corners) @ np.array(sides))
 
 
 def _beside(axis: FloatArray) -> FloatArray:
@@ -107,10 +108,6 @@ def _beside(axis: FloatArray) -> FloatArray:
     upward = found @ np.array((-0.1, -0.3, 1.0) if z else (-0.1, 1.0))
     unit: FloatArray = found / np.linalg.norm(found)
     return -unit if upward > 0.0 else unit
-
-
-def _range(heights: FloatArray, room: float) -> tuple[float, float]:
-    return float(heights.min() - room), float(heights.max() + room)
 
 
 def loop(corners: FloatArray) -> FloatArray:

@@ -25,10 +25,10 @@ _FEATURES = ("", "vertex", "edge", "face")
 _SIMPLICES = ("", "point", "edge", "triangle", "tetrahedron")
 _SKIPPED = {
     "parallel": "the edges are parallel",
-    "duplicate": "parallel to an axis before",
+    "duplicate": "it is parallel to an earlier axis",
     "no_facet": "the edges span no face of A - B",
     "no_better": "it cannot be better than the best so far",
-    "separated": "an axis before separates the objects",
+    "separated": "an earlier axis separates the objects",
 }
 _EXACT = " Floating-point numbers did not decide this, exact arithmetic did."
 
@@ -78,9 +78,10 @@ class StepSentences:
         """Return how a point of A - B is made."""
         return f"{self.feature(0, pair[:1])} minus {self.feature(1, pair[1:])}"
 
-    def _simplex(self, corners: Sequence[IndexPair]) -> str:
+    def _simplex(self, corners: Sequence[IndexPair], is_face: bool = False) -> str:
         """Return a feature of A - B by its corners: 'edge (4, 17), (3, 17)'."""
-        return f"{_SIMPLICES[len(corners)]} {', '.join(map(self._point, corners))}"
+        noun = "face" if len(corners) > 3 and is_face else _SIMPLICES[len(corners)]
+        return f"{noun} {', '.join(map(self._point, corners))}"
 
     # --- SAT
 
@@ -91,8 +92,8 @@ class StepSentences:
         ]
         words = " x ".join(parts)
         if step.origin == "flat":
-            return f"in the plane{' of ' + words if words else ''}"
-        return f"beside the sharp {words}" if step.origin == "sharp" else words
+            return words or "in the plane of flat shapes"
+        return f"beside {words or 'a sharp edge'}" if step.origin == "sharp" else words
 
     def _axis(self, step: AxisStep, place: int) -> str:
         if step.signed_distance is None or step.interval_a is None or step.interval_b is None:
@@ -165,7 +166,7 @@ class StepSentences:
         return text + (_EXACT if step.is_exact else "")
 
     def _epa(self, step: EpaStep) -> str:
-        face = f"The {self._simplex(step.face)}" if step.face else ""
+        face = f"The {self._simplex(step.face, True)}" if step.face else ""
         away = self._along(step.normal)
         if step.outcome == "start":
             kind = "faces" if self.trace.dim == 3 else "sides"
@@ -183,7 +184,7 @@ class StepSentences:
             if step.lower is not None and step.upper is not None:
                 text += f" The depth is {self._length(step.upper)} to {self._length(step.lower)}."
         else:
-            text = f"No point of A - B is beyond the {self._simplex(step.face)}: it is on the surface, "
+            text = f"No point of A - B is beyond the {self._simplex(step.face, True)}: it is on the surface, "
             text += {
                 "nearest": f"so the depth is {self._length(step.height)}, {away}.",
                 "tie": f"and equally near: {self._length(step.height)}, {away}, separates too.",

@@ -80,14 +80,12 @@ class Steps(TracedPair):
         """Return one bar for each axis that SAT measured; none at the steps of other algorithms."""
         place = self.shown[number]
         current = self.trace.steps[place]
-        if current.kind != "sat":
+        if not isinstance(current, AxisStep | AxesSkippedStep):
             return []
-        bars = []
-        for k in measured(self.trace):
-            signed_distance = self.trace.steps[k].signed_distance  # type: ignore[attr-defined]
-            kind: Literal["gap", "overlap"] = "gap" if signed_distance > 0.0 else "overlap"
-            bars.append(Bar(abs(signed_distance), kind, k == current.best, k == place, k))  # type: ignore[attr-defined]
-        return bars
+        return [
+            Bar(abs(distance), "gap" if distance > 0.0 else "overlap", k == current.best, k == place, k)
+            for k, distance in measured(self.trace).items()
+        ]
 
     def picture(self, number: int) -> StudyPicture:
         """Return what is drawn of a step."""

@@ -89,6 +89,7 @@ class TracedPair:
         return all(step.kind != self.trace.steps[place].kind for step in following)
 
 
-def measured(trace: Trace) -> list[int]:
-    """Return the places in the trace of the axes that SAT measured, in order."""
-    return [k for k, step in enumerate(trace.steps) if isinstance(step, AxisStep) and step.signed_distance is not None]
+def measured(trace: Trace) -> dict[int, float]:
+    """Return the signed distances along the axes that SAT measured, in order, by their places in the trace."""
+    axes = [(k, step.signed_distance) for k, step in enumerate(trace.steps) if isinstance(step, AxisStep)]
+    return {k: signed_distance for k, signed_distance in axes if signed_distance is not None}
