@@ -226,7 +226,11 @@ class CONTACT_LENS_GT_axis(bpy.types.Gizmo):
         step = _axis_at(context, (event.mouse_region_x, event.mouse_region_y))
         if step is not None:
             follow_steps.show_axis(context.scene, step)
-        return {"FINISHED"}
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event, tweak: set[str]) -> set[str]:
+        """Wait for the button to come up: else the press is one on what is behind, too."""
+        return {"FINISHED"} if event.value == "RELEASE" else {"RUNNING_MODAL"}
 
 
 class CONTACT_LENS_GGT_axes(InView, bpy.types.GizmoGroup):

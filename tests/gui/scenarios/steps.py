@@ -29,7 +29,7 @@ def steps(window: Any) -> Iterator[float]:
         return found[1], len(found[0].shown), scene().frame_current
 
     with window.context():
-        bpy.ops.mesh.primitive_cube_add(location=(1.5, 0.3, 0.9), rotation=(0.5, 0.6, 0.2))
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, location=(1.5, 0.3, 0.9), rotation=(0.5, 0.6, 0.2))
         b = bpy.context.object
         bpy.ops.mesh.primitive_cube_add()
         window.select(bpy.context.object, b)
@@ -60,7 +60,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: not follow.is_playing(scene()), "they are played to the end")
     numbers["played"] = step()
     settings.step_all_axes = True
-    yield from window.drag((sidebar.x + 0.9 * sidebar.width, y - 27), (sidebar.x + 0.5 * sidebar.width, y - 27))
+    yield from window.drag((sidebar.x + 0.8 * sidebar.width, y - 27), (sidebar.x + 0.5 * sidebar.width, y - 27))
     numbers["slider"] = step()
     numbers["words"], numbers["sentence"] = list(panel), current()[0].sentence(current()[1])
     yield from window.screenshot("slider")
@@ -85,6 +85,7 @@ def steps(window: Any) -> Iterator[float]:
 
     # The difference stands beside the objects, and is dragged.
     settings.step_algorithm = "EPA"
+    window.look_at((3.0, 0.0, 0.4), 18.0, (68.0, 0.0, 20.0))
     yield from window.until(lambda: current() and follow.place(scene()), "there is a difference")
     before = follow.place(scene())
     yield from window.screenshot("beside")
@@ -93,22 +94,26 @@ def steps(window: Any) -> Iterator[float]:
     numbers["dragged"] = {"before": before, "after": follow.place(scene()), "beside": settings.step_beside}
     yield from window.screenshot("dragged")
     settings.step_beside = True
+    window.look_at((0.8, 0.0, 0.4), 9.5, (68.0, 0.0, 20.0))
 
     # What is drawn follows a move before it is seen, and undo.
-    drawn = []
+    drawn: list[tuple[float, float]] = []
     draw_steps = overlay.draw_steps
 
+    def ball() -> bpy.types.Object:
+        return bpy.data.objects["Icosphere"]
+
     def record(steps: Any, *rest: Any) -> None:
-        drawn.append((round(float(steps.given.b.vertices[:, 0].mean()), 4), round(b.location.x, 4)))
+        drawn.append((round(float(steps.given.b.vertices[:, 0].mean()), 4), round(ball().location.x, 4)))
         draw_steps(steps, *rest)
 
-    window.select(b, message="Before the Move")
+    window.select(ball(), message="Before the Move")
     overlay.draw_steps = record
     for x in (1.6, 1.7, 1.8):
         with window.context():
-            b.location.x = x
+            ball().location.x = x
         yield from window.until(lambda x=x: drawn and drawn[-1][1] == round(x, 4), "it is drawn")
-    window.select(b, message="Move")
+    window.select(ball(), message="Move")
     yield from window.undo()
     yield from window.until(lambda: drawn[-1] == (1.5, 1.5), "undo is followed")
     overlay.draw_steps = draw_steps
@@ -129,12 +134,12 @@ def steps(window: Any) -> Iterator[float]:
     numbers["text field"] = {"before": before, "after": step()}
 
     # Other keys and modal operators are Blender's: G, a move, Esc; Space plays the animation; Esc ends the steps.
-    window.select(b)
+    window.select(ball())
     yield from window.rest()
     yield from window.key("G")
     yield from window.move(window.mouse[0] + 40, window.mouse[1])
     yield from window.key("ESC")
-    numbers["after a drag"] = {"on": follow.is_on(scene()), "x": b.location.x}
+    numbers["after a drag"] = {"on": follow.is_on(scene()), "x": ball().location.x}
     yield from window.key("ESC")
     numbers["after Esc"] = {"on": follow.is_on(scene()), "problem": follow.error(scene())}
     yield from window.key("RIGHT_ARROW")
@@ -156,12 +161,12 @@ def steps(window: Any) -> Iterator[float]:
     yield 0.6
     with window.context():
         bpy.ops.contact_lens.show_steps()
-        bpy.data.objects.remove(b)
+        bpy.data.objects.remove(ball())
     yield from ended_by("an object is deleted")
     yield from window.screenshot("deleted")
     with window.context():
         bpy.ops.mesh.primitive_cube_add(location=(1.5, 0.0, 0.0))
-        window.select(bpy.data.objects["Cube.001"], bpy.context.object)
+        window.select(bpy.data.objects["Cube"], bpy.context.object)
         bpy.ops.contact_lens.inspect()
         bpy.ops.contact_lens.show_steps()
     yield from window.until(current, "another pair has steps")
