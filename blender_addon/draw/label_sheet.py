@@ -16,6 +16,9 @@ from .overlay_geometry import Style
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top in pixels."""
 
+Segment = tuple[tuple[float, float], tuple[float, float]]
+"""Both ends in pixels."""
+
 PLATE_COLOR: Color = (0.07, 0.07, 0.08, 1.0)
 
 
@@ -27,6 +30,8 @@ class LabelRoom:
     """What headers, sidebar and toolbar leave."""
     taken: tuple[Box, ...] = ()
     """What is already there: Blender's own text, its gizmo, the panel of the last operator."""
+    lines: tuple[Segment, ...] = ()
+    """Which labels keep clear of too."""
     is_main: bool = True
     """Whether what is written once in an area is written here: not in three quarters of a quad view."""
 
@@ -224,7 +229,7 @@ class Sheet:
         self.measure = measure
         self.kept = kept or Kept()
         self.middle = np.zeros(2)
-        self.lines: list[tuple[FloatArray, FloatArray]] = []
+        self.lines = [(np.array(start), np.array(end)) for start, end in room.lines]
         self.busy = _NOTHING
         self.glyphs: list[GlyphArray] = []
         self.plates: list[GlyphArray] = []

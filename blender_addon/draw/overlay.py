@@ -29,7 +29,7 @@ from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, 
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
-from .step_sheet import StepPlate, annotate_steps, step_plate
+from .step_sheet import StepPlate, annotate_steps, room_beside, step_plate
 from .study_geometry import middle, origin_of, study_layers, volume_layers
 
 FONT = 0
@@ -152,9 +152,22 @@ def draw_steps(
             _draw_labels(kept.notes, size, max(1.0, style.scale), 1.0)
 
 
+def room_beside_steps(
+    steps: Steps,
+    number: int,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    room: LabelRoom,
+) -> LabelRoom:
+    """Return the room for other labels while `draw_steps` draws a step. The arguments are those of `draw_steps`."""
+    plate = plate_of(steps, number, style, room)
+    return room_beside(steps.picture(number), plate, projection @ view, size, room)
+
+
 def plate_of(steps: Steps, number: int, style: Style, room: LabelRoom) -> StepPlate:
-    """Return the plate that `draw_steps` draws: other labels keep clear of its `box`, and its `bar_at` is what a click
-    at a pixel of the view hits."""
+    """Return the plate that `draw_steps` draws: its `bar_at` is what a click at a pixel of the view hits."""
     return _plate_of(steps, tuple(steps.shown), number, style, room, measure(PROBE, style.look.label_size))
 
 

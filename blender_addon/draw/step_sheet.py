@@ -106,7 +106,8 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
     left, bottom, right, top = _free(room, scale)
     inner, highest = right - left - 2.0 * pad, PLATE.highest * (top - bottom)
     bars = steps.bars(number)
-    has_plot = bool(bars) or bool(np.isfinite(np.concatenate(_bounds(steps, number)[:2])).any())
+    bounds = np.array(_bounds(steps, number)[:2])
+    has_plot = bool(bars) or (bounds.shape[1] > 1 and bool(np.isfinite(bounds).any()))
     is_beside = has_plot and inner >= (PLATE.least_sentence + PLATE.least_plot) * scale + gap
     wanted = max(PLATE.least_plot, min(PLATE.plot, len(bars) * PLATE.widest_bar)) if bars else PLATE.plot
     plot_width = min(wanted * scale, inner - PLATE.least_sentence * scale - gap) if is_beside else 0.0
@@ -319,6 +320,20 @@ _KEEP_CLEAR: tuple[Role, ...] = ("axis", "a", "b", "gap", "overlap", "direction"
 _DISTANCES = np.array([1.0, 1.8, 3.0, 5.0])
 
 
+def room_beside(
+    picture: StudyPicture, plate: StepPlate, matrix: FloatArray, size: tuple[int, int], room: LabelRoom
+) -> LabelRoom:
+    """Return the room that is left for labels beside the plate and the main lines of a picture.
+
+    matrix: (4, 4) world to clip space.
+    """
+    lines = [np.zeros((0, 2, 3)), *(line.ends for line in picture.lines if line.role in _KEEP_CLEAR)]
+    ends, ahead = project(np.concatenate(lines).reshape(-1, 3), matrix, size)
+    whole = ends.reshape(-1, 2, 2)[ahead.reshape(-1, 2).all(axis=1)][:_MOST_AVOIDED]
+    segments = tuple(((x, y), (u, v)) for (x, y), (u, v) in whole.tolist())
+    return replace(room, taken=(*room.taken, plate.box), lines=segments)
+
+
 def annotate_steps(
     picture: StudyPicture,
     plate: StepPlate,
@@ -334,14 +349,8 @@ def annotate_steps(
 
     matrix: (4, 4) world to clip space. kept: where the labels were in the last picture; brought up to date.
     """
-    scale = style.scale
-    sheet = Sheet(style, replace(room, taken=(*room.taken, *others, plate.box)), measure, kept)
-    lines = [line.ends for line in picture.lines if line.role in _KEEP_CLEAR]
-    ends, ahead = project(
-        np.concatenate([np.zeros((0, 3)), *(np.reshape(line, (-1, 3)) for line in lines)]), matrix, size
-    )
-    whole = ahead.reshape(-1, 2).all(axis=1)
-    sheet.lines = [(start, end) for start, end in ends.reshape(-1, 2, 2)[whole][:_MOST_AVOIDED]]
+    scale, room = style.scale, room_beside(picture, plate, matrix, size, room)
+    sheet = Sheet(style, replace(room, taken=(*room.taken, *others)), measure, kept)
     points, ahead = project(points_of(StudyPicture(points=picture.points, lines=picture.lines)), matrix, size)
     sheet.busy = Marked(points[ahead], sheet.free, 8.0 * scale)
     sheet.middle = 0.5 * (points[ahead].min(axis=0) + points[ahead].max(axis=0)) if ahead.any() else np.zeros(2)

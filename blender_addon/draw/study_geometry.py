@@ -63,7 +63,7 @@ FORMS: dict[Role, RoleForm] = {
     "direction": RoleForm(1.5),
     "support": RoleForm(1.2, mark=DIAMOND, size=1.7),
     "simplex": RoleForm(size=1.1),
-    "nearest": RoleForm(1.7, fill=0.4, mark=TRIANGLE, size=1.5),
+    "nearest": RoleForm(1.7, fill=0.28, mark=TRIANGLE, size=1.5),
     "silhouette": RoleForm(1.8, size=0.8),
     "removed": RoleForm(0.8, is_dashed=True, hatch=7.0, mark=CROSS, size=1.3),
     "added": RoleForm(1.6, fill=0.25, hatch=-5.0, mark=SQUARE, size=0.9),

@@ -38,7 +38,7 @@ def room_of(context: Any) -> LabelRoom:
     free, floating = _free(context.area, context.region)
     views = [region for region in context.area.regions if region.type == "WINDOW"]
     is_main = len(views) == 1 or context.region == views[MAIN]
-    return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)), is_main)
+    return LabelRoom(free, (*floating, *_text(context, free), *_gizmo(context, free)), is_main=is_main)
 
 
 def free_box(area: bpy.types.Area, window: bpy.types.Region) -> Box:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any, cast
 
@@ -90,7 +89,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         kept = _kept.setdefault((region, "contact"), Kept())
         where = room
         if shown is not None and room is not None:
-            where = replace(room, taken=(*room.taken, overlay.plate_of(*shown, style, room).box))
+            where = overlay.room_beside_steps(*shown, style, view, projection, size, room)
         of_contact = overlay.beside_steps(style, _is_result(*shown)) if shown is not None else style
         overlay.draw(inspection, of_contact, view, projection, size, part, where, _showing(context, inspection), kept)
         others = kept.notes.boxes if kept.notes is not None else ()

@@ -474,3 +474,36 @@ def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
             viewport._draw_progress(bpy.context)
     assert room.is_main
     assert drawn == [room.free, (room.free[0], plate[3], *room.free[2:])]
+
+
+def test_names_of_the_objects_keep_clear_of_the_lines_of_a_step():
+    p = pair(box((-1.0, 0.0, 0.0), (1.5, 1.5, 1.5)), box((1.0, 0.0, 0.0), (1.5, 1.5, 1.5)))
+    turned = np.linspace(0.0, np.pi, 12, endpoint=False)
+    around = np.stack([np.cos(turned), np.sin(turned), 0.0 * turned], axis=1)
+    room = draw.label_sheet.LabelRoom((0.0, 0.0, 640.0, 400.0))
+
+    def names(room: Any) -> list[Any]:
+        style = draw.overlay.beside_steps(styled(), is_contact=False)
+        return draw.overlay_labels.annotate(p, style, *camera(), SIZE, draw.overlay.measure, room).boxes
+
+    def is_on(boxes: list[Any], line: Any) -> bool:
+        starts, stops = (np.array([end]) for end in line)
+        return bool(draw.label_sheet._crossed(np.array(boxes), starts, stops).any())
+
+    would_be = []
+    for middle in around:
+        along = 3.0 * np.array([middle[1], -middle[0], 0.0])
+        steps = Steps(
+            study.picture.StudyPicture(
+                lines=(study.picture.Lines("axis", np.array([[middle - along, middle + along]])),)
+            )
+        )
+        beside = draw.overlay.room_beside_steps(steps, 2, styled(), *camera(), SIZE, room)
+        (line,) = beside.lines
+        plate = draw.overlay.plate_of(steps, 2, styled(), room).box
+        found = names(beside)
+        assert len(found) == 2
+        assert not is_on(found, line)
+        assert not [name for name in found if overlap(name, plate)]
+        would_be.append(is_on(names(room), line))
+    assert any(would_be)
