@@ -59,8 +59,9 @@ def contact(
         pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
             returns it when it is needed, or None without exact ones; None: made when needed.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
-        trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study: of convex shapes
-            with vertices.
+        trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study. Of spheres,
+            capsules and rounded shapes they are those of the cores, without the region; other shapes that have no
+            vertices, compounds and meshes are refused.
 
     Raises ValueError, naming the argument, when one is not a shape, the dimensions differ, or an option is not valid;
     Cancelled when `progress` returns False. Source: S1.1 to S1.5, S2.1 to S2.6, S4.1, S4.2.
@@ -79,7 +80,7 @@ def contact(
     seconds = None if budget is None else as_length("budget", budget)
     if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
-    options = _Options(method, clearance, contact_tolerance, start, seconds, pieces_a, pieces_b, progress, trace)
+    options = _Options(method, clearance, contact_tolerance, start, trace, seconds, pieces_a, pieces_b, progress)
     for solver in SOLVERS:
         if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
             break
@@ -93,26 +94,30 @@ class _Options(NamedTuple):
     clearance: float
     contact_tolerance: float
     start: Contact | None
+    trace: bool
     seconds: float | None
     pieces_a: Pieces | None
     pieces_b: Pieces | None
     progress: Progress | None
-    trace: bool
 
 
 def _of_polytopes(a: Polytope, b: Polytope, options: _Options) -> Contact:
-    return polytope_contact(a, b, *options[:4], options.trace)
+    return polytope_contact(a, b, *options[:5])
 
 
 def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
     method, clearance, contact_tolerance, *_ = options
-    if options.trace:
-        raise ValueError("trace: a smooth shape has no vertices; take the ConvexHull of points of its surface")
+    for shape in (a, b):
+        if options.trace and shape.skeleton is None:
+            what = f"a {type(shape).__name__} has no vertices"
+            raise ValueError(f"trace: {what}; take the ConvexHull of points of its surface")
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
         raise ValueError(
             f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
         )
-    return convex_contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)
+    return convex_contact(
+        a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, trace=options.trace
+    )
 
 
 def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contact:

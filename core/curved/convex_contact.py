@@ -62,25 +62,26 @@ def convex_contact(
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     start: Contact | None = None,
+    trace: bool = False,
 ) -> Contact:
     """Return the contact of two convex shapes: `contact` without validation of its arguments."""
 
     if isinstance(a, Polytope) and isinstance(b, Polytope):
-        return polytope_contact(a, b, method, clearance, contact_tolerance, start)
+        return polytope_contact(a, b, method, clearance, contact_tolerance, start, trace)
 
     def solve(a: ConvexShape, b: ConvexShape, clearance: float) -> Contact:
-        return _curved_contact(a, b, method, clearance, contact_tolerance)
+        return _curved_contact(a, b, method, clearance, contact_tolerance, trace)
 
     return at_ordinary_size(solve, a, b, clearance)
 
 
 def _curved_contact(
-    a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float
+    a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float, trace: bool
 ) -> Contact:
     """Return the contact of a pair of ordinary size of which at least one shape is curved."""
     core_a, core_b = Core.of(a), Core.of(b)
     axis = common_axis(a, b)
-    found = _solve_cores(a, b, core_a, core_b, method, axis)
+    found = _solve_cores(a, b, core_a, core_b, method, axis, trace)
     if found.status is Status.CURVED_BRACKET:
         found = _cover_directions(a, b, found)
     found = _along_points(a, b, found)
@@ -133,14 +134,30 @@ def _curved_contact(
         contact_tolerance=contact_tolerance,
         certificate=found.certificate,
         tie_kind=kind,
+        trace=found.trace
+        and replace(
+            found.trace,
+            radii=(core_a.radius, core_b.radius),
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+        ),
     )
 
 
 def _solve_cores(
-    a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core, method: Method, axis: FloatArray | None
+    a: ConvexShape,
+    b: ConvexShape,
+    core_a: Core,
+    core_b: Core,
+    method: Method,
+    axis: FloatArray | None,
+    trace: bool,
 ) -> Solved:
     if not core_a.smooth and not core_b.smooth:
-        inner = convex_contact(core_a.inner, core_b.inner, method=method)
+        inner = convex_contact(core_a.inner, core_b.inner, method=method, trace=trace)
+        # The region of the cores is not that of the shapes.
+        steps = inner.trace and replace(inner.trace, steps=inner.trace.of_kind("sat", "gjk", "epa"))
+        inner = replace(inner, trace=None) if trace else inner
         return Solved(
             core_a,
             core_b,
@@ -155,6 +172,7 @@ def _solve_cores(
             Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
             inner.cross_check,
             SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
+            steps,
         )
     pair = ball_pair(a, b)
     if pair is not None:

@@ -14,6 +14,7 @@ from ..result import BallCertificate, Status, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, CurvedShape, across, ring_around
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS, SUPPORT_ROUNDING
+from ..trace import Trace
 from ..types import FloatArray, read_only
 
 _RING = 6
@@ -91,6 +92,8 @@ class Solved(NamedTuple):
     """The status if the bounds do not meet."""
     cross_check: float | None
     certificate: SupportCertificate | BallCertificate
+    trace: Trace | None = None
+    """The steps with cores that are polytopes, if requested."""
 
 
 def bound_widening(a: ConvexShape, b: ConvexShape) -> float:

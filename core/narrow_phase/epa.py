@@ -446,8 +446,6 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: list[
             continue
         if offset > limit:
             break
-        if record is not None:
-            record.look()
         x, y, z, _, i, j, k, below = triangle
         if faces:
             same = directions.find(x, y, z, COPLANAR)

@@ -33,13 +33,9 @@ class PolytopeSteps:
     def __init__(self, steps: list[Step], polytope: GrowingPolytope) -> None:
         """Add the step with the first polytope."""
         self.steps, self.polytope = steps, polytope
-        self.look()
+        self._look()
         faces = [triangle[4:7] for triangle in self.before if triangle]
         steps.append(_start(polytope.points, faces, polytope.heap[0][0], 3, polytope.decided > 0))
-
-    def look(self) -> None:
-        """Remember the polytope before a step."""
-        self.before, self.decided = self.polytope.triangles.copy(), self.polytope.decided
 
     def take(
         self,
@@ -70,6 +66,11 @@ class PolytopeSteps:
                 is_exact=self.polytope.decided > self.decided,
             )
         )
+        self._look()
+
+    def _look(self) -> None:
+        """Remember the polytope before the next step."""
+        self.before, self.decided = self.polytope.triangles.copy(), self.polytope.decided
 
 
 class PolygonSteps:

@@ -20,7 +20,7 @@ from ..region.witness import can_slide, central_witness
 from ..result import Certificate, Contact, Method, Proof, Status
 from ..shapes.box import Box
 from ..shapes.feature import Feature, support_feature
-from ..shapes.ordinary_size import at_ordinary_size
+from ..shapes.ordinary_size import at_ordinary_size, extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
@@ -44,27 +44,13 @@ def polytope_contact(
     trace: bool = False,
 ) -> Contact:
     """Return the contact of two polytopes; see `contact` for the arguments."""
-
     size = size_of_difference(a, b)
-    if is_ordinary(size):
-        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start, trace)
+    if not is_ordinary(size) and extreme_exponent(a, b):
 
-    def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
-        return _at_ordinary_size(a, b, size_of_difference(a, b), method, clearance, contact_tolerance, start, trace)
+        def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
+            return polytope_contact(a, b, method, clearance, contact_tolerance, start, trace)
 
-    return at_ordinary_size(solve, a, b, clearance)
-
-
-def _at_ordinary_size(
-    a: Polytope,
-    b: Polytope,
-    size: float,
-    method: Method,
-    clearance: float,
-    contact_tolerance: float,
-    start: Contact | None,
-    trace: bool,
-) -> Contact:
+        return at_ordinary_size(solve, a, b, clearance)
     steps: list[Step] | None = [] if trace else None
     by_sat = deciding_axis(a, b, steps) if method in ("sat", "both") else None
     proof = None if by_sat is not None or start is None else start.certificate

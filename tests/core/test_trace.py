@@ -4,17 +4,32 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, contact
+from contact_lens.core import (
+    Box,
+    Capsule,
+    Compound,
+    ConvexHull,
+    Cylinder,
+    Mesh,
+    Rounded,
+    Sphere,
+    box_sat,
+    contact,
+    epa,
+    gjk,
+    sat,
+)
 from contact_lens.core.result import Contact
 from contact_lens.core.shapes.polytope import Polytope
-from contact_lens.core.trace import AxisStep, EpaStep, GjkStep, Step, Trace
+from contact_lens.core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, Step, Trace
 
 from .assertions import fingerprint
-from .generators import CLASSES, COMPOSED, LARGE
+from .generators import CLASSES, COMPOSED, LARGE, sphere_points
 
 ALL = CLASSES | COMPOSED | LARGE
 ROUNDING = 1e-9
@@ -94,11 +109,10 @@ def assert_polytope(step: EpaStep, dim: int) -> None:
     assert {side for side in sides if side[::-1] not in sides} == {*step.silhouette}
 
 
-@pytest.mark.parametrize("method", ["auto", "both"])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    ("name", "method"), [*((name, "auto") for name in ALL), *((name, "both") for name in CLASSES | COMPOSED)]
+)
 def test_the_steps_arrive_at_the_answer(name, method):
-    if method == "both" and name in LARGE:
-        pytest.skip("SAT of these takes long")
     for seed in range(6):
         a, b = hulls(name, seed)
         c, trace = traced(a, b, method=method)
@@ -111,3 +125,131 @@ def test_the_steps_arrive_at_the_answer(name, method):
         if last.kind == "gjk" or c.certificate.facets:  # type: ignore[attr-defined]
             assert last.upper is not None
             assert abs(last.upper - c.upper_bound) <= rounding
+
+
+@pytest.mark.parametrize("name", [*CLASSES, *COMPOSED, "large_hulls"])
+def test_sat_records_each_axis_once_and_the_best_is_the_result(name):
+    for seed in range(4):
+        a, b = hulls(name, seed)
+        for options in ({}, {"candidates": True}, {"early_exit": True}):
+            found, plain = sat(a, b, trace=True, **options), sat(a, b, **options)
+            assert fingerprint(replace(found, trace=None)) == fingerprint(plain)
+            assert found.trace is not None
+            steps = found.trace.steps
+            assert_valid(found.trace, a, b, ROUNDING * (a.extent + b.extent) + 1e-12 * max(a.magnitude, b.magnitude))
+            last = steps[-1]
+            assert isinstance(last, AxisStep | AxesSkippedStep)
+            assert last.lower == found.signed_distance
+            best = steps[last.best]
+            assert isinstance(best, AxisStep)
+            assert best.axis is not None
+            assert (np.array(best.axis) * (-1.0 if best.is_flipped else 1.0) + 0.0).tolist() == found.normal.tolist()
+            counted = sum(1 for step in steps if isinstance(step, AxisStep) and step.skipped != "duplicate")
+            grouped = [step.skipped for step in steps if isinstance(step, AxesSkippedStep)]
+            # A duplicate counts where rounding makes it the best.
+            assert grouped not in ([], ["no_facet"]) or 0 <= counted - found.axes_tested <= 1
+
+
+def test_two_boxes_have_a_step_for_each_of_the_15_axes():
+    a = Box((0, 0, 0), (2, 2, 2))
+    upright = traced(a, Box((1.5, 0.5, 0.2), (2, 2, 2)), method="sat")[1].of_kind("sat")
+    assert [step.skipped for step in upright] == [""] * 6 + ["parallel", "", "", "", "parallel", "", "", "", "parallel"]
+    turned = Box((1.5, 0.5, 0.2), (2, 2, 2), (0.9, 0.1, 0.3, 0.2))
+    crossing = box_sat(a, turned, trace=True)
+    assert [step.skipped for step in crossing.trace.steps] == [""] * 15
+    assert_valid(crossing.trace, a, turned, ROUNDING)
+    best = crossing.trace.steps[-1].best
+    assert (best, crossing.trace.steps[-1].lower) == (crossing.axis, crossing.signed_distance)
+    apart = box_sat(a, turned.translated([2, 0, 0]), trace=True)
+    assert [step.skipped for step in apart.trace.steps] == [""] + ["separated"] * 14
+    # The steps name the face of A towards B, and of B towards A.
+    flipped = box_sat(a, turned.translated([-3, -1, 0]), trace=True).trace.steps
+    assert a.normals[flipped[0].index_a].tolist() == [-1, 0, 0]
+    assert turned.normals[flipped[3].index_b][0] > 0.7
+
+
+@pytest.mark.parametrize("exponent", [600, -600])
+def test_extreme_sizes_have_the_steps_of_the_scaled_pair(exponent):
+    for name in ("random_hulls", "face_contact", "edge_contact", "polygons_2d"):
+        a, b = hulls(name, 1)
+        far_a, far_b = a.scaled(2.0**exponent), b.scaled(2.0**exponent)
+        for method in ("gjk", "both"):
+            wanted = traced(a, b, method=method, clearance=0.5)[1]
+            found = traced(far_a, far_b, method=method, clearance=0.5 * 2.0**exponent)[1]
+            assert found == wanted.scaled(exponent)
+        simplex = gjk(far_a, far_b, trace=True)
+        assert simplex.trace.steps == wanted.scaled(exponent).of_kind("gjk") or method == "both"
+        assert simplex._replace(trace=None) == gjk(far_a, far_b)
+        if simplex.intersects:
+            assert epa(far_a, far_b, simplex, trace=True).trace.steps
+
+
+@pytest.mark.parametrize("name", ["random_hulls", "face_contact", "flat_and_solid", "polygons_2d", "concentric"])
+def test_a_search_that_starts_from_the_last_contact_has_steps(name):
+    for seed in range(4):
+        a, b = hulls(name, seed)
+        last = contact(a, b)
+        moved = b.translated(1e-3 * np.ones(b.dim))
+        c, trace = traced(a, moved, start=last)
+        assert_valid(trace, a, moved, ROUNDING * 10)
+        first = trace.steps[0]
+        assert first.kind == ("epa" if c.certificate.facets and first.kind == "epa" else "gjk")
+        assert first.kind == "epa" or first.support is None
+
+
+def test_round_shapes_have_the_steps_of_their_cores():
+    box = Box((0, 0, 0), (2, 2, 2))
+    for shape in (
+        Sphere((1.4, 0.2, 0.1), 0.5),
+        Capsule((1.4, 0, 0), (2, 1, 0), 0.5),
+        Rounded(box.translated([3, 1, 0]), 0.25),
+    ):
+        for pair in ((box, shape), (shape, box)):
+            c, trace = traced(*pair, clearance=0.1)
+            assert trace.radii == tuple(s.rounding_radius for s in pair)
+            assert trace.counts == tuple(len(s.skeleton.vertices) for s in pair)
+            assert not trace.of_kind("region")
+            assert_valid(trace, *(s.skeleton for s in pair), ROUNDING)
+            last = trace.steps[-1]
+            assert abs(last.lower - sum(trace.radii) - c.signed_distance) < ROUNDING
+            assert trace.clearance == 0.1
+    tiny = 2.0**-600
+    found = contact(box.scaled(tiny), Sphere((1.4 * tiny, 0.2 * tiny, 0.1 * tiny), 0.5 * tiny), trace=True).trace
+    assert found.radii == (0.0, 0.5 * tiny)
+
+
+def test_shapes_without_steps_are_refused_with_what_to_do():
+    box = Box((0, 0, 0), (2, 2, 2))
+    for other, words in (
+        (Cylinder((0, 0, 1), (0, 0, 2), 1), "a Cylinder has no vertices; take the ConvexHull"),
+        (Compound([box, box.translated([3, 0, 0])]), "pick two of its pieces"),
+        (Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]), "take the ConvexHull of its points"),
+    ):
+        with pytest.raises(ValueError, match=f"trace: .*{words}"):
+            contact(box, other, trace=True)
+
+
+def test_skipped_pairs_of_edges_are_grouped_where_they_are_many():
+    rng = np.random.default_rng(3)
+    a, b = (ConvexHull(sphere_points(rng, 400) + offset) for offset in (0.0, 0.7))
+    steps = sat(a, b, trace=True).trace.steps
+    groups = {step.skipped: step.count for step in steps if isinstance(step, AxesSkippedStep)}
+    single = [step for step in steps if isinstance(step, AxisStep) and step.origin == "edges" and step.skipped]
+    assert len(single) == 1000
+    measured = [step for step in steps if isinstance(step, AxisStep) and step.origin == "edges" and not step.skipped]
+    assert sum(groups.values()) + len(single) + len(measured) == len(a.edges) * len(b.edges)
+
+
+def test_steps_say_where_exact_arithmetic_took_over():
+    kinds = set()
+    for name in ("slivers", "composed"):
+        for seed in range(60):
+            a, b = hulls(name, seed)
+            trace = traced(a, b)[1]
+            kinds |= {(step.kind, step.is_exact) for step in trace.steps if isinstance(step, GjkStep | EpaStep)}
+            exact = [step.is_exact and step.support is None for step in trace.of_kind("gjk")]
+            if any(exact):  # it begins with the simplex where floats stalled
+                before, again = (trace.of_kind("gjk")[exact.index(True) + k] for k in (-1, 0))
+                assert before.outcome
+                assert again.before == before.after
+    assert kinds == {("gjk", False), ("gjk", True), ("epa", False), ("epa", True)}
