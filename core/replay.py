@@ -172,7 +172,7 @@ class _Pair:
         along = direction[: self.a.dim]
         heights_a, heights_b = self.a._centred.dot(along), self.b._centred.dot(along)
         lack = float(heights_a.max() - heights_a[pair[0]] + (heights_b[pair[1]] - heights_b.min()))
-        if lack > self.rounding:
+        if lack > self.rounding:  # mutant: replay-any-support-point
             self.tape.refuse(kind, f"{pair} is not a support point")
         return point
 
@@ -351,7 +351,6 @@ def _grown(pair: _Pair, polytope: _Polytope) -> Penetration:
         settled.measure(depth)
         gap = depth - offset
         record.look()
-        # mutant: replay-sides-by-floats
         if gap > settled.converged and point[3:] not in known and (gap > -below or polytope.is_above(index, point)):
             known.add(point[3:])
             points.append(point)

@@ -349,6 +349,7 @@ MUTATIONS: dict[str, tuple[Change, str]] = {
     "contact-witness-not-in-the-middle": (condition(False), "witness"),
     "contact-disagreement-unreported": (condition(False), "contact"),
     "contact-mtv-of-a": (negate, "contact"),
+    "replay-any-support-point": (condition(False), "replay"),
     "witness-wrong-triangle": (flip, "witness"),
     # The verifier.
     "verify-always-ok": (true, "verify"),

@@ -28,7 +28,7 @@ from contact_lens.core import (
 from contact_lens.core.result import Method
 from contact_lens.core.trace import Step, Trace
 
-from .generators import CLASSES, COMPOSED, LARGE, direction, pair
+from .generators import CLASSES, COMPOSED, LARGE, direction, pair, sphere_points
 
 METHODS = get_args(Method)
 HARD_PAIRS = json.loads((Path(__file__).parents[1] / "data" / "hard_pairs.json").read_text(encoding="utf-8"))["pairs"]
@@ -245,6 +245,29 @@ def test_traces_of_other_pairs_are_refused(name: str) -> None:
     if len(b.vertices) != len(a.vertices):
         with pytest.raises(ValueError, match=r"^a: the trace is of a shape with"):
             replay(trace, b, a)
+
+
+def test_where_another_vertex_is_farther_a_support_point_is_refused() -> None:
+    """A vertex that no step refers to is moved: all numbers of the trace still follow from its indices."""
+    moved = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        points = sphere_points(rng, 16)
+        a, b = ConvexHull(points), ConvexHull(points[:9] * 0.8 + (0.6, 0.3, 0.1))
+        trace = contact(a, b, start=contact(a, b), trace=True).trace
+        assert trace is not None
+        searched = [step for step in trace.of_kind("epa") if step.support]
+        known = {i for step in trace.of_kind("epa") for i, _ in (*step.corners, *(s.support for s in searched))}
+        for free in {*range(len(a.vertices))} - known if trace.from_start else ():
+            vertices = a.vertices.copy()
+            vertices[free] *= 1.5
+            other = ConvexHull(vertices)
+            gains = [float((vertices[free] - vertices[step.support[0]]) @ step.normal) for step in searched]
+            if np.array_equal(other.vertices, vertices) and max(gains) > 1e-9:
+                moved += 1
+                with pytest.raises(ValueError, match=r"^step \d+ \(epa\): \(\d+, \d+\) is not a support point"):
+                    replay(trace, other, b)
+    assert moved > 4
 
 
 def test_what_is_no_trace_of_a_contact_is_refused() -> None:
