@@ -16,6 +16,7 @@ from heapq import heapify, heappop, heappush
 from math import inf, sqrt
 from typing import Any, NoReturn
 
+from .curved.convex_contact import convex_contact
 from .narrow_phase.directions import Directions
 from .narrow_phase.epa import (
     _FLAT,
@@ -57,8 +58,10 @@ from .narrow_phase.polytope_contact import (
     deciding_axis,
 )
 from .result import Contact, Method
+from .shapes.curved_shape import ConvexShape
 from .shapes.ordinary_size import at_ordinary_size, extreme_exponent
-from .shapes.polytope import Polytope, validate_polytopes
+from .shapes.polytope import Polytope
+from .shapes.shape import validate_solids
 from .shapes.simplex import (
     Vector,
     Vertex,
@@ -69,6 +72,7 @@ from .shapes.simplex import (
 )
 from .tolerance import (
     COPLANAR,
+    DEFAULT_CONTACT_TOLERANCE,
     EPA_CONVERGED,
     EPS,
     GJK_GAP,
@@ -80,7 +84,7 @@ from .tolerance import (
 from .trace import TRACE_VERSION, EpaOutcome, EpaStep, GjkStep, IndexPair, Step, Trace
 
 
-def replay(trace: Trace, a: Polytope, b: Polytope) -> Contact:
+def replay(trace: Trace, a: ConvexShape, b: ConvexShape) -> Contact:
     """Return the contact that follows from the steps of `contact(a, b, trace=True)`, equal in every field.
 
     >>> a, b = Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2))
@@ -96,19 +100,35 @@ def replay(trace: Trace, a: Polytope, b: Polytope) -> Contact:
     """
     if not isinstance(trace, Trace):
         raise ValueError(f"trace must be that of contact(a, b, trace=True), not {type(trace).__name__}")
-    validate_polytopes(a, b)
+    validate_solids(a, b)
     if trace.version != TRACE_VERSION:
         raise ValueError(f"trace: its version is {trace.version}, not {TRACE_VERSION}; make it again")
     if trace.function != "contact":
         raise ValueError(f"trace: a trace of contact(a, b, trace=True) is needed, not one of {trace.function}")
     for name, shape, count in zip("ab", (a, b), trace.counts, strict=True):
-        if (shape.dim, len(shape.vertices)) != (trace.dim, count):
+        core = shape.skeleton if isinstance(shape, ConvexShape) else None
+        if core is None:
+            what = f"but a {type(shape).__name__} is not"
+            raise ValueError(f"{name} must have vertices, as ConvexHull, or be round about them, as Sphere, {what}")
+        if (core.dim, len(core.vertices)) != (trace.dim, count):
             raise ValueError(
                 f"{name}: the trace is of a shape with {count} vertices in {trace.dim} dimensions, "
-                f"not {len(shape.vertices)} in {shape.dim}"
+                f"not {len(core.vertices)} in {core.dim}"
             )
-    tape = _Tape(trace)
-    found = _polytope_contact(tape, a, b, trace.method, trace.clearance, trace.contact_tolerance)
+    if trace.radii != (a.rounding_radius, b.rounding_radius):
+        raise ValueError(f"trace: it is of shapes with the radii {trace.radii[0]:g} and {trace.radii[1]:g}")
+    tape, clearance, tolerance = _Tape(trace), trace.clearance, trace.contact_tolerance
+
+    def solve_cores(a: Polytope, b: Polytope, method: Method, *, trace: bool) -> Contact:
+        return _polytope_contact(tape, a, b, method)
+
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        found = _polytope_contact(tape, a, b, trace.method, clearance, tolerance, has_region=True)
+    else:
+        tape.exponents.append(extreme_exponent(a, b))
+        found = convex_contact(
+            a, b, method=trace.method, clearance=clearance, contact_tolerance=tolerance, solve_cores=solve_cores
+        )
     if tape.place < len(tape.steps):
         tape.refuse(tape.steps[tape.place].kind, "the contact is known before it")
     return replace(found, trace=trace)
@@ -178,9 +198,16 @@ class _Pair:
 
 
 def _polytope_contact(
-    tape: _Tape, a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float
+    tape: _Tape,
+    a: Polytope,
+    b: Polytope,
+    method: Method,
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    *,
+    has_region: bool = False,
 ) -> Contact:
-    """Return the contact of two polytopes."""
+    """Return the contact of two polytopes, or of two cores, which have no steps with a region."""
     exponent = 0 if is_ordinary(size_of_difference(a, b)) else extreme_exponent(a, b)
 
     def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
@@ -197,7 +224,8 @@ def _polytope_contact(
                 answer = answer_inside(a, b, simplex, _penetration(pair, simplex), by_sat if method == "sat" else None)
             else:
                 answer = answer_apart(simplex)
-        found = contact_of(a, b, pair.size, simplex, answer, by_sat, method, clearance, contact_tolerance, steps)
+        region = steps if has_region else None
+        found = contact_of(a, b, pair.size, simplex, answer, by_sat, method, clearance, contact_tolerance, region)
         tape.compare(steps)
         return found
 
@@ -341,7 +369,6 @@ def _grown(pair: _Pair, polytope: _Polytope) -> Penetration:
         corners, inner = (points[i], points[j], points[k]), min(settled.inner, offset)
         if settled.add_coplanar((x, y, z), corners):
             settled.inner = inner
-            record.look()
             record.take("coplanar", triangle, None, None, settled.best, inner)
             continue
         step: EpaStep = tape.next("epa")
@@ -350,7 +377,6 @@ def _grown(pair: _Pair, polytope: _Polytope) -> Penetration:
         depth = x * point[0] + y * point[1] + z * point[2]
         settled.measure(depth)
         gap = depth - offset
-        record.look()
         if gap > settled.converged and point[3:] not in known and (gap > -below or polytope.is_above(index, point)):
             known.add(point[3:])
             points.append(point)

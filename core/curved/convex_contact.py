@@ -20,6 +20,7 @@ at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetratio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -63,25 +64,38 @@ def convex_contact(
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     start: Contact | None = None,
     trace: bool = False,
+    solve_cores: Callable[..., Contact] = polytope_contact,
 ) -> Contact:
-    """Return the contact of two convex shapes: `contact` without validation of its arguments."""
+    """Return the contact of two convex shapes: `contact` without validation of its arguments.
+
+    solve_cores: what solves two cores that are polytopes.
+    """
 
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         return polytope_contact(a, b, method, clearance, contact_tolerance, start, trace)
 
     def solve(a: ConvexShape, b: ConvexShape, clearance: float) -> Contact:
-        return _curved_contact(a, b, method, clearance, contact_tolerance, trace)
+        return _curved_contact(a, b, method, clearance, contact_tolerance, trace, solve_cores)
 
     return at_ordinary_size(solve, a, b, clearance)
 
 
 def _curved_contact(
-    a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float, trace: bool
+    a: ConvexShape,
+    b: ConvexShape,
+    method: Method,
+    clearance: float,
+    contact_tolerance: float,
+    trace: bool,
+    solve_cores: Callable[..., Contact],
 ) -> Contact:
     """Return the contact of a pair of ordinary size of which at least one shape is curved."""
     core_a, core_b = Core.of(a), Core.of(b)
     axis = common_axis(a, b)
-    found = _solve_cores(a, b, core_a, core_b, method, axis, trace)
+    if core_a.smooth or core_b.smooth:
+        found = _solve_smooth(a, b, core_a, core_b)
+    else:
+        found = _of_polytopes(core_a, core_b, solve_cores(core_a.inner, core_b.inner, method, trace=trace))
     if found.status is Status.CURVED_BRACKET:
         found = _cover_directions(a, b, found)
     found = _along_points(a, b, found)
@@ -144,36 +158,31 @@ def _curved_contact(
     )
 
 
-def _solve_cores(
-    a: ConvexShape,
-    b: ConvexShape,
-    core_a: Core,
-    core_b: Core,
-    method: Method,
-    axis: FloatArray | None,
-    trace: bool,
-) -> Solved:
-    if not core_a.smooth and not core_b.smooth:
-        inner = convex_contact(core_a.inner, core_b.inner, method=method, trace=trace)
-        # The region of the cores is not that of the shapes.
-        steps = inner.trace and replace(inner.trace, steps=inner.trace.of_kind("sat", "gjk", "epa"))
-        inner = replace(inner, trace=None) if trace else inner
-        return Solved(
-            core_a,
-            core_b,
-            inner.normal,
-            inner.signed_distance,
-            inner.lower_bound + bound_widening(core_a.inner, core_b.inner),
-            inner.upper_bound - bound_widening(core_a.inner, core_b.inner),
-            (inner.point_on_a, inner.point_on_b),
-            inner.ties,
-            inner.method,
-            inner.iterations,
-            Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
-            inner.cross_check,
-            SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
-            steps,
-        )
+def _of_polytopes(core_a: Core, core_b: Core, inner: Contact) -> Solved:
+    """Return the result for cores that are polytopes, from their contact."""
+    # The region of the cores is not that of the shapes.
+    trace = inner.trace and replace(inner.trace, steps=inner.trace.of_kind("sat", "gjk", "epa"))
+    inner = replace(inner, trace=None) if trace else inner
+    return Solved(
+        core_a,
+        core_b,
+        inner.normal,
+        inner.signed_distance,
+        inner.lower_bound + bound_widening(core_a.inner, core_b.inner),
+        inner.upper_bound - bound_widening(core_a.inner, core_b.inner),
+        (inner.point_on_a, inner.point_on_b),
+        inner.ties,
+        inner.method,
+        inner.iterations,
+        Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
+        inner.cross_check,
+        SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
+        trace,
+    )
+
+
+def _solve_smooth(a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core) -> Solved:
+    """Return the result for cores of which at least one is smooth."""
     pair = ball_pair(a, b)
     if pair is not None:
         return _by_ball(core_a, core_b, pair)

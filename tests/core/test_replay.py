@@ -15,10 +15,14 @@ import pytest
 
 from contact_lens.core import (
     Box,
+    Capsule,
+    Circle,
     Compound,
     Contact,
     ConvexHull,
     Cylinder,
+    Rounded,
+    Sphere,
     contact,
     epa,
     gjk,
@@ -139,6 +143,26 @@ def test_points_segments_and_equal_shapes_lead_to_the_same_contact(method: Metho
                     assert_replayed(*flat, method=method)
 
 
+ROUND = {
+    "spheres": (Sphere((0, 0, 0), 1), Sphere((1.5, 0.2, 0), 1)),
+    "sphere in a sphere": (Sphere((0, 0, 0), 3), Sphere((0, 0, 0), 1)),
+    "capsules": (Capsule((0, 0, 0), (0, 0, 2), 0.5), Capsule((0.7, -1, 1), (0.7, 1, 1), 0.5)),
+    "sphere and box": (Sphere((0, 0, 1.4), 0.5), CUBE),
+    "far sphere and box": (Sphere((5, 4, 6), 0.5), CUBE),
+    "rounded boxes": (Rounded(CUBE, 0.1), Rounded(TURNED, 0.3)),
+    "circles": (Circle((0, 0), 1), Circle((1.5, 0.2), 1)),
+    "tiny": (Sphere((0, 0, 0), 2.0**-400), Capsule((0, 0, 0), (0, 0, 2.0**-400), 2.0**-401)),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ROUND)
+def test_round_shapes_lead_to_the_same_contact(name: str, method: Method) -> None:
+    a, b = ROUND[name]
+    for clearance in (0.0, 100.0):
+        assert_replayed(a, b, method=method, clearance=clearance)
+
+
 # --- Refusals -------------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +182,7 @@ def traced_pairs() -> dict[str, tuple[Any, Any, Method]]:
         "hulls by SAT": (ConvexHull(CUBE.vertices), ConvexHull(TURNED.vertices), "both"),
         "apart by SAT": (rounds[0], rounds[2], "sat"),
         "polygons by SAT": (*squares, "both"),
+        "round": (Rounded(CUBE, 0.1), Rounded(TURNED, 0.3), "auto"),
     }
 
 
@@ -241,8 +266,12 @@ def test_traces_of_other_pairs_are_refused(name: str) -> None:
     assert trace is not None
     moved = np.full(a.dim, 0.01 * b.extent)
     assert refusal(trace, a, b.translated(moved)) >= 0
-    assert refusal(trace, a.scaled(1.5), b) >= 0
-    if len(b.vertices) != len(a.vertices):
+    if a.rounding_radius:
+        with pytest.raises(ValueError, match=r"^trace: it is of shapes with the radii 0.1 and 0.3$"):
+            replay(trace, a.scaled(1.5), b)
+    else:
+        assert refusal(trace, a.scaled(1.5), b) >= 0
+    if len(b.skeleton.vertices) != len(a.skeleton.vertices):
         with pytest.raises(ValueError, match=r"^a: the trace is of a shape with"):
             replay(trace, b, a)
 
@@ -285,7 +314,7 @@ def test_what_is_no_trace_of_a_contact_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^a: the trace is of a shape with 8 vertices in 3 dimensions, not 4 in 2"):
         replay(trace, square, square)
     for shape in (Cylinder((0, 0, 0), (0, 0, 1), 1), Compound([CUBE])):
-        with pytest.raises(ValueError, match=r"^b must have vertices"):
+        with pytest.raises(ValueError, match=r"^b must have vertices, as ConvexHull, or"):
             replay(trace, CUBE, shape)
     assert refusal(replace(trace, steps=()), CUBE, TURNED) == 0
     assert refusal(replace(trace, method="sat"), CUBE, TURNED) == 0
