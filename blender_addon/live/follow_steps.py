@@ -253,12 +253,15 @@ def _taken(entry: _Stepping, wanted: _Wanted) -> background.Steps:
 def _made(last: Steps | None, wanted: _Wanted) -> Steps:
     """Return the steps that are wanted; last: others of the same inspection. Raise ValueError with a sentence."""
     inspection, settings = wanted
-    if last is not None:
-        return last.with_settings(settings)
-    pair: Any = inspection.flat or inspection
-    plane = None if inspection.flat is None else inspection.flat.plane
-    names = inspection.name_a, inspection.name_b
-    return steps_of(StepsInput(pair.shape_a, pair.shape_b, *names, inspection.units, settings, plane))
+    if last is None:
+        pair: Any = inspection.flat or inspection
+        plane = None if inspection.flat is None else inspection.flat.plane
+        names = inspection.name_a, inspection.name_b
+        made = steps_of(StepsInput(pair.shape_a, pair.shape_b, *names, inspection.units, settings, plane))
+    else:
+        made = last.with_settings(settings)
+    made.prepare()
+    return made
 
 
 def _number_in(made: Steps, entry: _Stepping, wanted: _Wanted) -> int:

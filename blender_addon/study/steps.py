@@ -103,11 +103,18 @@ class Steps(TracedPair):
             self._bodies[is_sum] = minkowski_hull(self.given.a, self.given.b, not is_sum)
         return DifferencePictures(self, self._bodies[is_sum])
 
+    def prepare(self) -> None:
+        """Make what pictures share, which takes long for large hulls: in any thread, before one is drawn."""
+        kinds = [self.trace.steps[place].kind for place in self.shown]
+        for kind in ("gjk", "epa"):
+            if kind in kinds:
+                self.picture(kinds.index(kind))
+
     def with_settings(self, settings: StepSettings) -> Steps:
         """Return the steps with other settings."""
         given = replace(self.given, settings=settings)
         if settings.algorithm != self.given.settings.algorithm:
-            return steps_of(given)
+            return replace(steps_of(given), _bodies=self._bodies)
         return Steps(given, self.trace, self.region, _shown(self.trace, settings), _bodies=self._bodies)
 
     def show_axis(self, step: int) -> int:

@@ -318,3 +318,18 @@ def test_frame_has_the_difference_in_view_too() -> None:
     bpy.ops.contact_lens.frame()
     assert view.view_location.x < 2.0
     assert view.view_distance < 9.0
+
+
+def test_the_difference_is_made_with_the_steps_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    steps = lens.study.steps
+    minkowski_hull = steps.minkowski_hull
+    monkeypatch.setattr(steps, "minkowski_hull", lambda *pair: made.append(pair) or minkowski_hull(*pair))
+    begun("SAT")
+    assert not made
+    for algorithm in ("EPA", "ALL"):
+        settings().step_algorithm = algorithm
+        assert current() is not None
+        assert len(made) == 1, "before a picture is drawn"
+    current()[0].picture(count() - 1)
+    assert len(made) == 1
