@@ -48,7 +48,12 @@ VOLUME_KINDS = (
     ("SPHERE", "Sphere", "Smallest bounding sphere"),
     ("KDOP", "k-DOP", "Discrete oriented polytope with k planes of fixed directions"),
 )
-VOLUME_PLANES = tuple((k, f"{k} Planes", f"k-DOP with {k} planes") for k in ("6", "14", "18", "26"))
+VOLUME_PLANES = (
+    ("4", "4 Planes, Flat", "k-DOP with 4 planes, of flat objects in their plane", 4),
+    ("8", "8 Planes, Flat", "k-DOP with 8 planes, of flat objects in their plane", 5),
+    *((k, f"{k} Planes", f"k-DOP with {k} planes", i) for i, k in enumerate(("6", "14", "18", "26"))),
+)
+"""With the numbers that files store."""
 STEP_ALGORITHMS = (
     ("ALL", "All in Order", "SAT, GJK, EPA and the contact region"),
     ("SAT", "SAT", "Separating axis test: the shadows of both objects on one axis after the other"),
@@ -155,11 +160,15 @@ def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> N
 def _choice(
     name: str,
     description: str,
-    items: Sequence[tuple[str, str, str]],
+    items: Sequence[tuple[Any, ...]],
     default: str = "",
     update: Update = _volumes_changed,
 ) -> object:
     return EnumProperty(name=name, description=description, items=items, default=default or items[0][0], update=update)
+
+
+def _volume_switch(name: str, description: str) -> object:
+    return BoolProperty(name=name, description=description, default=False, update=_volumes_changed)
 
 
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
@@ -239,8 +248,18 @@ class ContactLensSettings(bpy.types.PropertyGroup):
         default=3,
         update=_volumes_changed,
     )
-    tree_above: BoolProperty(  # type: ignore[valid-type]
-        name="Levels Above", description="Also show the levels above", default=False, update=_volumes_changed
+    tree_above: _volume_switch("Levels Above", "Also show the levels above")  # type: ignore[valid-type]
+    tree_descent: _volume_switch(  # type: ignore[valid-type]
+        "Step Through", "Show the volume tests of the descent one by one, instead of a level"
+    )
+    tree_test: IntProperty(  # type: ignore[valid-type]
+        name="Test", description="Volume test to show", min=1, soft_max=500, default=1, update=_display_changed
+    )
+    tree_compare: _volume_switch(  # type: ignore[valid-type]
+        "Compare Rebuild", "After a move, also build new trees and count their volume tests"
+    )
+    volume_climb: _volume_switch(  # type: ignore[valid-type]
+        "Climb", "Show the walk of each extreme vertex along the hull when the object is turned"
     )
 
     step_algorithm: _choice(  # type: ignore[valid-type]
@@ -275,6 +294,9 @@ class ContactLensSettings(bpy.types.PropertyGroup):
             split=self.tree_split.lower(),
             level=self.tree_level,
             above=self.tree_above,
+            tests=self.tree_descent,
+            compare=self.tree_compare,
+            climb=self.volume_climb,
         )
 
     def as_settings(self) -> Settings:

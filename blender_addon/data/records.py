@@ -53,6 +53,17 @@ class VolumeSettings:
     level: int
     above: bool
     """Show the levels above too."""
+    tests: bool
+    """Keep the volume tests of a descent."""
+    compare: bool
+    """Rebuild trees after a move, too."""
+    climb: bool
+    """Draw the walks of extreme vertices."""
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the volumes are in a plane."""
+        return self.kind == "kdop" and self.k in (4, 8)
 
 
 @dataclass(frozen=True)

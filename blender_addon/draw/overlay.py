@@ -22,6 +22,7 @@ from ...core.types import FloatArray
 from ..data import preferences
 from ..data.look import Color
 from ..pair.inspection import Inspection
+from ..study.picture import StudyPicture
 from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .glyphs import concatenate, strokes
@@ -29,7 +30,7 @@ from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, 
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
-from .step_sheet import StepPlate, annotate_steps, room_beside, step_plate
+from .step_sheet import NO_PLATE, StepPlate, annotate_steps, room_beside, step_plate
 from .study_geometry import middle, origin_of, study_layers, volume_layers
 
 FONT = 0
@@ -110,12 +111,26 @@ def measure(text: str, size: float) -> tuple[float, float]:
 
 
 def draw_volumes(
-    volumes: VolumesView, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int]
+    volumes: VolumesView,
+    test: int,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    part: DrawingStage = DrawingStage.ALL,
+    room: LabelRoom | None = None,
+    kept: Kept | None = None,
+    others: tuple[Box, ...] = (),
 ) -> None:
-    """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
-    with state_restored():
-        on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
-        _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
+    """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw_steps`.
+
+    test: the volume test of a descent that is shown, the first is 1.
+    """
+    if DrawingStage.WORLD in part:
+        with state_restored():
+            on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
+            _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
+    _draw_study(volumes.picture_of(test), NO_PLATE, style, view, projection, size, part, room, kept, others)
 
 
 def draw_steps(
@@ -134,16 +149,32 @@ def draw_steps(
 
     others: the plates of labels that are drawn already. The other arguments are those of `draw`.
     """
-    picture = steps.picture(number)
+    room = room or _whole(size)
+    plate = plate_of(steps, number, style, room) if DrawingStage.LABELS in part else NO_PLATE
+    _draw_study(steps.picture(number), plate, style, view, projection, size, part, room, kept, others)
+
+
+def _draw_study(
+    picture: StudyPicture,
+    plate: StepPlate,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    part: DrawingStage,
+    room: LabelRoom | None,
+    kept: Kept | None,
+    others: tuple[Box, ...],
+) -> None:
+    """Draw a picture for study, its labels, and what is written beside it."""
     with state_restored():
         if DrawingStage.WORLD in part:
             look, scale = style.look, style.scale
             on_gpu = layers_on_gpu((picture, look, scale), lambda: study_layers(picture, look, scale))
             _draw_layers(on_gpu, origin_of(picture), view, projection, size, NOW)
-        if DrawingStage.LABELS in part:
+        if DrawingStage.LABELS in part and (picture.labels or plate is not NO_PLATE):
             gpu.state.depth_test_set("NONE")
-            room, kept = room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), kept or Kept()
-            plate = plate_of(steps, number, style, room)
+            room, kept = room or _whole(size), kept or Kept()
             made_of = (ref(picture), ref(plate), style, view.tobytes(), projection.tobytes(), size, room, others)
             if kept.notes is None or kept.made_of != made_of:
                 matrix = projection @ view
@@ -164,6 +195,11 @@ def room_beside_steps(
     """Return the room for other labels while `draw_steps` draws a step. The arguments are those of `draw_steps`."""
     plate = plate_of(steps, number, style, room)
     return room_beside(steps.picture(number), plate, projection @ view, size, room)
+
+
+def _whole(size: tuple[int, int]) -> LabelRoom:
+    """Return that labels may be anywhere in a view."""
+    return LabelRoom((0.0, 0.0, float(size[0]), float(size[1])))
 
 
 def plate_of(steps: Steps, number: int, style: Style, room: LabelRoom) -> StepPlate:

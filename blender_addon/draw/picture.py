@@ -378,13 +378,24 @@ def render_contact(
     )
 
 
-def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int, height: int) -> None:
+def render_volumes(
+    context: Any,
+    volumes: VolumesView,
+    filepath: str,
+    width: int,
+    height: int,
+    test: int = 1,
+    toward_viewer: FloatArray | None = None,
+) -> None:
     """Write a PNG of the scene with bounding volumes drawn over it.
+
+    test: the volume test of a descent that is shown. `toward_viewer` (3,) is another direction to see it from.
 
     Raise GpuUnavailable without an OpenGL driver.
     """
-    aspect, points = width / height, volumes.segments.reshape(-1, 3)
-    view, projection = _around(points, FROM_THE_FRONT, aspect)
+    points = np.concatenate([volumes.segments.reshape(-1, 3), points_of(volumes.picture_of(test))])
+    direction = FROM_THE_FRONT if toward_viewer is None else toward_viewer
+    view, projection = _around(points, direction, width / height)
     size = (width, height)
     _render(
         context,
@@ -392,7 +403,7 @@ def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int
         size,
         view,
         projection,
-        lambda: draw_volumes(volumes, style_of(context), view, projection, size),
+        lambda: draw_volumes(volumes, test, style_of(context), view, projection, size),
     )
 
 

@@ -93,6 +93,10 @@ class StepPlate:
         return next(hit, None)
 
 
+NO_PLATE = StepPlate((0.0, 0.0, 0.0, 0.0), concatenate([]), ())
+"""Of a picture beside which nothing is written."""
+
+
 def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure: Measure) -> StepPlate:
     """Return title and sentence of a step, and beside or under them the plot of both bounds, or of SAT the axes.
 

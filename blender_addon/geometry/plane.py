@@ -41,6 +41,17 @@ class Plane:
         """Return points (n, 2) of the plane's frame from points (n, 3) of the world."""
         return (points - self.point) @ self.axes.T
 
+    def to_3d(self, points: FloatArray) -> FloatArray:
+        """Return points (..., 3) of the world from points (..., 2) of the plane's frame."""
+        return self.point + points @ self.axes
+
+    @property
+    def names(self) -> str:
+        """What its two coordinates are called: x, y or z where they are those of the world, else u and v."""
+        rows = self.axes.tolist()
+        unit = np.eye(3).tolist()
+        return "".join("xyz"[unit.index(row)] for row in rows) if all(row in unit for row in rows) else "uv"
+
     def off(self, points: FloatArray) -> float:
         """Return how far the farthest of points (n, 3) is from the plane."""
         return float(np.abs((points - self.point) @ self.normal).max(initial=0.0))
@@ -145,4 +156,4 @@ def to_3d(solid: Solid, plane: Plane) -> Solid:
         assert not isinstance(solid, Mesh)
         turn = 2.0 * np.pi * np.arange(STEPS) / STEPS
         corners = solid.supports(np.stack([np.cos(turn), np.sin(turn)], axis=1))
-    return ConvexHull(plane.point + corners @ plane.axes)
+    return ConvexHull(plane.to_3d(corners))

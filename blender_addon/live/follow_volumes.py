@@ -89,7 +89,8 @@ def begin(context: bpy.types.Context, seconds: float | None) -> None:
 def _steps(volumes: _Volumes, given: VolumesInput, start: float) -> Steps:
     """Make what is computed the scene's view; when that is cancelled, the previous one stays and is outdated."""
     try:
-        view = yield lambda progress: view_of(given, progress)
+        last = None if volumes.view is None else volumes.view.moving
+        view = yield lambda progress: view_of(given, progress, last)
         _finish(volumes, start, view)
     except Cancelled:
         _finish(volumes, start, volumes.view, volumes.error)

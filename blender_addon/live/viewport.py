@@ -40,7 +40,7 @@ LEAST_DISTANCE = 1e-6
 _handles: list[object] = []
 _error = ""
 _kept: dict[tuple[int, str], Kept] = {}
-"""Of each region of a 3D view, for the labels of the contact and for those of the steps."""
+"""Of each region of a 3D view, for the labels of the contact, of the steps and of the volumes."""
 
 
 def error() -> str:
@@ -66,7 +66,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if not context.space_data.overlay.show_overlays:
         return
     scene, is_world = context.scene, DrawingStage.WORLD in part
-    volumes = follow_volumes.current(scene) if is_world else None
+    volumes = follow_volumes.current(scene)
     inspection = session.current(context) if scene.contact_lens.show_overlay else None
     shown = follow_steps.current(scene)
     if volumes is None and inspection is None and shown is None:
@@ -80,8 +80,8 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if is_world and inspection is not None and _has_ghost(context):
         steps = isolation.steps(pair(scene), inspection)
         draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
-    if volumes is not None:
-        overlay.draw_volumes(volumes, style, view, projection, size)
+    if volumes is not None and is_world:
+        overlay.draw_volumes(volumes, scene.contact_lens.tree_test, style, view, projection, size, part)
     room = room_of(context) if DrawingStage.LABELS in part else None
     region = context.region.as_pointer()
     others: tuple[Box, ...] = ()
@@ -96,6 +96,12 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if shown is not None:
         kept = _kept.setdefault((region, "steps"), Kept())
         overlay.draw_steps(*shown, style, view, projection, size, part, room, kept, others)
+        others = (*others, *(kept.notes.boxes if kept.notes is not None else ()))
+    if volumes is not None and not is_world:
+        kept = _kept.setdefault((region, "volumes"), Kept())
+        overlay.draw_volumes(
+            volumes, scene.contact_lens.tree_test, style, view, projection, size, part, room, kept, others
+        )
 
 
 def _is_result(steps: Steps, number: int) -> bool:

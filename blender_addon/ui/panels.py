@@ -306,14 +306,23 @@ class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
         layout.properties(panel, settings, "volumes_of", "volume_kind", *planes)
         if settings.volumes_of != "OBJECTS":
             split = ("tree_split",) if settings.tree_method == "TOP_DOWN" else ()
-            layout.properties(panel, settings, "tree_method", *split, "tree_level", "tree_above")
+            level = () if settings.tree_descent else ("tree_level", "tree_above")
+            layout.properties(panel, settings, "tree_method", *split, *level, "tree_compare", "tree_descent")
+        elif not settings.as_volume_settings().is_flat and settings.volume_kind in ("AABB", "KDOP"):
+            layout.properties(panel, settings, "volume_climb")
         if not settings.show_volumes:
             return
         if problem := follow_volumes.error(context.scene):
             layout.sentence(panel, context, problem, "INFO")
         view = follow_volumes.current(context.scene)
         if view is not None:
-            layout.rows(panel.box(), context, [(name, text, "") for name, text in view.lines])
+            lines = view.lines
+            if view.descent is not None:
+                layout.properties(panel, settings, "tree_test")
+                number = view.descent.number_of(settings.tree_test)
+                layout.sentence(panel, context, view.descent.sentence(number), "INFO")
+                lines = [*lines, *view.descent.rows(number)]
+            layout.rows(panel.box(), context, [(name, text, "") for name, text in lines])
             for text in view.warnings:
                 layout.sentence(panel, context, text, "INFO")
         fraction = follow_volumes.progress_of(context.scene)

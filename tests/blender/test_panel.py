@@ -620,7 +620,7 @@ def test_the_collision_shape_is_in_the_properties_of_the_active_object() -> None
 
 def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
     settings = bpy.context.scene.contact_lens
-    assert drawn("volumes").props == ["volumes_of", "volume_kind"]
+    assert drawn("volumes").props == ["volumes_of", "volume_kind", "volume_climb"]
     assert "show_volumes" not in drawn("volumes").names
     settings.show_volumes = True  # in background mode nothing follows by itself
     assert "show_volumes" in drawn("volumes").names
@@ -632,6 +632,19 @@ def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
     assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
     assert "Cube 12 triangles, " in drawn("volumes").words
     assert {"volume_planes", "tree_method", "tree_split", "tree_level", "tree_above"} <= set(drawn("volumes").props)
+
+    select(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    settings.tree_descent, settings.tree_test = True, 1_000_000
+    assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
+    panel = drawn("volumes")
+    assert "tree_level" not in panel.props
+    assert {"tree_compare", "tree_descent", "tree_test"} <= set(panel.props)
+    descent = lens.live.follow_volumes.current(bpy.context.scene).descent
+    assert descent.sentence(descent.found.tests - 1).startswith("Test ")
+    assert f"Test {descent.found.tests:,} of {descent.found.tests:,}: " in panel.words
+    assert "Triangle Pairs Cut Off " in panel.words
+    settings.volumes_of, settings.volume_kind, settings.volume_planes = "OBJECTS", "KDOP", "8"
+    assert "volume_climb" not in drawn("volumes").props, "flat ones do not climb"
 
 
 def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> None:

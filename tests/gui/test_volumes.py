@@ -42,6 +42,15 @@ def test_the_tree_of_two_meshes_leaves_few_pairs(seen: Any) -> None:
     assert 0 < left < 3000
 
 
+def test_a_volume_test_of_the_descent_is_drawn_without_computing_the_view_again(seen: Any, played: Any) -> None:
+    is_the_same, ((name, cut), (_, left)), tests = seen["of the descent"]
+    assert is_the_same
+    assert name == "Triangle Pairs Cut Off"
+    assert int(cut.split(" of ")[0].replace(",", "")) + int(left.replace(",", "")) < 968 * 968
+    assert int(tests.replace(",", "")) > 900
+    assert coloured(played.pictures["descent"]) > 300, "the node of B is yellow"
+
+
 def test_the_volumes_are_seen_and_gone_when_turned_off(played: Any) -> None:
     assert played.numbers["trouble"] == ""
     assert coloured(played.pictures["one"]) > 200

@@ -57,6 +57,17 @@ def steps(window: Any) -> Iterator[float]:
     numbers["of triangles"] = view().lines
     yield from window.screenshot("triangles")
 
+    # One volume test after the other: a drag of the slider draws another one, and computes nothing.
+    settings.tree_descent, settings.tree_test = True, 2
+    yield from window.until(lambda: view().descent, "the tests are kept")
+    shown = view()
+    settings.tree_test = 900
+    yield from window.rest()
+    numbers["of the descent"] = [view() is shown, shown.descent.rows(899), dict(view().lines)["Volume Tests"]]
+    yield from window.screenshot("descent")
+    settings.tree_descent = False
+    yield from window.until(lambda: view().descent is None, "the level is shown again")
+
     # A build that takes long leaves Blender usable, shows its progress, and ends with Esc or by itself.
     scene = bpy.context.scene
     yield from window.click(1075, 514)  # unfolds the section of the panel
