@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep
 from ...core.types import FloatArray
 from ..geometry.shape_outline import fan
 from .picture import Fills, Label, Lines, Role, StudyPicture
 from .step_sentences import axis_features
-from .traced_pair import StepsInput, TracedPair
+from .traced_pair import TracedPair
 
 ROOM = 0.12
 """Between the objects and the axis, relative to both; the axis is as much longer than the shadows at either end."""
@@ -44,7 +43,7 @@ def axis_picture(pair: TracedPair, place: int) -> StudyPicture:
     if step.axis is None or step.interval_a is None or step.interval_b is None or step.signed_distance is None:
         return StudyPicture(tuple(fills), tuple(lines))
 
-    ruler = _Ruler(given, pair.cores, np.array(step.axis))
+    ruler = _Ruler(pair, np.array(step.axis))
     intervals = np.array((step.interval_a, step.interval_b))
     ends = [intervals.min() - ruler.room, intervals.max() + ruler.room]
     lines.append(Lines("axis", ruler.at(ends[::-1] if step.is_flipped else ends)[None], is_arrow=True))
@@ -70,15 +69,16 @@ def axis_picture(pair: TracedPair, place: int) -> StudyPicture:
 class _Ruler:
     """An axis beside two objects."""
 
-    def __init__(self, given: StepsInput, cores: tuple[Polytope, Polytope], axis: FloatArray) -> None:
-        self.given, self.axis = given, axis
-        self.points = np.concatenate([core.vertices for core in cores])
-        self.size = float(np.linalg.norm(np.ptp(self.points, axis=0)))
+    def __init__(self, pair: TracedPair, axis: FloatArray) -> None:
+        self.given, self.axis, self.beside = pair.given, axis, _beside(axis)
+        low, high = zip(pair.given.a.bounds, pair.given.b.bounds, strict=True)
+        low, high = np.min(low, axis=0), np.max(high, axis=0)
+        self.size, middle = float(np.linalg.norm(high - low)), 0.5 * (low + high)
         self.room = ROOM * self.size
-        self.beside = _beside(axis)
-        middle = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0))
-        self.base = middle - middle @ axis * axis
-        self.base += ((self.points - middle) @ self.beside).max() * self.beside + self.room * self.beside
+        self.points = np.concatenate([core.vertices for core in pair.cores])
+        self.radius = max(pair.trace.radii)
+        reach = ((self.points - middle) @ self.beside).max() + self.radius + self.room
+        self.base = middle - middle @ axis * axis + reach * self.beside
 
     def at(self, heights: ArrayLike, aside: float = 0.0) -> FloatArray:
         """Return the points (n, 3) at heights (n,) along the axis, world space; aside: relative to the size, away from
@@ -91,7 +91,8 @@ class _Ruler:
         of flat objects both ends of a line."""
         sides = [self.beside] if len(self.axis) == 2 else [self.beside, np.cross(self.axis, self.beside)]
         heights = self.points @ np.array(sides).T
-        low, high = heights.min(axis=0) - 0.5 * self.room, heights.max(axis=0) + 0.5 * self.room
+        room = 0.5 * self.room + self.radius
+        low, high = heights.min(axis=0) - room, heights.max(axis=0) + room
         corners = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
         return self.given.in_world(height * self.axis + np.array(corners) @ np.array(sides))
 

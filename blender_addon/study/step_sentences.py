@@ -51,7 +51,7 @@ class StepSentences:
             is_apart = step.outcome in ("converged", "repeated", "no_nearer")
             return self._gjk(step) + (self._radii(step) if is_apart else "")
         if isinstance(step, EpaStep):
-            return self._epa(step) + (self._radii(step) if self.pair.is_last(place) else "")
+            return self._epa(step) + (self._radii(step) if step.outcome == "nearest" else "")
         assert isinstance(step, RegionStep)
         return {"features": self._features, "clip": self._clip, "result": self._result}[step.stage](step)
 

@@ -149,14 +149,18 @@ def steps_of(given: StepsInput) -> Steps:
         trace = replace(trace, steps=by_sat.of_kind("sat") + trace.steps)
     shown = _shown(trace, given.settings)
     if not shown:
-        names = f"'{given.name_a}' and '{given.name_b}'"
-        what = (
-            "do not intersect, so EPA has nothing to do" if wanted == "epa" else "do not touch, so they have no region"
-        )
-        raise ValueError(f"{names} {what}: choose SAT or GJK, or move them closer")
+        names, is_round = f"'{given.name_a}' and '{given.name_b}'", any(trace.radii)
+        raise ValueError(f"{names} {_NOTHING[wanted, is_round]}: choose SAT or GJK")
     return Steps(given, trace, found.region, shown)
 
 
+_NOTHING = {
+    ("epa", False): "do not intersect, so EPA has nothing to do",
+    ("epa", True): "are round and their cores are apart, so EPA has nothing to do",
+    ("region", False): "are apart, so they have no region",
+    ("region", True): "are round, and no sides cut their region",
+}
+"""Why an algorithm has no steps; whether one is round."""
 MOST_AXES = 15
 """Axes up to which SAT plays all that it measures: those of two boxes."""
 
