@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -429,7 +430,10 @@ def render_steps(
     room = LabelRoom((0.0, 0.0, float(width), float(height)))
     left = 1.0 - plate_of(steps, number, style, room).box[3] / height
     direction = FROM_THE_FRONT if toward_viewer is None else toward_viewer
-    view, projection = _around(points_of(steps.picture(number)), direction, width / (left * height))
+    given = steps.given
+    corners = [given.in_world(list(product(*np.transpose(shape.bounds)))) for shape in (given.a, given.b)]
+    points = np.concatenate([points_of(steps.picture(number)), *corners])
+    view, projection = _around(points, direction, width / (left * height))
     # Into the part above the plate.
     projection[1] = left * projection[1] + (1.0 - left) * projection[3]
     _render(

@@ -43,8 +43,8 @@ FRAME: Color = (0.36, 0.37, 0.40, 1.0)
 SHOWN: Color = (0.24, 0.25, 0.28, 1.0)
 """Behind the step that is shown."""
 BAR_KINDS = ("overlap", "gap")
-BREAKS = re.compile(r" (?!(?<=\d )[^\W\d]{1,2}\b|- |(?<=- ))")
-"""Where a line may end: not between a number and its unit, nor in a difference."""
+BREAKS = re.compile(r" (?!(?<=\d )[^\W\d]{1,2}\b|- |(?<=- )|\d+\))")
+"""Where a line may end: not between a number and its unit, nor in a difference or a pair of vertices."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class _Plot:
         known = known[np.isfinite(known)]
         low, high = float(known.min()), float(known.max())
         units = self.steps.given.units.for_table((low, high))
-        words = [units.length(value) for value in (high, low)]
+        words = [units.length(value) for value in ((high, low) if high > low else (high,))]
         now = [(name, values[: number + 1]) for name, values in (("upper", upper), ("lower", lower))]
         now = [(name, values[np.isfinite(values)]) for name, values in now]
         names = [f"{name} {units.length(float(values[-1]))}" for name, values in now if len(values)]
@@ -223,7 +223,7 @@ class _Plot:
         widths = [self.measure(units.length(value), self.size)[0] for value in known.tolist()]
         right -= max(self.measure(f"{name} ", self.size)[0] for name in ("upper", "lower")) + max(widths) + 2.0 * space
         bottom, top = bottom + half, top - half
-        for text, y in zip(words, (top, bottom), strict=True):
+        for text, y in zip(words, (top, bottom) if high > low else (0.5 * (bottom + top),), strict=True):
             self.write(text, left - space - self.measure(text, self.size)[0], y, DIM)
         count = len(lower)
         x = np.linspace(left, right, count + 1)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -41,7 +40,10 @@ class Steps:
 
     @property
     def given(self) -> Any:
-        return SimpleNamespace(units=lens.data.units.UnitFormat("METRIC", 1.0, "METERS"))
+        """Of two boxes, the second one right of the first."""
+        a, b = (lens.core.ConvexHull(box(center, (1.0, 1.0, 3.0))) for center in ((0.0, 0.0, 0.0), (6.0, 0.0, 0.0)))
+        units = lens.data.units.UnitFormat("METRIC", 1.0, "METERS")
+        return SimpleNamespace(units=units, a=a, b=b, in_world=np.asarray)
 
     @property
     def trace(self) -> Any:
@@ -257,10 +259,10 @@ def test_where_there_is_little_room_the_plot_goes_first():
 
 
 def test_no_line_ends_between_a_number_and_its_unit_or_in_a_difference():
-    words = "The gap between A - B and the origin is 0.4193 m, the widest so far: axis 3 of 15, at least 12.5 cm away."
+    words = "The gap between A - B and the origin (12, 4) is 0.4193 m, the widest of 15, at least 12.5 cm away."
     for width in range(300, 700, 10):
         lines = [text.text for text in plate_of(Steps(words=words), size=(float(width), 700.0)).texts]
-        assert not [line for line in lines if line.split()[-1] in ("0.4193", "12.5", "A", "-")], lines
+        assert not [line for line in lines if line.split()[-1] in ("0.4193", "12.5", "A", "-", "(12,")], lines
 
 
 def test_in_a_quad_view_the_sentence_is_written_once(graphics):  # noqa: F811
@@ -435,29 +437,30 @@ def test_what_is_written_is_laid_out_again_only_for_a_change(graphics, monkeypat
     assert len(made) == 3
 
 
-@pytest.fixture
-def in_scene(empty_scene: None) -> None:
-    cube("Left")
+def test_a_picture_of_a_step_has_both_objects_and_the_step_above_the_sentence(graphics, empty_scene, tmp_path):  # noqa: F811
+    drawn = study.picture.StudyPicture(points=(study.picture.Points("a", np.array([[3.0, 0.0, 0.0]])),))
+    steps, path = Steps(drawn), tmp_path / "step.png"
+    for x in (0.0, 6.0):
+        cube("Box", (x, 0.0, 0.0), 1.0).scale.z = 3.0
 
+    def picture(**more: Any) -> np.ndarray:
+        draw.picture.render_steps(bpy.context, steps, 2, str(path), *SIZE, **more)
+        image = bpy.data.images.load(str(path))
+        pixels = np.round(255.0 * np.array(image.pixels).reshape(SIZE[1], SIZE[0], 4)[..., :3])
+        bpy.data.images.remove(image)
+        return pixels
 
-def test_a_picture_of_a_step_shows_scene_step_and_sentence(graphics, in_scene, tmp_path: Path):  # noqa: F811
-    steps = Steps(
-        study.picture.StudyPicture(
-            points=(study.picture.Points("a", box()),), lines=(study.picture.Lines("axis", 2.0 * SEGMENT),)
-        )
-    )
-    path = tmp_path / "step.png"
-    draw.picture.render_steps(bpy.context, steps, 2, str(path), *SIZE)
-    image = bpy.data.images.load(str(path))
-    pixels = np.round(255.0 * np.array(image.pixels).reshape(SIZE[1], SIZE[0], 4)[..., :3])
-    bpy.data.images.remove(image)
+    dark, light = picture(), picture(background=(0.7, 0.7, 0.7))
     room = draw.label_sheet.LabelRoom((0.0, 0.0, *map(float, SIZE)))
     left, bottom, right, top = map(int, draw.overlay.plate_of(steps, 2, draw.overlay.style_of(bpy.context), room).box)
-    plate = pixels[bottom + 4 : top - 4, left + 4 : right - 4]
-    assert (plate.max(axis=2) > 230).sum() > 300, "letters"
-    above = pixels[top + 1 :]
-    color = 255.0 * np.array(look_of("a"))
-    assert (np.abs(above - color).max(axis=2) < 6).sum() > 8 * 20, "the corners, above the plate"
+    assert (dark[bottom + 4 : top - 4, left + 4 : right - 4].max(axis=2) > 230).sum() > 300, "letters"
+    above = dark[top + 1 :]
+    assert (np.abs(above - 255.0 * np.array(look_of("a"))).max(axis=2) < 6).sum() > 20
+    rows, columns = np.nonzero(np.abs(above - above[-1, -1]).max(axis=2) > 20)
+    assert rows.max() < len(above) - 5, "none of the objects is cut off"
+    assert 5 < columns.min() < 0.3 * SIZE[0]
+    assert 0.7 * SIZE[0] < columns.max() < SIZE[0] - 5
+    assert light[-1, -1].min() > dark[-1, -1].max() + 100
 
 
 def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
