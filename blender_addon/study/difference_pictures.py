@@ -179,7 +179,7 @@ class DifferencePictures:
         if is_polygon:
             canvas.fill("hull", fan(corners))
         if isinstance(self.body.shape, Rounded):
-            canvas.line("hull", self._rounded(self.body.shape), THIN)
+            canvas.line("hull", self._rounded(self.body.shape), THIN if self.dim == 3 else 1.0)
         canvas.mark("origin", self.origin)
         if self.is_sum:
             canvas.label("origin", "Origin", self.origin)
