@@ -75,7 +75,7 @@ class CONTACT_LENS_OT_show_steps(bpy.types.Operator):
                 self.report({"ERROR"}, chosen)
                 return {"CANCELLED"}
             where: Any = "INVOKE_DEFAULT" if background.has_windows() else "EXEC_DEFAULT"
-            bpy.ops.contact_lens.inspect(where)  # type: ignore[attr-defined]
+            bpy.ops.contact_lens.inspect(where, True)  # type: ignore[attr-defined]
         follow_steps.begin(context.scene)
         if problem := follow_steps.error(context.scene):
             self.report({"WARNING"}, problem)
