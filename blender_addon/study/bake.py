@@ -178,6 +178,8 @@ class _Bake:
         obj = bpy.data.objects.new(data.name, data)
         obj.location = self.base
         data[BAKED] = obj[BAKED] = True
+        for ray in ("shadow", "diffuse", "glossy"):  # it neither darkens nor lights the objects
+            setattr(obj, f"visible_{ray}", False)
         self.collection.objects.link(obj)
         return obj
 

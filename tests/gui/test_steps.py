@@ -26,6 +26,11 @@ def test_the_panel_plays_to_the_end_and_its_slider_goes_anywhere(seen: Any) -> N
     assert " ".join(seen["words"]).endswith(seen["sentence"])
 
 
+def test_a_step_is_baked_undone_and_removed_and_the_trace_copied(seen: Any) -> None:
+    assert seen["bake undone"]["before"] == seen["bake undone"]["after"], "the pair is still inspected"
+    assert seen["copied"]
+
+
 def test_a_click_on_a_bar_shows_its_axis_and_one_beside_selects(seen: Any) -> None:
     assert seen["bar"]["shown"] == seen["bar"]["clicked"]
     assert seen["bar"]["selected"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -67,6 +68,23 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.key("RIGHT_ARROW")  # the mouse over the sidebar
     numbers["over the sidebar"] = step()
     settings.step_all_axes = False
+
+    # Baked by a click, which undo takes back alone; the steps stay as they are.
+    count, before, name = len(bpy.data.objects), step(), b.name
+    yield from window.click_button("contact_lens.bake_step()")
+    yield from window.until(lambda: len(bpy.data.objects) > count, "it is baked")
+    yield from window.undo()
+    yield from window.until(lambda: len(bpy.data.objects) == count and current(), "the objects are gone")
+    numbers["bake undone"] = {"before": before, "after": step()}
+    b, settings = bpy.data.objects[name], scene().contact_lens  # type: ignore[attr-defined]
+    yield from window.click_button("contact_lens.bake_step()")
+    yield from window.until(lambda: len(bpy.data.objects) > count, "it is baked again")
+    yield from window.screenshot("baked")
+    yield from window.click_button("contact_lens.copy_trace()")
+    trace = current()[0].trace
+    numbers["copied"] = bpy.context.window_manager.clipboard == json.dumps(trace.to_dict())
+    yield from window.click_button("contact_lens.remove_baked_steps()")
+    yield from window.until(lambda: len(bpy.data.objects) == count, "it is removed")
 
     # A click on a bar shows its axis and selects nothing; a click beside the bars is Blender's own.
     region = window.region("WINDOW")
