@@ -39,6 +39,7 @@ class StepSentences:
     def __init__(self, pair: TracedPair) -> None:
         given, self.pair, self.trace, self.cores, self.ids = pair.given, pair, pair.trace, pair.cores, pair.ids
         self.names, self.units, self.plane = (given.name_a, given.name_b), given.units, given.flat
+        self.shadows = "shadows of the cores" if any(self.trace.radii) else "shadows"
         self.axis_numbers = {place: number for number, place in enumerate(measured(self.trace), 1)}
 
     def of(self, place: int) -> str:
@@ -103,12 +104,12 @@ class StepSentences:
         length, (low_a, high_a), (low_b, high_b) = self._length(step.signed_distance), step.interval_a, step.interval_b
         is_gap = step.signed_distance > 0.0
         if is_gap:
-            text += f" Between the shadows is a gap of {length}"
+            text += f" Between the {self.shadows} is a gap of {length}"
         elif low_a < low_b and high_b < high_a or low_b < low_a and high_a < high_b:
             inner = self.names[low_a < low_b]
             text += f" The shadow of {inner} is inside the other: {length} moves it out"
         else:
-            text += f" The shadows overlap by {length}"
+            text += f" The {self.shadows} overlap by {length}"
         if self.pair.is_last(place):
             return f"{text}."
         if step.best == place:
