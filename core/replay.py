@@ -345,7 +345,8 @@ def _last_polytope(pair: _Pair) -> _Polytope:
     polytope = _Polytope(list(pair.points("epa", first.corners)), pair.size)
     number = {point[3:]: k for k, point in enumerate(polytope.points)}
     facets = [tuple(number.get(corner, -1) for corner in face) for face in first.added]
-    if not all(len(facet) == 3 and min(facet) >= 0 for facet in facets) or not polytope.set_facets(facets):
+    is_surface = all(len(facet) == 3 and min(facet) >= 0 for facet in facets) and polytope.set_facets(facets)
+    if not is_surface or len(polytope.triangle_at) < 3 * len(facets):  # an edge of two faces: one is repeated
         pair.tape.refuse("epa", "added is not a convex polytope around the origin")
     return polytope
 

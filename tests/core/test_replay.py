@@ -109,6 +109,33 @@ def test_where_the_search_goes_on_in_exact_arithmetic_the_contact_is_the_same() 
     assert min(exact.values()) > 10, exact
 
 
+@pytest.mark.parametrize("name", CLASSES)
+def test_axes_of_sat_follow_from_the_features_and_vertices_alone(name: str) -> None:
+    """Without the engine's own products: the axis is across the facet, or both edges, and its shadows are those."""
+    for seed in range(3):
+        a, b = map(ConvexHull, CLASSES[name](np.random.default_rng([33, seed])))
+        slack = 1e-12 * (a.magnitude + b.magnitude)
+        trace = contact(a, b, method="sat", trace=True).trace
+        assert trace is not None
+        for step in trace.of_kind("sat"):
+            if getattr(step, "axis", None) is None:
+                continue
+            axis = np.array(step.axis)
+            assert abs(np.linalg.norm(axis) - 1.0) < 1e-14
+            if step.origin == "edges":
+                along = a.edge_directions[step.index_a], b.edge_directions[step.index_b]
+                assert max(abs(axis @ direction) for direction in along) < 1e-14
+            elif step.origin in ("face_a", "face_b"):
+                normal = a.normals[step.index_a] if step.origin == "face_a" else b.normals[step.index_b]
+                assert min(np.abs(axis - normal).max(), np.abs(axis + normal).max()) < 1e-14
+            for shape, covered in ((a, step.interval_a), (b, step.interval_b)):
+                heights = shape.vertices @ axis
+                assert np.abs(np.subtract(covered, (heights.min(), heights.max()))).max() < slack
+            (low_a, high_a), (low_b, high_b) = step.interval_a, step.interval_b
+            gap = low_a - high_b if step.is_flipped else low_b - high_a
+            assert abs(step.signed_distance - gap) < slack
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("exponent", [-900, -500, -120, 120, 500, 900])
 def test_pairs_of_extreme_size_lead_to_the_same_contact(exponent: int, method: Method) -> None:
@@ -166,23 +193,25 @@ def test_round_shapes_lead_to_the_same_contact(name: str, method: Method) -> Non
 # --- Refusals -------------------------------------------------------------------------------------------------------
 
 
-def traced_pairs() -> dict[str, tuple[Any, Any, Method]]:
+def traced_pairs() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     rng = np.random.default_rng(8)
     rounds = [ConvexHull(rng.normal(size=(40, 3)) + place) for place in ((0, 0, 0), (1, 0.5, 0), (6, 1, 2))]
     squares = [ConvexHull([(0.0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1.0, 1), (4, 2), (3, 5)])]
     lattice = [ConvexHull(np.array(cube) * 1.0) for cube in (CUBE.vertices, CUBE.vertices + (2.0, 1.0, 0.0))]
     flat = [ConvexHull([(0.0, 0, 0), (2, 0, 0), (1, 2, 0)]), ConvexHull([(1.0, 1, 0), (3, 1, 0), (2, 4, 0)])]
     return {
-        "deep": (rounds[0], rounds[1], "auto"),
-        "apart": (rounds[0], rounds[2], "auto"),
-        "plane": (*squares, "auto"),
-        "touching": (*lattice, "auto"),
-        "flat": (*flat, "auto"),
-        "boxes by SAT": (CUBE, TURNED, "sat"),
-        "hulls by SAT": (ConvexHull(CUBE.vertices), ConvexHull(TURNED.vertices), "both"),
-        "apart by SAT": (rounds[0], rounds[2], "sat"),
-        "polygons by SAT": (*squares, "both"),
-        "round": (Rounded(CUBE, 0.1), Rounded(TURNED, 0.3), "auto"),
+        "deep": (rounds[0], rounds[1], {}),
+        "deep again": (rounds[0], rounds[1].translated((0, 0.01, 0)), {"start": contact(rounds[0], rounds[1])}),
+        "apart again": (rounds[0], rounds[2], {"start": contact(rounds[0], rounds[2].translated((0, 0.5, 0)))}),
+        "apart": (rounds[0], rounds[2], {}),
+        "plane": (*squares, {}),
+        "touching": (*lattice, {}),
+        "flat": (*flat, {}),
+        "boxes by SAT": (CUBE, TURNED, {"method": "sat"}),
+        "hulls by SAT": (ConvexHull(CUBE.vertices), ConvexHull(TURNED.vertices), {"method": "both"}),
+        "apart by SAT": (rounds[0], rounds[2], {"method": "sat"}),
+        "polygons by SAT": (*squares, {"method": "both"}),
+        "round": (Rounded(CUBE, 0.1), Rounded(TURNED, 0.3), {}),
     }
 
 
@@ -205,8 +234,8 @@ def some(rng: np.random.Generator, count: int, most: int) -> list[int]:
 
 @every_pair
 def test_a_step_left_out_repeated_or_exchanged_is_refused_there(name: str) -> None:
-    a, b, method = TRACED[name]
-    trace = contact(a, b, method=method, trace=True).trace
+    a, b, options = TRACED[name]
+    trace = contact(a, b, trace=True, **options).trace
     assert trace is not None
     steps = trace.steps
     rng = np.random.default_rng(1)
@@ -247,8 +276,8 @@ def mutants(step: Step) -> Iterator[tuple[str, Step]]:
 
 @every_pair
 def test_an_index_or_a_number_that_is_changed_is_refused_there(name: str) -> None:
-    a, b, method = TRACED[name]
-    trace = contact(a, b, method=method, trace=True).trace
+    a, b, options = TRACED[name]
+    trace = contact(a, b, trace=True, **options).trace
     assert trace is not None
     rng = np.random.default_rng(2)
     for k in some(rng, len(trace.steps), 25):
@@ -259,10 +288,22 @@ def test_an_index_or_a_number_that_is_changed_is_refused_there(name: str) -> Non
             assert refusal(replace(trace, steps=steps), a, b) == k, (field, step)
 
 
+def test_a_face_that_is_repeated_in_the_last_polytope_is_refused() -> None:
+    a, b, options = TRACED["deep again"]
+    trace = contact(a, b, trace=True, **options).trace
+    assert trace is not None
+    assert trace.from_start
+    first = trace.steps[0]
+    for i, j, k in first.added:
+        for face in ((i, j, k), (j, k, i)):
+            steps = (replace(first, added=(*first.added, face)), *trace.steps[1:])
+            assert refusal(replace(trace, steps=steps), a, b) == 0
+
+
 @every_pair
 def test_traces_of_other_pairs_are_refused(name: str) -> None:
-    a, b, method = TRACED[name]
-    trace = contact(a, b, method=method, trace=True).trace
+    a, b, options = TRACED[name]
+    trace = contact(a, b, trace=True, **options).trace
     assert trace is not None
     moved = np.full(a.dim, 0.01 * b.extent)
     assert refusal(trace, a, b.translated(moved)) >= 0
