@@ -33,21 +33,8 @@ class SimplexSteps(list[GjkStep]):
         direction = (0.0 - x / length, 0.0 - y / length, 0.0 - z / length)[: self.dim]
         corners = pairs_of(simplex)
         upper = length if simplex else None  # else v is a direction only
-        self.append(
-            GjkStep(
-                gap,
-                upper,
-                direction,
-                point[3:],
-                point[: self.dim],
-                corners,
-                (),
-                corners,
-                v[: self.dim],
-                "",
-                self.is_exact,
-            )
-        )
+        nearest, found = v[: self.dim], point[: self.dim]
+        self.append(GjkStep(gap, upper, direction, point[3:], found, corners, (), corners, nearest, "", self.is_exact))
 
     def reduce(self, tried: tuple[Vertex, ...], found: Nearest | None, is_exact: bool = False) -> None:
         """Set the nearest point of a larger simplex, None where the origin is inside, and the face that contains it."""

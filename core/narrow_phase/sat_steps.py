@@ -74,21 +74,10 @@ class AxisSteps:
                 continue
             if is_edge:
                 self.known.add(number)
+            axis, interval_a, interval_b = (tuple(row) for row in (axes[k].tolist(), covered_a[k], covered_b[k]))
+            source = origin, index_a, index_b
             self.steps.append(
-                AxisStep(
-                    self.lower,
-                    None,
-                    origin,
-                    index_a,
-                    index_b,
-                    tuple(axes[k].tolist()),
-                    tuple(covered_a[k]),
-                    tuple(covered_b[k]),
-                    gap,
-                    is_flipped,
-                    self.best,
-                    "",
-                )
+                AxisStep(self.lower, None, *source, axis, interval_a, interval_b, gap, is_flipped, self.best, "")
             )
         self.groups += 1
 
@@ -133,11 +122,8 @@ class AxisSteps:
 
     def end(self) -> list[Step]:
         """Return the steps, at their end how many pairs of edges have none."""
-        self.steps += [
-            AxesSkippedStep(self.lower, None, reason, count, self.best)
-            for reason, count in self.skipped.items()
-            if count
-        ]
+        counts = self.skipped.items()
+        self.steps += [AxesSkippedStep(self.lower, None, reason, count, self.best) for reason, count in counts if count]
         return self.steps
 
     def _rank(self, place: _Place, widest: float) -> None:
@@ -191,34 +177,26 @@ class BoxSteps:
         for k in range(len(self.steps), index):
             last = self.steps[-1]  # the first axis is always measured
             assert isinstance(last, AxisStep)
-            source = self._source(k, None)
+            source = self._source(k, np.zeros(3))
             self.steps.append(AxisStep(last.lower, None, *source, None, None, None, None, False, last.best, reason))
 
-    def _source(self, index: int, direction: FloatArray | None) -> tuple[AxisOrigin, int, int]:
+    def _source(self, index: int, direction: FloatArray) -> tuple[AxisOrigin, int, int]:
         """Return the origin of an axis: of parallel facets and edges those that face the other box along a direction
         from A to B."""
+        a, b = self.a, self.b
         if index < 3:
-            return "face_a", _box_facet(self.a, self.a.axes[index], direction), -1
-        towards_a = None if direction is None else -direction
+            return "face_a", _farthest(a.normals, a.normals, a.axes[index], direction), -1
         if index < 6:
-            return "face_b", -1, _box_facet(self.b, self.b.axes[index - 3], towards_a)
+            return "face_b", -1, _farthest(b.normals, b.normals, b.axes[index - 3], -direction)
         i, j = divmod(index - 6, 3)
-        return "edges", _box_edge(self.a, self.a.axes[i], direction), _box_edge(self.b, self.b.axes[j], towards_a)
+        edge_a = _farthest(a.edge_directions, a.vertices[a.edges[:, 0]], a.axes[i], direction)
+        return "edges", edge_a, _farthest(b.edge_directions, b.vertices[b.edges[:, 0]], b.axes[j], -direction)
 
 
-def _box_facet(box: Box, axis: FloatArray, direction: FloatArray | None) -> int:
-    """Return the facet across an axis of a box that is farther along a direction; -1 where it is flat."""
-    across = np.flatnonzero(np.abs(box.normals @ axis) > _ALONG)
-    heights = np.zeros(len(across)) if direction is None else box.normals[across] @ direction
-    return int(across[heights.argmax()]) if len(across) else -1
-
-
-def _box_edge(box: Box, axis: FloatArray, direction: FloatArray | None) -> int:
-    """Return the edge along an axis of a box that is farthest along a direction; -1 where it is flat."""
-    along = np.flatnonzero(np.abs(box.edge_directions @ axis) > _ALONG)
-    starts = box.vertices[box.edges[along, 0]]
-    heights = np.zeros(len(along)) if direction is None else starts @ direction
-    return int(along[heights.argmax()]) if len(along) else -1
+def _farthest(lines: FloatArray, points: FloatArray, axis: FloatArray, direction: FloatArray) -> int:
+    """Return the line along an axis whose point is farthest in a direction; -1 without one, as of a flat box."""
+    along = np.flatnonzero(np.abs(lines @ axis) > _ALONG)
+    return int(along[(points[along] @ direction).argmax()]) if len(along) else -1
 
 
 def _facets_of_axes(shape: Polytope, sign: float) -> list[list[int]]:
@@ -227,8 +205,5 @@ def _facets_of_axes(shape: Polytope, sign: float) -> list[list[int]]:
     found: dict[int, list[int]] = {}
     for facet, number in enumerate(numbers.tolist()):
         found.setdefault(number, []).append(facet)
-    # The first one gives the axis.
-    return [
-        sorted(facets, key=lambda facet, first=facets[0]: -sign * float(shape.normals[facet] @ axes[first]))  # type: ignore[misc]
-        for facets in found.values()
-    ]
+    sides = sign * np.einsum("ij,ij->i", shape.normals, axes)
+    return [sorted(facets, key=lambda facet: -sides[facet]) for facets in found.values()]
