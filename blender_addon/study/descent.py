@@ -54,6 +54,7 @@ class Descent:
     plane: Plane | None = None
 
     _pictures: dict[int, StudyPicture] = field(default_factory=dict)
+    """The last one, which is drawn again and again."""
 
     def number_of(self, test: int) -> int:
         """Return the number of a test, the first of which is 1; of the last one for those beyond."""
@@ -104,6 +105,7 @@ class Descent:
     def picture(self, number: int) -> StudyPicture:
         """Return both volumes; where they are apart, the leaves below that are cut off; and what is left so far."""
         if number not in self._pictures:
+            self._pictures.clear()
             self._pictures[number] = self._picture(number)
         return self._pictures[number]
 

@@ -302,11 +302,12 @@ class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
         panel = layout.form(self.layout)
         settings = properties.settings_of(context.scene)
         panel.active = settings.show_volumes
+        view = follow_volumes.current(context.scene)
         planes = ("volume_planes",) if settings.volume_kind == "KDOP" else ()
         layout.properties(panel, settings, "volumes_of", "volume_kind", *planes)
         if settings.volumes_of != "OBJECTS":
             split = ("tree_split",) if settings.tree_method == "TOP_DOWN" else ()
-            level = () if settings.tree_descent else ("tree_level", "tree_above")
+            level = () if view is not None and view.descent is not None else ("tree_level", "tree_above")
             layout.properties(panel, settings, "tree_method", *split, *level, "tree_compare", "tree_descent")
         elif not settings.as_volume_settings().is_flat and settings.volume_kind in ("AABB", "KDOP"):
             layout.properties(panel, settings, "volume_climb")
@@ -314,7 +315,6 @@ class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
             return
         if problem := follow_volumes.error(context.scene):
             layout.sentence(panel, context, problem, "INFO")
-        view = follow_volumes.current(context.scene)
         if view is not None:
             lines = view.lines
             if view.descent is not None:

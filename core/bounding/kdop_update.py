@@ -280,7 +280,7 @@ def _climb(
         visited[climber % k * total + vertex] = True
         kept.append((climber, vertex, height[new]))
         degrees = graph.first[vertex + 1] - graph.first[vertex]
-        climber, origin = np.repeat(climber, degrees), np.repeat(vertex, degrees)
+        climber, origin = np.repeat(climber, degrees), vertex if record is None else np.repeat(vertex, degrees)
         vertex = graph.neighbours.take(ranges(graph.first[vertex], degrees))
         if not len(climber):
             break

@@ -643,6 +643,9 @@ def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
     assert descent.sentence(descent.found.tests - 1).startswith("Test ")
     assert f"Test {descent.found.tests:,} of {descent.found.tests:,}: " in panel.words
     assert "Triangle Pairs Cut Off " in panel.words
+    select(cube("Alone"))
+    assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
+    assert "tree_level" in drawn("volumes").props, "one tree has no descent: a level is shown"
     settings.volumes_of, settings.volume_kind, settings.volume_planes = "OBJECTS", "KDOP", "8"
     assert "volume_climb" not in drawn("volumes").props, "flat ones do not climb"
 
