@@ -292,6 +292,7 @@ def _run() -> float | None:
 
 def _look(scene: bpy.types.Scene, entry: _Stepping) -> None:
     """Make what takes longer once the objects rest, or show the next step when it is time."""
+    is_first = entry.made_of is None
     if not _is_made(scene, entry):
         wanted = _wanted(scene)
         if isinstance(wanted, tuple) and wanted == entry.seen and entry.flow is None:
@@ -299,6 +300,8 @@ def _look(scene: bpy.types.Scene, entry: _Stepping) -> None:
         elif wanted != entry.seen:
             entry.drop()
         entry.seen = wanted if isinstance(wanted, tuple) else None
+        if is_first and entry.problem:  # asked for before the pair was inspected, and perhaps with the panel closed
+            bpy.ops.contact_lens.explain("INVOKE_DEFAULT", sentence=entry.problem)  # type: ignore[attr-defined]
     elif entry.plays_at <= time.monotonic():
         forward(scene)  # which stops playing
         if entry.number + 1 < len(entry.steps.shown):

@@ -85,7 +85,7 @@ def test_two_selected_objects_are_inspected_and_their_steps_shown() -> None:
     assert first == 0
     assert (steps.given.name_a, steps.given.name_b) == ("A", "B")
     assert steps.title(0).startswith("SAT, Step 1 of ")
-    words = drawn().words
+    words = drawn().words.replace("\u00a0", " ")
     assert steps.sentence(0) in words
     assert steps.title(0) in words
 
@@ -161,6 +161,7 @@ def test_steps_follow_moves_and_keep_their_number() -> None:
     b.location.x = 1.6
     update()
     assert current() is None, "they are of the place before"
+    assert "'B' has moved" in drawn().words
     refresh()
     steps, shown = current()
     assert steps is not before
@@ -256,6 +257,25 @@ def test_what_is_not_convex_is_said_and_its_hull_is_one_click_away() -> None:
     assert "show_steps_of_hulls" in drawn().names
 
 
+def test_steps_follow_undo_and_end_when_it_removes_the_pair(follow: ModuleType) -> None:
+    bpy.ops.ed.undo_push(message="Empty")
+    a, b = cube("A"), cube("B", (1.5, 0.3, 0.2))
+    bpy.ops.ed.undo_push(message="Cubes")
+    inspect(a, b)
+    bpy.ops.ed.undo_push(message="Inspect")
+    show()
+    go("LAST")
+    b.location.x = 1.7
+    bpy.ops.ed.undo_push(message="Move")
+    bpy.ops.ed.undo()
+    refresh()
+    assert current()[0].given.b.vertices[:, 0].mean() == pytest.approx(1.5)
+    assert number() == count() - 1, "stepping is no step of undo"
+    bpy.ops.ed.undo()
+    assert current() is None
+    assert_ended(follow.NO_PAIR)
+
+
 def test_edits_are_followed_and_what_cannot_be_inspected_ends_them() -> None:
     _, b = begun()
     b.data.clear_geometry()
@@ -333,3 +353,20 @@ def test_the_difference_is_made_with_the_steps_and_once(monkeypatch: pytest.Monk
         assert len(made) == 1, "before a picture is drawn"
     current()[0].picture(count() - 1)
     assert len(made) == 1
+
+
+def test_a_refusal_that_comes_late_pops_up(follow: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    inspect(cube("A"), torus("Torus", (0.5, 0.0, 0.0)))
+    said: list[str] = []
+
+    def explain(self: Any, context: bpy.types.Context) -> set[str]:
+        said.append(self.sentence)
+        return {"FINISHED"}
+
+    monkeypatch.setattr(lens.ui.operators.CONTACT_LENS_OT_explain, "execute", explain)
+    monkeypatch.setattr(lens.live.background, "has_windows", lambda: True)
+    entry = follow._of_scene[bpy.context.scene.session_uid] = follow._Stepping(is_on=True)  # as begun before that
+    for _ in range(2):
+        follow._look(bpy.context.scene, entry)
+    assert_ended(f"'Torus' {NOT_CONVEX}")
+    assert said == [f"'Torus' {NOT_CONVEX}"]
