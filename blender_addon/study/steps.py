@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ...core.contact import contact
+from ...core.result import Method
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.minkowski_hull import MinkowskiHull, minkowski_hull
 from ...core.trace import AxesSkippedStep, AxisStep, Trace
@@ -139,14 +140,9 @@ def steps_of(given: StepsInput) -> Steps:
             )
             raise ValueError(messages.about(name, reason))
     wanted = given.settings.algorithm
-    found = contact(given.a, given.b, method="sat" if wanted == "sat" else "gjk", trace=True)
+    found = contact(given.a, given.b, method=_METHODS.get(wanted, "gjk"), trace=True)
     trace = found.trace
     assert trace is not None
-    if wanted == "all":
-        # Of a call of its own: after SAT, GJK starts from its axis, and is short.
-        by_sat = contact(given.a, given.b, method="sat", trace=True).trace
-        assert by_sat is not None
-        trace = replace(trace, steps=by_sat.of_kind("sat") + trace.steps)
     shown = _shown(trace, given.settings)
     if not shown:
         names, is_round = f"'{given.name_a}' and '{given.name_b}'", any(trace.radii)
@@ -154,6 +150,8 @@ def steps_of(given: StepsInput) -> Steps:
     return Steps(given, trace, found.region, shown)
 
 
+_METHODS: dict[str, Method] = {"all": "both", "sat": "sat"}
+"""How `contact` takes the steps of an algorithm; of others with "gjk", since after SAT GJK starts from its axis."""
 _NOTHING = {
     ("epa", False): "do not intersect, so EPA has nothing to do",
     ("epa", True): "are round and their cores are apart, so EPA has nothing to do",

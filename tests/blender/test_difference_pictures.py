@@ -79,7 +79,7 @@ def test_the_polytope_after_the_last_step_is_that_of_epa(name: str, a: np.ndarra
     solvers = lens.core.narrow_phase
     shapes = lens.core.ConvexHull(a), lens.core.ConvexHull(b)
     found = solvers.gjk.gjk(*shapes)
-    steps = steps_of(*shapes, "all")
+    steps = steps_of(*shapes, "gjk")
     pictures = steps.difference_pictures
     if not steps.trace.of_kind("epa"):
         assert pictures.polytopes[-1] == ()

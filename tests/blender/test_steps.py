@@ -274,6 +274,15 @@ def test_bounds_close_on_the_signed_distance() -> None:
             assert (upper[~np.isnan(upper) & ~is_sat] >= true - 1e-9).all()
 
 
+@pytest.mark.parametrize("algorithm", ["all", "sat", "gjk"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_trace_leads_to_the_contact_again(kind: str, algorithm: str) -> None:
+    for seed in range(6):
+        a, b = KINDS[kind](np.random.default_rng(seed))
+        again = lens.core.replay(steps_of(a, b, algorithm).trace, a, b)
+        assert again.signed_distance == pytest.approx(lens.core.contact(a, b).signed_distance, abs=1e-9)
+
+
 def test_the_strip_has_a_bar_for_each_axis() -> None:
     steps = steps_of(*clouds(np.random.default_rng(2)), "sat")
     number = len(steps.shown) - 2
