@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contact that follows from a trace: each step is computed again from the indices in it, and compared.
 
-It is no second call of the solvers. What they search, such as support points, the faces that see one and the order of
-all steps, is read from the records, and checked here by what makes it right: a support point is as far as any vertex,
-to rounding; the faces removed are those that see the point, of all there are. What follows from indices, such as the
-nearest point of a simplex, a normal or a bound, is computed by the functions that the solvers use, so it has to agree
-to the last digit. Source: S4.5.
+It is no second search by GJK and EPA. What they search, the support points and the border of the faces that see one, is
+read from the records, and checked by what makes it right: a support point is as far as any vertex, to rounding; the
+border is that of all faces that see it, each of which is looked at. What follows from indices, such as the nearest
+point of a simplex, a normal or a bound, is computed by the functions that the solvers use, so it has to agree to the
+last digit. SAT, the cuts of the region and the first tetrahedra of GJK and EPA leave nothing to choose: they are made
+again. Source: S4.5.
 """
 
 from __future__ import annotations
