@@ -50,6 +50,10 @@ def test_what_is_drawn_is_of_the_place_that_is_drawn(seen: Any) -> None:
     assert list(dict.fromkeys(x for x, _ in drawn)) == [1.6, 1.7, 1.8, 1.5], "and back by undo"
 
 
+def test_in_a_quad_view_the_sentence_is_written_once(seen: Any) -> None:
+    assert seen["written in"] == [[True, True]], "at the bottom left"
+
+
 def test_other_keys_pass_through(seen: Any) -> None:
     assert seen["text field"]["before"] == seen["text field"]["after"]
     assert seen["after a drag"] == {"on": True, "x": 1.5}, "Esc was for the drag"

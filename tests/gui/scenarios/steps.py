@@ -141,6 +141,12 @@ def steps(window: Any) -> Iterator[float]:
     with window.context():
         bpy.ops.screen.region_quadview()
     yield from window.screenshot("quad")
+    room_of = window.part("blender_addon.live.view_room").room_of
+    numbers["written in"] = []
+    for quarter in [region for region in window.area.regions if region.type == "WINDOW"]:
+        with bpy.context.temp_override(window=window.window, area=window.area, region=quarter):
+            if overlay.plate_of(*current(), overlay.style_of(bpy.context), room_of(bpy.context)).texts:
+                numbers["written in"].append((quarter.x <= window.area.x, quarter.y <= window.area.y))
     with window.context():
         bpy.ops.screen.region_quadview()
     yield from window.rest()
