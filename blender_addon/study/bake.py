@@ -36,6 +36,10 @@ COLUMN = 46
 ACROSS = 600.0
 """Pixels across the picture where there is no view; in one at least a tenth and at most ten times as many."""
 
+FAR = 1e9
+"""Pixels to the eye where lines of sight are parallel."""
+_TOWARD = np.array((0.0, 0.0, 1.0))
+
 
 def bake(
     context: bpy.types.Context,
@@ -100,9 +104,12 @@ class _Bake:
         low, high = points.min(axis=0), points.max(axis=0)
         self.base = 0.5 * low + 0.5 * high
         """Where all objects have their origin, so that float32 does far from the world's."""
-        self.turn, self.pixel = _view(context, self.base, float(np.linalg.norm(high - low)))
-        in_view = (points - self.base) @ self.turn
-        self.low, self.high = in_view.min(axis=0), in_view.max(axis=0)
+        self.turn, self.eye, self.pixel = _view(context, self.base, float(np.linalg.norm(high - low)))
+        self.front = min(float(((points - self.base) @ self.turn)[:, 2].max()), 0.5 * float(self.eye[2]))
+        """How far toward the viewer texts are: nothing hides them in this view."""
+        self.size = BOLD * look.label_size * self.pixel * (1.0 - self.front / self.eye[2])
+        on_front = self._on_front(points)
+        self.low, self.high = on_front.min(axis=0), on_front.max(axis=0)
         self.collection = bpy.data.collections.new(title)
         self.collection[BAKED] = True
         _top(context.scene).children.link(self.collection)
@@ -141,10 +148,9 @@ class _Bake:
 
     def labels(self, labels: Iterable[Label]) -> None:
         """Write labels beside their points, each below those before where it would cover one."""
-        size = BOLD * self.look.label_size * self.pixel
-        taken: list[tuple[float, float, float]] = []
+        size, taken = self.size, list[tuple[float, float, float]]()
         for label in labels:
-            x, y, z = (label.point - self.base) @ self.turn + size * np.array((0.8, 0.6, 0.0))
+            x, y, z = self._on_front(label.point[None])[0] + size * np.array((0.8, 0.8, 0.0))
             width = GLYPH * size * len(label.text)
             while any(x < right and left < x + width and abs(y - line) < LINE * size for left, right, line in taken):
                 y -= 0.25 * size
@@ -153,11 +159,17 @@ class _Bake:
 
     def texts(self, title: str, sentence: str) -> None:
         """Write both below the picture, from its left side on."""
-        size = BOLD * self.look.label_size * self.pixel
-        place = np.array((self.low[0], self.low[1] - 3.0 * size, 0.0))
+        size = self.size
+        place = self.low - (0.0, 3.0 * size, 0.0)
         self._text("Title", title, place, TITLE * size, "axis")
         body = self._text("Sentence", sentence, place - (0.0, 2.0 * size, 0.0), size, "axis")
         body.text_boxes[0].width = max(float(self.high[0] - self.low[0]), COLUMN * GLYPH * size)
+
+    def _on_front(self, points: FloatArray) -> FloatArray:
+        """Return where the view shows points (n, 3), in its axes."""
+        local = (points - self.base) @ self.turn
+        depths = np.maximum(self.eye[2] - local[:, 2:], 0.05 * self.eye[2])
+        return self.eye + (local - self.eye) * ((self.eye[2] - self.front) / depths)
 
     def _text(self, name: str, body: str, place: FloatArray, size: float, role: Role) -> Any:
         """place: of the beginning of the line, in the axes of the view."""
@@ -219,16 +231,20 @@ def _top(scene: bpy.types.Scene) -> bpy.types.Collection:
     return made
 
 
-def _view(context: bpy.types.Context, base: FloatArray, extent: float) -> tuple[FloatArray, float]:
-    """Return the axes of the view as columns (3, 3), and the size of a pixel at a point; without a view those of
-    Blender's front view."""
+def _view(context: bpy.types.Context, base: FloatArray, extent: float) -> tuple[FloatArray, FloatArray, float]:
+    """Return the axes of the view as columns (3, 3), the eye (3,) in them, from `base`, and the size of a pixel at that
+    point; without a view those of Blender's front view."""
     view, usual = getattr(context.space_data, "region_3d", None), (extent or 1.0) / ACROSS
     if view is None:
-        return np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))), usual
+        return np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))), FAR * usual * _TOWARD, usual
     height = next(region.height for region in context.area.regions if region.type == "WINDOW")
     depth = float(np.array(view.perspective_matrix)[3] @ (*base, 1.0))
-    pixel = 2.0 * depth * max(1.0, context.preferences.system.ui_scale) / (view.window_matrix[1][1] * height)
-    return np.array(view.view_rotation.to_matrix()), min(max(pixel, 0.1 * usual), 10.0 * usual)
+    pixel = 2.0 * depth * max(1.0, context.preferences.system.ui_scale) / (view.window_matrix[1][1] * max(1, height))
+    local = np.array(view.view_matrix)
+    eye = -(local[:3, :3] @ base + local[:3, 3])
+    if not view.is_perspective or eye[2] <= 0.0:
+        eye = FAR * usual * _TOWARD
+    return local[:3, :3].T, eye, min(max(pixel, 0.1 * usual), 10.0 * usual)
 
 
 def _strokes(start: FloatArray, end: FloatArray, head: float, dash: float) -> Iterable[tuple[FloatArray, FloatArray]]:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix, Vector
 
 from .scenes import block, cube, inspect, inspection, instance_of, lens, select, update
 
@@ -41,9 +42,9 @@ def picture(roles: tuple[str, ...] | None = None, middle: object = (0.0, 0.0, 0.
     )
 
 
-def bake(shown: Any, texts: tuple[str, str] = (TITLE, SENTENCE)) -> bpy.types.Collection:
+def bake(shown: Any, texts: tuple[str, str] = (TITLE, SENTENCE), context: Any = None) -> bpy.types.Collection:
     forms, look = lens.draw.study_geometry.FORMS, lens.data.look.DEFAULT_LOOK
-    made = lens.study.bake.bake(bpy.context, shown, texts, np.zeros((0, 3)), look, forms)
+    made = lens.study.bake.bake(context or bpy.context, shown, texts, np.zeros((0, 3)), look, forms)
     update()
     return made
 
@@ -98,6 +99,49 @@ def test_labels_in_one_place_are_written_below_each_other() -> None:
     heights = sorted(obj.location.z for obj in made.objects if obj.name.startswith("Label"))
     size = made.objects["Label a of it"].data.size
     assert np.diff(heights).min() >= 0.99 * size
+
+
+@pytest.mark.parametrize("is_perspective", [True, False])
+def test_texts_face_the_view_and_stand_before_everything_else(is_perspective: bool) -> None:
+    turn = Euler((1.1, 0.0, 0.4)).to_matrix()
+    eye = Matrix.Translation(Vector((0.5, 0.5, 8.0)) + turn @ Vector((0.0, 0.0, 40.0)))
+    to_view = (eye @ turn.to_4x4()).inverted()
+    window = Matrix.Diagonal((2.0, 2.0, -1.0, 1.0)) if is_perspective else Matrix.Diagonal((0.05, 0.05, -0.01, 1.0))
+    if is_perspective:
+        window[3][2], window[3][3] = -1.0, 0.0
+    view = SimpleNamespace(
+        view_matrix=to_view, window_matrix=window, perspective_matrix=window @ to_view, is_perspective=is_perspective
+    )
+    regions = [SimpleNamespace(type="WINDOW", height=800)]
+    shown = picture()
+    # Without a window the views of Blender have no matrices.
+    made = bake(
+        shown,
+        context=SimpleNamespace(
+            scene=bpy.context.scene,
+            space_data=SimpleNamespace(region_3d=view),
+            area=SimpleNamespace(regions=regions),
+            preferences=bpy.context.preferences,
+        ),
+    )
+
+    def seen(points: Any) -> np.ndarray:
+        """The points in the axes of the view, as they are seen."""
+        local = (np.c_[points, np.ones(len(points))] @ np.array(to_view).T)[:, :3]
+        return local / (-local[:, 2:] if is_perspective else 1.0)
+
+    solid = np.concatenate([fill.triangles.reshape(-1, 3) for fill in shown.fills])
+    nearest = (np.c_[solid, np.ones(len(solid))] @ np.array(to_view).T)[:, 2].max()
+    for obj in made.objects:
+        if obj.type == "FONT":
+            assert np.allclose(obj.matrix_world.to_3x3(), turn, atol=1e-5)
+            assert (to_view @ obj.location).z > nearest - 0.01
+    label, *_ = shown.labels
+    (x, y, _), (at_x, at_y, _) = seen(np.array([made.objects[f"Label {label.text}"].location, label.point]))
+    pixels = 800 * (1.0 if is_perspective else 0.025) * np.array((x - at_x, y - at_y))
+    assert (pixels > 5.0).all()
+    assert (pixels < 40.0).all()
+    assert seen([made.objects["Title"].location])[0, 1] < seen(solid)[:, 1].min()
 
 
 def test_removing_leaves_the_file_as_it_was_and_what_is_the_users() -> None:
