@@ -125,7 +125,7 @@ class CONTACT_LENS_OT_go_to_step(OfSteps, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_end_steps(OfSteps, bpy.types.Operator):
-    """Show no steps any longer (Esc in the 3D view)"""
+    """Show no steps any longer, as Esc in the 3D view"""
 
     bl_idname = "contact_lens.end_steps"
     bl_label = "End Steps"
