@@ -56,6 +56,7 @@ def test_in_a_quad_view_the_sentence_is_written_once(seen: Any) -> None:
 
 def test_other_keys_pass_through(seen: Any) -> None:
     assert seen["text field"]["before"] == seen["text field"]["after"]
+    assert seen["space"], "it plays the animation"
     assert seen["after a drag"] == {"on": True, "x": 1.5}, "Esc was for the drag"
     assert seen["after Esc"] == {"on": False, "problem": ""}
 

@@ -55,8 +55,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: panel, "the panel is open")
     yield from window.screenshot("panel")
     settings.step_speed = 4.0
-    x, y = yield from window.find_button("contact_lens.go_to_step(to='PLAY')")
-    yield from window.click(x, y - 3)
+    x, y = sidebar.x + 0.44 * sidebar.width, 800 - 538  # the middle of the button Play
+    yield from window.click(x, y)
     numbers["playing"] = follow.is_playing(scene())
     yield from window.until(lambda: not follow.is_playing(scene()), "they are played to the end")
     numbers["played"] = step()
@@ -157,9 +157,13 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.key("ESC")
     numbers["text field"] = {"before": before, "after": step()}
 
-    # Other keys and modal operators are Blender's: G, a move, Esc; Space plays the animation; Esc ends the steps.
+    # Other keys and modal operators are Blender's: Space plays the animation; G, a move, Esc; then Esc ends the steps.
     window.select(ball())
     yield from window.rest()
+    yield from window.key("SPACE")
+    numbers["space"] = window.window.screen.is_animation_playing
+    yield from window.key("SPACE")
+    scene().frame_set(1)
     yield from window.key("G")
     yield from window.move(window.mouse[0] + 40, window.mouse[1])
     yield from window.key("ESC")
@@ -170,7 +174,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["frame"] = scene().frame_current
     yield from window.screenshot("ended")
 
-    # Undo of the inspection, an area that closes, another file: one sentence each.
+    # An area that closes, an object that is deleted, another file: one sentence each.
     def ended_by(what: str) -> Iterator[float]:
         yield from window.until(lambda: not follow.is_on(scene()), what)
         numbers["ended"].append(follow.error(scene()))
