@@ -52,7 +52,7 @@ class _Stepping:
     number: int = 0
     """Of the step that is shown."""
     seconds: float = inf
-    """What making them took last."""
+    """What making those of a pair took last."""
     plays_at: float = inf
     """When the next step is shown, of `time.monotonic`; infinite while they are not played."""
     flow: Flow | None = None
@@ -209,11 +209,18 @@ def _is_made(scene: bpy.types.Scene, entry: _Stepping) -> bool:
     wanted = _wanted(scene)
     if isinstance(wanted, str):
         entry.end(wanted)
-    elif wanted is not None and wanted != entry.made_of:
-        is_as_long = entry.made_of is not None and entry.made_of[1].algorithm == wanted[1].algorithm
-        if not background.has_windows() or (is_as_long and entry.seconds < QUICK_S):
-            _make(entry, wanted, None)
+    elif wanted not in (None, entry.made_of) and (not background.has_windows() or _is_quick(entry, wanted)):
+        _make(entry, wanted, None)
     return entry.is_on and wanted is not None and wanted == entry.made_of
+
+
+def _is_quick(entry: _Stepping, wanted: _Wanted) -> bool:
+    """Return whether steps take no time to make: as the last ones did, or because they differ only in what is shown."""
+    if entry.made_of is None:
+        return False
+    (before, last), (now, settings) = entry.made_of, wanted
+    is_same_body = before is now and last.is_sum == settings.is_sum
+    return last.algorithm == settings.algorithm and (entry.seconds < QUICK_S or is_same_body)
 
 
 def _make(entry: _Stepping, wanted: _Wanted, seconds: float | None) -> None:
@@ -245,7 +252,9 @@ def _taken(entry: _Stepping, wanted: _Wanted) -> background.Steps:
         return {"CANCELLED"}
     # An algorithm that has nothing to do with the pair where it is has once it moves, and others have now.
     entry.number = 0 if made is None else _number_in(made, entry, wanted)
-    entry.steps, entry.problem, entry.made_of, entry.seconds = made, problem, wanted, time.perf_counter() - start
+    entry.steps, entry.problem, entry.made_of = made, problem, wanted
+    if last is None:
+        entry.seconds = time.perf_counter() - start
     handlers.redraw()
     return {"FINISHED"}
 

@@ -355,6 +355,19 @@ def test_the_difference_is_made_with_the_steps_and_once(monkeypatch: pytest.Monk
     assert len(made) == 1
 
 
+def test_only_what_takes_long_waits(follow: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun("EPA")
+    entry = follow._get(bpy.context.scene)
+    monkeypatch.setattr(lens.live.background, "has_windows", lambda: True)
+    entry.seconds = 1.0
+    settings().step_place = (1.0, 2.0, 3.0)
+    settings().step_beside = False
+    assert current() is not None, "it can be dragged"
+    settings().step_sum = True
+    assert current() is None, "another body"
+    assert entry.seconds == 1.0
+
+
 def test_a_refusal_that_comes_late_pops_up(follow: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     inspect(cube("A"), torus("Torus", (0.5, 0.0, 0.0)))
     said: list[str] = []
