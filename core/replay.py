@@ -247,7 +247,7 @@ def _nearest_points(pair: _Pair, by_sat: DecidingAxis | None) -> Simplex:
     v = first_direction(a, b, by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None)
     steps, begin = SimplexSteps(a.dim, size), tape.place
     found, settled = _walk(pair, _SimplexWalk(a, b, size, _FLOATS, None), v, pair.points("gjk", start), steps, begin)
-    steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
+    steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights, settled)
     if not settled:
         tape.compare(steps[tape.place - begin :])
         walk = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, None)

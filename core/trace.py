@@ -105,7 +105,7 @@ class AxesSkippedStep(Step):
     """As in `AxisStep`."""
 
 
-GjkOutcome = Literal["", "converged", "repeated", "no_nearer", "inside", "touching"]
+GjkOutcome = Literal["", "converged", "repeated", "no_nearer", "stalled", "inside", "touching"]
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class GjkStep(Step):
     """The point of `after` nearest to the origin."""
     outcome: GjkOutcome
     """Why the search ends here, empty when it goes on: the slab is as wide as the nearest point is far ("converged");
-    a support point is "repeated"; rounding finds "no_nearer" point; the origin is "inside" of the simplex or "touching"
-    it. Where floats have stalled, it continues in exact arithmetic after this step."""
+    a support point is "repeated"; rounding finds "no_nearer" point; floats have "stalled", so it continues in exact
+    arithmetic after this step; the origin is "inside" of the simplex or "touching" it."""
     is_exact: bool
     """Whether the nearest point is computed in exact arithmetic: where floats have stalled, and of thin tetrahedra."""
 

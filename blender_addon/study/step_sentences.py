@@ -150,6 +150,7 @@ class StepSentences:
             "converged": f" No point of A - B is nearer to the origin: the gap is {distance}.",
             "repeated": f" It is in the simplex already, so no point is nearer: the gap is {distance}.",
             "no_nearer": f" Rounding finds no nearer point: the gap is {distance}.",
+            "stalled": " Rounding hides what is nearer: exact arithmetic continues from here.",
             "inside": f" The origin is inside the {self._simplex(step.after)}: the objects intersect.",
             "touching": f" The origin is on the {self._simplex(step.after)}: the objects have a common point.",
         }

@@ -223,7 +223,7 @@ def _gjk(
     steps = SimplexSteps(a.dim, size) if trace else None
     found, settled = _SimplexWalk(a, b, size, _FLOATS, steps).run(first, simplex_of(a, b, start), distance)
     if steps is not None:
-        steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
+        steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights, settled)
     if not settled:  # mutant: gjk-never-starts-again-exactly
         # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
         exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, steps).run(found.nearest, found.vertices, distance)

@@ -49,12 +49,21 @@ class SimplexSteps(list[GjkStep]):
         )
 
     def end(
-        self, intersects: bool, vertices: tuple[Vertex, ...], nearest: Vector, gap: float, weights: tuple[float, ...]
+        self,
+        intersects: bool,
+        vertices: tuple[Vertex, ...],
+        nearest: Vector,
+        gap: float,
+        weights: tuple[float, ...],
+        settled: bool = True,
     ) -> None:
-        """Set why the search ends and the bounds of its result, a `Simplex` of which these are fields."""
+        """Set why the search ends and the bounds of its result, a `Simplex` of which these are fields; not `settled`
+        where floats have stalled."""
         last = self[-1]
         outcome: GjkOutcome
-        if intersects:
+        if not settled:
+            outcome = "stalled"
+        elif intersects:
             outcome = "touching" if weights else "inside"
         elif last.tried:
             outcome = "no_nearer"
@@ -66,7 +75,7 @@ class SimplexSteps(list[GjkStep]):
         self[-1] = replace(
             last,
             lower=last.lower if intersects else gap,
-            upper=0.0 if intersects else max(gap, dist(nearest, (0.0, 0.0, 0.0))),
+            upper=0.0 if intersects and settled else max(gap, dist(nearest, (0.0, 0.0, 0.0))),
             after=pairs_of(vertices),
             nearest=nearest[: self.dim],
             outcome=outcome,

@@ -242,7 +242,7 @@ def test_skipped_pairs_of_edges_are_grouped_where_they_are_many():
 
 def test_steps_say_where_exact_arithmetic_took_over():
     kinds = set()
-    for name in ("slivers", "composed"):
+    for name in ("slivers", "composed", "small_on_needle"):
         for seed in range(60):
             a, b = hulls(name, seed)
             trace = traced(a, b)[1]
@@ -250,6 +250,7 @@ def test_steps_say_where_exact_arithmetic_took_over():
             exact = [step.is_exact and step.support is None for step in trace.of_kind("gjk")]
             if any(exact):  # it begins with the simplex where floats stalled
                 before, again = (trace.of_kind("gjk")[exact.index(True) + k] for k in (-1, 0))
-                assert before.outcome
+                assert before.outcome == "stalled"
+                assert before.upper >= np.linalg.norm(before.nearest) * (1.0 - ROUNDING)
                 assert again.before == before.after
     assert kinds == {("gjk", False), ("gjk", True), ("epa", False), ("epa", True)}
