@@ -266,7 +266,8 @@ def _made(last: Steps | None, wanted: _Wanted) -> Steps:
         pair: Any = inspection.flat or inspection
         plane = None if inspection.flat is None else inspection.flat.plane
         names = inspection.name_a, inspection.name_b
-        made = steps_of(StepsInput(pair.shape_a, pair.shape_b, *names, inspection.units, settings, plane))
+        options = inspection.contact.clearance, inspection.contact.contact_tolerance
+        made = steps_of(StepsInput(pair.shape_a, pair.shape_b, *names, inspection.units, settings, plane, *options))
     else:
         made = last.with_settings(settings)
     made.prepare()

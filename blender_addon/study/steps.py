@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ...core.contact import contact
+from ...core.region.region import Region
 from ...core.result import Method
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.minkowski_hull import MinkowskiHull, minkowski_hull
@@ -116,7 +117,7 @@ class Steps(TracedPair):
         given = replace(self.given, settings=settings)
         if settings.algorithm != self.given.settings.algorithm:
             return replace(steps_of(given), _bodies=self._bodies)
-        return Steps(given, self.trace, self.region, _shown(self.trace, settings), _bodies=self._bodies)
+        return Steps(given, self.trace, self.region, _shown(self.trace, self.region, settings), _bodies=self._bodies)
 
     def show_axis(self, step: int) -> int:
         """Return the number of the shown step of an index into the trace; it is added to those shown."""
@@ -140,10 +141,17 @@ def steps_of(given: StepsInput) -> Steps:
             )
             raise ValueError(messages.about(name, reason))
     wanted = given.settings.algorithm
-    found = contact(given.a, given.b, method=_METHODS.get(wanted, "gjk"), trace=True)
+    found = contact(
+        given.a,
+        given.b,
+        method=_METHODS.get(wanted, "gjk"),
+        clearance=given.clearance,
+        contact_tolerance=given.contact_tolerance,
+        trace=True,
+    )
     trace = found.trace
     assert trace is not None
-    shown = _shown(trace, given.settings)
+    shown = _shown(trace, found.region, given.settings)
     if not shown:
         names, is_round = f"'{given.name_a}' and '{given.name_b}'", any(trace.radii)
         raise ValueError(f"{names} {_NOTHING[wanted, is_round]}: choose SAT or GJK")
@@ -163,11 +171,13 @@ MOST_AXES = 15
 """Axes up to which SAT plays all that it measures: those of two boxes."""
 
 
-def _shown(trace: Trace, settings: StepSettings) -> list[int]:
+def _shown(trace: Trace, region: Region | None, settings: StepSettings) -> list[int]:
     """Return the indices of the steps that are played: of many axes of SAT the first, those that improve the best, and
-    the last."""
+    the last; of what faces across a gap, which only centers the witness points, none."""
     kinds = ALGORITHMS if settings.algorithm == "all" else (settings.algorithm,)
-    chosen = [k for k, step in enumerate(trace.steps) if step.kind in kinds]
+    chosen = [
+        k for k, step in enumerate(trace.steps) if step.kind in kinds and (region is not None or step.kind != "region")
+    ]
     axes = [k for k in chosen if trace.steps[k].kind == "sat"]
     found = measured(trace)
     always = {*axes[:1], *axes[-1:], *(found if len(found) <= MOST_AXES else ())}

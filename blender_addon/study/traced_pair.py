@@ -18,6 +18,7 @@ from ...core.region.region import Region
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
+from ...core.tolerance import DEFAULT_CONTACT_TOLERANCE
 from ...core.trace import AxisStep, Trace
 from ...core.types import FloatArray
 from ..data.units import UnitFormat
@@ -51,6 +52,10 @@ class StepsInput:
     settings: StepSettings
     flat: Plane | None = None
     """The plane of two flat objects in 2D."""
+    clearance: float = 0.0
+    """As in `contact`."""
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE
+    """As in `contact`."""
 
     def in_world(self, points: ArrayLike) -> FloatArray:
         """Return points (..., 3), world space, of points of the shapes or of the trace."""

@@ -383,3 +383,16 @@ def test_a_refusal_that_comes_late_pops_up(follow: ModuleType, monkeypatch: pyte
         follow._look(bpy.context.scene, entry)
     assert_ended(f"'Torus' {NOT_CONVEX}")
     assert said == [f"'Torus' {NOT_CONVEX}"]
+
+
+def test_the_region_is_that_of_the_inspected_contact() -> None:
+    inspect(cube("A"), cube("B", (2.1, 0.3, 0.2)))
+    show("REGION")
+    assert "are apart, so they have no region" in problem()
+    settings().clearance, settings().contact_tolerance = 0.2, 1e-3
+    refresh()
+    steps, _ = current()
+    assert problem() == ""
+    assert steps.trace.contact_tolerance == pytest.approx(1e-3)
+    inspection = lens.pair.session.current(bpy.context)
+    assert steps.region.area == inspection.contact.region.area > 0.0
