@@ -215,7 +215,11 @@ class _Plot:
         words = [units.length(value) for value in ((high, low) if high > low else (high,))]
         now = [(name, values[: number + 1]) for name, values in (("upper", upper), ("lower", lower))]
         now = [(name, values[np.isfinite(values)]) for name, values in now]
-        names = [f"{name} {units.length(float(values[-1]))}" for name, values in now if len(values)]
+        names = [
+            f"{name} {units.length(float(values[-1]), rounding='up' if name == 'upper' else 'down')}"
+            for name, values in now
+            if len(values)
+        ]
         left, bottom, right, top = self.area
         half, space = 0.5 * SIZES.capitals * self.size, 0.6 * self.size
         left += max(self.measure(text, self.size)[0] for text in words) + space

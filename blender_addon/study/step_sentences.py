@@ -16,7 +16,7 @@ from ...core.region.region import Region, RegionKind
 from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Vector
 from ..data.messages import capitalized, counted
-from ..data.units import UnitFormat, along
+from ..data.units import Rounding, UnitFormat, along
 from .traced_pair import TracedPair, measured
 
 MOST_NAMED = 4
@@ -30,7 +30,7 @@ _SKIPPED = {
     "no_better": "it cannot be better than the best so far",
     "separated": "an earlier axis separates the objects",
 }
-_EXACT = " Floating-point numbers did not decide this, exact arithmetic did."
+_EXACT = " Rounding leaves this open, so it was computed in exact arithmetic."
 
 
 class StepSentences:
@@ -39,6 +39,7 @@ class StepSentences:
     def __init__(self, pair: TracedPair) -> None:
         given, self.pair, self.trace, self.cores, self.ids = pair.given, pair, pair.trace, pair.cores, pair.ids
         self.names, self.units, self.plane = (given.name_a, given.name_b), given.units, given.flat
+        self.solids = "the cores" if any(self.trace.radii) else "the objects"
         self.shadows = "shadows of the cores" if any(self.trace.radii) else "shadows"
         self.axis_numbers = {place: number for number, place in enumerate(measured(self.trace), 1)}
 
@@ -58,8 +59,8 @@ class StepSentences:
 
     # --- names
 
-    def _length(self, value: float | None) -> str:
-        return self.units.length(abs(value or 0.0))
+    def _length(self, value: float | None, rounding: Rounding = "nearest") -> str:
+        return self.units.length(abs(value or 0.0), rounding=rounding)
 
     def _along(self, direction: Vector) -> str:
         return along(direction if self.plane is None else np.array(direction[:2]) @ self.plane.axes)
@@ -93,7 +94,9 @@ class StepSentences:
         ]
         words = " x ".join(parts)
         if step.origin == "flat":
-            return words or "in the plane of flat shapes"
+            if words or any(len(core.vertices) > 1 for core in self.cores):
+                return words or "in the plane or line that may contain A - B"
+            return f"from the center of {self.names[0]} to that of {self.names[1]}"
         return f"beside {words or 'a sharp edge'}" if step.origin == "sharp" else words
 
     def _axis(self, step: AxisStep, place: int) -> str:
@@ -106,8 +109,8 @@ class StepSentences:
         if is_gap:
             text += f" Between the {self.shadows} is a gap of {length}"
         elif low_a < low_b and high_b < high_a or low_b < low_a and high_a < high_b:
-            inner = self.names[low_a < low_b]
-            text += f" The shadow of {inner} is inside the other: {length} moves it out"
+            inner, outer = self.names[low_a < low_b], self.names[low_a >= low_b]
+            text += f" The shadow of {inner} is inside that of {outer}: moving it out takes {length}"
         else:
             text += f" The {self.shadows} overlap by {length}"
         if self.pair.is_last(place):
@@ -128,12 +131,14 @@ class StepSentences:
         best = self.trace.steps[step.best] if step.best >= 0 else None
         if not isinstance(best, AxisStep) or best.signed_distance is None:
             return ""
-        number, length = self.axis_numbers[step.best], self._length(best.signed_distance)
-        if best.signed_distance > 0.0:
-            end = f"the gap on axis {number:,} separates them, so the distance is at least {length}."
+        number, is_gap = self.axis_numbers[step.best], best.signed_distance > 0.0
+        if is_gap:
+            least = self._length(best.signed_distance, "down")
+            end = f"the gap on axis {number:,} separates {self.solids}, so the distance is at least {least}."
         else:
+            length = self._length(best.signed_distance)
             end = f"axis {number:,} has the least overlap, so the depth is {length}."
-        return f" No axis is left: {end}{self._radii(best)}"
+        return f" No axis is left: {end}{self._radii(best, is_gap)}"
 
     # --- GJK and EPA
 
@@ -177,26 +182,33 @@ class StepSentences:
         elif step.outcome == "flat":
             text = f"A - B has no thickness {away}: the depth in this direction is {self._length(step.height)}."
         elif step.outcome == "grown" and step.support is not None:
-            near = "nearest to the origin" if (step.offset or 0.0) >= 0.0 else "the one beyond which the origin is"
+            away = f"{self._length(step.offset)} away"
             text = (
-                f"{face} is {near}: {self._length(step.offset)} away. Support point "
-                f"{self._point(step.support)}, {self._difference(step.support)}, is farther in its direction, "
-                f"{self._length(step.height)}: {len(step.removed)} removed, {len(step.added)} added."
+                f"{face} is nearest to the origin: {away}."
+                if (step.offset or 0.0) >= 0.0
+                else f"The origin is beyond the {self._simplex(step.face, True)}, {away}."
+            )
+            kind = "face" if self.trace.dim == 3 else "side"
+            text += (
+                f" Support point {self._point(step.support)}, {self._difference(step.support)}, is farther along its "
+                f"normal, {self._length(step.height)}: {counted(len(step.removed), kind)} removed, "
+                f"{len(step.added)} added."
             )
             if step.lower is not None and step.upper is not None:
-                text += f" The depth is {self._length(step.upper)} to {self._length(step.lower)}."
+                text += f" The depth is {self._length(step.upper, 'down')} to {self._length(step.lower, 'up')}."
         else:
             text = f"No point of A - B is beyond the {self._simplex(step.face, True)}: it is on the surface, "
             text += {
                 "nearest": f"so the depth is {self._length(step.height)}, {away}.",
                 "tie": f"and equally near: {self._length(step.height)}, {away}, separates too.",
                 "farther": f"but farther than the nearest: {self._length(step.height)}.",
-                "coplanar": "and part of a face that is known.",
+                "coplanar": "in the plane of a face that was found before.",
             }[step.outcome]
         return text + (_EXACT if step.is_exact else "")
 
-    def _radii(self, step: Step) -> str:
-        """Return by which radii the cores of round shapes end earlier, and what follows."""
+    def _radii(self, step: Step, is_bound: bool = False) -> str:
+        """Return by which radii round shapes end later than their cores, and what follows; is_bound: at least, or at
+        most."""
         total = sum(self.trace.radii)
         bound = step.lower if step.lower is not None else step.upper
         if total == 0.0 or bound is None:
@@ -207,9 +219,11 @@ class StepSentences:
             if radius
         ]
         remaining = bound - total
+        kind, bound_words = ("gap", "at least ") if remaining > 0.0 else ("depth", "at most ")
+        rounding: Rounding = "nearest" if not is_bound else "down" if remaining > 0.0 else "up"
         return (
-            f" That is of the cores, which end earlier by the radius {' and '.join(round_ones)}: the "
-            f"{'gap' if remaining > 0.0 else 'depth'} is {self._length(remaining)}."
+            f" The objects end beyond their cores, by the radius {' and '.join(round_ones)}: the {kind} is "
+            f"{bound_words if is_bound else ''}{self._length(remaining, rounding)}."
         )
 
     # --- the contact region

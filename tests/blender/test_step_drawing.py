@@ -294,6 +294,10 @@ def test_the_plot_marks_the_current_step_and_says_its_numbers():
     texts = [text.text for text in plate_of(Steps(), 3).texts]
     assert texts[-4:] == ["1.7 m", "-0.9 m", "upper 0.25 m", "lower 0.2 m"]
     assert [text.text for text in plate_of(Steps(), 0).texts][-1] == "upper 1.7 m", "there is no lower bound yet"
+    close = Steps(lower=(0.12346,) * 5, upper=(0.12352,) * 5)
+    assert [text.text for text in plate_of(close, 3).texts][-2:] == ["upper 0.1236 m", "lower 0.1234 m"], (
+        "rounded outward"
+    )
 
 
 def test_upper_and_lower_bound_differ_without_color_and_close():

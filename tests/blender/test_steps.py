@@ -137,6 +137,33 @@ def test_each_sentence_says_the_lengths_of_its_step(kind: str) -> None:
     assert kinds == {"sat", "gjk", "epa", *(() if kind == "round" else ("region",))}
 
 
+@pytest.mark.parametrize("kind", ["clouds", "round"])
+def test_bounds_are_rounded_outward_and_called_bounds(kind: str) -> None:
+    words = set()
+    for steps in cases(kind, 40):
+        total = sum(steps.trace.radii)
+        for number, place in enumerate(steps.shown):
+            step, sentence = steps.trace.steps[place], steps.sentence(number)
+            if found := re.search(r"The depth is (\S+) m to (\S+) m", sentence):
+                assert float(found[1]) <= -step.upper <= -step.lower <= float(found[2]), sentence
+            if step.kind != "sat" or (gap := steps.trace.steps[step.best].signed_distance) <= 0.0:
+                continue
+            if found := re.search(r"the distance is at least (\S+) m", sentence):
+                assert float(found[1]) <= gap, sentence
+            assert not re.search(r"the (gap|depth) is \d", sentence), "the gap on an axis is a bound only"
+            if found := re.search(r"the (gap|depth) is (at \w+) (\S+) m\.$", sentence):
+                assert (found[1], found[2]) == (("gap", "at least") if gap > total else ("depth", "at most"))
+                assert float(found[3]) <= gap - total if gap > total else float(found[3]) >= total - gap, sentence
+                words.add(found[2])
+    assert words == ({"at least", "at most"} if kind == "round" else set())
+
+
+def test_two_spheres_have_the_axis_between_their_centers() -> None:
+    steps = steps_of(lens.core.Sphere((0, 0, 0), 1.0), lens.core.Sphere((1.5, 0, 0), 1.0), "sat")
+    assert steps.sentence(0).startswith("Axis 1 of 1: from the center of Alpha to that of Beta. Between the shadows of")
+    assert steps.sentence(0).endswith("by the radius 1 m of Alpha and 1 m of Beta: the depth is at most 0.5 m.")
+
+
 @pytest.mark.parametrize("kind", ["clouds", "boxes", "polygons"])
 def test_points_of_the_difference_are_named_by_the_indices_of_the_points_given(kind: str) -> None:
     named = 0
@@ -338,6 +365,24 @@ def test_many_axes_are_played_as_far_as_they_improve_the_best(empty_scene: bpy.t
                 assert steps.trace.steps[place].best == place or len(steps.bars(number)) <= 15
             counts.append(len(steps.bars(0)))
     assert max(counts) > 100
+
+
+def test_the_region_has_steps_where_the_pair_has_a_region() -> None:
+    a, b = lens.core.Box((0, 0, 0), (2, 2, 2)), lens.core.Box((2.1, 0.3, 0), (2, 2, 2))
+    with pytest.raises(ValueError, match=r"'Alpha' and 'Beta' are apart, so they have no region"):
+        steps_of(a, b, "region")
+    every = steps_of(a, b)
+    assert {every.trace.steps[place].kind for place in every.shown} == {"sat", "gjk"}
+    steps = lens.study.steps
+    given = steps.StepsInput(
+        a, b, *NAMES, lens.data.units.UnitFormat(), steps.StepSettings("region"), clearance=0.2, contact_tolerance=1e-3
+    )
+    facing = steps.steps_of(given)
+    assert (
+        facing.sentence(5)
+        == "The contact region is a polygon of 4 corners, 3.4 m²; its centroid is the contact center."
+    )
+    assert (facing.trace.clearance, facing.trace.contact_tolerance) == (0.2, 1e-3)
 
 
 def test_shapes_without_steps_are_refused_by_name() -> None:
