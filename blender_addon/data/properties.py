@@ -57,7 +57,7 @@ VOLUME_PLANES = (
 STEP_ALGORITHMS = (
     ("ALL", "All in Order", "SAT, GJK, EPA and the contact region"),
     ("SAT", "SAT", "Separating axis test: the shadows of both objects on one axis after the other"),
-    ("GJK", "GJK", "Gilbert-Johnson-Keerthi algorithm: a simplex that grows towards the origin"),
+    ("GJK", "GJK", "Gilbert-Johnson-Keerthi algorithm: a simplex that approaches the origin"),
     ("EPA", "EPA", "Expanding polytope algorithm: from the simplex around the origin to the nearest face"),
     ("REGION", "Contact Region", "The support features of both objects, one clipped by the other"),
 )
@@ -269,13 +269,13 @@ class ContactLensSettings(bpy.types.PropertyGroup):
         name="Speed", description="Steps played per second", min=0.1, max=60.0, soft_max=10.0, default=1.0, precision=1
     )
     step_all_axes: _toggle(  # type: ignore[valid-type]
-        "All Axes", "Play all axes, not only those that are the best so far", default=False
+        "All Axes", "Play all axes, not only those that improve the best so far", default=False
     )
     step_sum: _toggle(  # type: ignore[valid-type]
         "Minkowski Sum", "Show the sum of A and B instead of the difference A - B", default=False
     )
     step_beside: _toggle(  # type: ignore[valid-type]
-        "Beside Objects", "Show the Minkowski difference beside the objects, or with its origin at a place"
+        "Beside Objects", "Show the Minkowski difference beside the objects, instead of where Origin places it"
     )
     step_place: FloatVectorProperty(  # type: ignore[valid-type]
         name="Origin",

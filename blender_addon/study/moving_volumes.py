@@ -58,8 +58,8 @@ class MovedTree:
             return cls(tree, made_of, points, tree.cost, [("Rebuilt", f"refit costs {100.0 * grown:.0f} %")])
         rows = [
             ("Refit", counted(len(tree), "volume")),
-            ("A Rebuild Also Sorts", counted(len(tree.items), what)),
-            ("Cost", f"{100.0 * grown:.0f} % of when built"),
+            ("Sorted by a Rebuild", counted(len(tree.items), what)),
+            ("Cost", f"{100.0 * grown:.0f} % of that when built"),
         ]
         return cls(tree, made_of, points, last.built_cost, rows)
 
@@ -90,8 +90,8 @@ class ClimbedKDop:
         return cls(hull, matrix, updated, tuple(steps))
 
     @property
-    def looked_at(self) -> tuple[int, int]:
-        """How often the climbs looked at a vertex, and how often measuring all vertices would."""
+    def visited(self) -> tuple[int, int]:
+        """How often the climbs visited a vertex, and how often measuring all vertices would."""
         total = self.updated.kdops.k // 2 * len(self.hull.vertices)
         return sum(len(step.vertex) for step in self.steps), total if self.steps else 0
 
@@ -110,10 +110,10 @@ class ClimbedKDop:
 
 def climb_rows(climbed: Collection[ClimbedKDop]) -> Rows:
     """Return what the last moves of hulls cost, for the panel; none where nothing has moved."""
-    looked_at, total = (sum(each.looked_at[i] for each in climbed) for i in (0, 1))
+    visited, total = (sum(each.visited[i] for each in climbed) for i in (0, 1))
     if not total:
         return []
-    return [("Vertices Looked At", f"{looked_at:,} by climbing"), ("By a Rebuild", f"{total:,}")]
+    return [("Vertices Visited", f"{visited:,} by climbing"), ("Visited by a Rebuild", f"{total:,}")]
 
 
 @dataclass(frozen=True, eq=False)

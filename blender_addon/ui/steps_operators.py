@@ -29,7 +29,7 @@ from . import operators
 
 MOVES = (
     ("FIRST", "First", "Show the first step (Shift Left Arrow)"),
-    ("BACK", "Back", "Show the step before (Left Arrow)"),
+    ("BACK", "Back", "Show the previous step (Left Arrow)"),
     ("PLAY", "Play", "Play the steps, or pause"),
     ("FORWARD", "Forward", "Show the next step (Right Arrow)"),
     ("LAST", "Last", "Show the last step (Shift Right Arrow)"),
@@ -125,7 +125,7 @@ class CONTACT_LENS_OT_go_to_step(OfSteps, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_end_steps(OfSteps, bpy.types.Operator):
-    """Show no steps any longer, as Esc in the 3D view"""
+    """Stop showing the steps, as Esc in a 3D view does"""
 
     bl_idname = "contact_lens.end_steps"
     bl_label = "End Steps"
@@ -180,7 +180,7 @@ class CONTACT_LENS_OT_remove_baked_steps(Undoable, Polled, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_copy_trace(OfStep, bpy.types.Operator):
-    """Copy all steps that the algorithm took to the clipboard, as JSON"""
+    """Copy all steps of the trace, also those that are not played, to the clipboard as JSON"""
 
     bl_idname = "contact_lens.copy_trace"
     bl_label = "Copy Trace"

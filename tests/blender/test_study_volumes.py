@@ -208,18 +208,18 @@ def test_the_descent_of_the_tree_of_a_scene_with_itself(view: Callable[..., Any]
 # --- moves ----------------------------------------------------------------------------------------------------------
 
 
-def test_k_dops_climb_to_what_a_rebuild_measures_and_look_at_fewer_vertices(view: Callable[..., Any]) -> None:
+def test_k_dops_climb_to_what_a_rebuild_measures_and_visit_fewer_vertices(view: Callable[..., Any]) -> None:
     obj, rng = monkey(), np.random.default_rng(3)
     select(obj)
     shown = view(volume_kind="KDOP", volume_planes="26", volume_climb=True)
-    assert not any(name == "By a Rebuild" for name, _ in shown.lines), "nothing has moved yet"
+    assert not any(name == "Visited by a Rebuild" for name, _ in shown.lines), "nothing has moved yet"
     for _ in range(6):
         obj.location = rng.normal(size=3)
         obj.rotation_euler = Euler(np.array(obj.rotation_euler) + rng.normal(scale=0.2, size=3))
         update()
         shown = view()
         words = dict(shown.lines)
-        assert int(words["Vertices Looked At"].split()[0]) < int(words["By a Rebuild"]) == 13 * 66
+        assert int(words["Vertices Visited"].split()[0]) < int(words["Visited by a Rebuild"]) == 13 * 66
         again = view()
         assert again.lines == shown.lines, "nothing moved: what is shown is of the last move"
         assert again.picture.lines[0].ends == pytest.approx(shown.picture.lines[0].ends)
@@ -243,7 +243,7 @@ def test_trees_are_refitted_to_what_rebuilt_ones_find(view: Callable[..., Any]) 
     update()
     shown = view()
     lines = dict(shown.lines)
-    assert (lines["Refit"], lines["A Rebuild Also Sorts"]) == ("1,935 volumes", "968 triangles")
+    assert (lines["Refit"], lines["Sorted by a Rebuild"]) == ("1,935 volumes", "968 triangles")
     assert 90 < int(lines["Cost"].split()[0]) < 150
     follow = lens.live.follow_volumes
     follow._of_scene.clear()
