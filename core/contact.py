@@ -11,8 +11,9 @@ from .budget import Budget
 from .compounds.compound import ConvexPieces, as_compound
 from .curved.convex_contact import convex_contact
 from .narrow_phase.polytope_contact import polytope_contact
+from .narrow_phase.step_list import Recorder, StepList
 from .progress import Progress
-from .result import Contact, Method
+from .result import Contact, Method, Proof
 from .shapes.curved_shape import ConvexShape, CurvedShape
 from .shapes.polytope import Polytope
 from .shapes.shape import Shape, validate_solids
@@ -80,7 +81,8 @@ def contact(
     seconds = None if budget is None else as_length("budget", budget)
     if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
-    options = _Options(method, clearance, contact_tolerance, start, trace, seconds, pieces_a, pieces_b, progress)
+    last, recorder = None if start is None else start.certificate, StepList if trace else None
+    options = _Options(method, clearance, contact_tolerance, last, recorder, seconds, pieces_a, pieces_b, progress)
     for solver in SOLVERS:
         if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
             break
@@ -93,8 +95,8 @@ class _Options(NamedTuple):
     method: Method
     clearance: float
     contact_tolerance: float
-    start: Contact | None
-    trace: bool
+    start: Proof | None
+    recorder: Recorder | None
     seconds: float | None
     pieces_a: Pieces | None
     pieces_b: Pieces | None
@@ -108,7 +110,7 @@ def _of_polytopes(a: Polytope, b: Polytope, options: _Options) -> Contact:
 def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
     method, clearance, contact_tolerance, *_ = options
     for shape in (a, b):
-        if options.trace and shape.skeleton is None:
+        if options.recorder and shape.skeleton is None:
             what = f"a {type(shape).__name__} has no vertices"
             raise ValueError(f"trace: {what}; take the ConvexHull of points of its surface")
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
@@ -116,14 +118,14 @@ def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
             f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
         )
     return convex_contact(
-        a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, trace=options.trace
+        a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, recorder=options.recorder
     )
 
 
 def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contact:
     from .compounds.compound_contact import compound_contact
 
-    if options.trace:
+    if options.recorder:
         raise ValueError("trace: a Compound has no steps of its own; pick two of its pieces, or take a ConvexHull")
     return compound_contact(
         as_compound(a),
@@ -138,7 +140,7 @@ def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contac
 def _of_meshes(a: Solid, b: Solid, options: _Options) -> Contact:
     from .mesh_contact.mesh_contact import mesh_contact
 
-    if options.trace:
+    if options.recorder:
         raise ValueError("trace: a Mesh has no steps of its own; take the ConvexHull of its points, or of a piece")
     return mesh_contact(
         a,

@@ -8,13 +8,10 @@ from the indices: `replay` computes it again. Source: S4.5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-
-from .types import FloatArray
 
 TRACE_VERSION = 1
 """Version of the form of `Trace.to_dict()`: incremented when a key changes its meaning or is removed."""
@@ -252,11 +249,6 @@ class Trace:
         """Return the trace as plain numbers, lists and words, ready for `json.dumps`."""
         found = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name != "steps"}
         return {**found, "steps": [step.to_dict() for step in self.steps]}
-
-
-def trace_of(steps: Sequence[Step], function: TracedFunction, a: FloatArray, b: FloatArray, **options: Any) -> Trace:
-    """Return the trace of a function for polytopes with the vertices a and b, (n, dim); `options` are other fields."""
-    return Trace(tuple(steps), function, a.shape[1], (len(a), len(b)), **options)
 
 
 def _plain(value: Any) -> Any:

@@ -20,14 +20,14 @@ at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetratio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from ..narrow_phase.polytope_contact import polytope_contact
 from ..narrow_phase.relation import contact_band
-from ..result import BallCertificate, Contact, Method, Status, SupportCertificate
+from ..narrow_phase.step_list import Recorder
+from ..result import BallCertificate, Contact, Method, Proof, Status, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, FlatFeature
 from ..shapes.feature import Feature, support_feature
 from ..shapes.ordinary_size import at_ordinary_size
@@ -62,20 +62,17 @@ def convex_contact(
     method: Method = "auto",
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
-    start: Contact | None = None,
-    trace: bool = False,
-    solve_cores: Callable[..., Contact] = polytope_contact,
+    start: Proof | None = None,
+    recorder: Recorder | None = None,
 ) -> Contact:
-    """Return the contact of two convex shapes: `contact` without validation of its arguments.
-
-    solve_cores: what solves two cores that are polytopes.
-    """
+    """Return the contact of two convex shapes: `contact` without validation of its arguments; see `polytope_contact`
+    for the last two."""
 
     if isinstance(a, Polytope) and isinstance(b, Polytope):
-        return polytope_contact(a, b, method, clearance, contact_tolerance, start, trace)
+        return polytope_contact(a, b, method, clearance, contact_tolerance, start, recorder)
 
     def solve(a: ConvexShape, b: ConvexShape, clearance: float) -> Contact:
-        return _curved_contact(a, b, method, clearance, contact_tolerance, trace, solve_cores)
+        return _curved_contact(a, b, method, clearance, contact_tolerance, recorder)
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -86,16 +83,12 @@ def _curved_contact(
     method: Method,
     clearance: float,
     contact_tolerance: float,
-    trace: bool,
-    solve_cores: Callable[..., Contact],
+    recorder: Recorder | None,
 ) -> Contact:
     """Return the contact of a pair of ordinary size of which at least one shape is curved."""
     core_a, core_b = Core.of(a), Core.of(b)
     axis = common_axis(a, b)
-    if core_a.smooth or core_b.smooth:
-        found = _solve_smooth(a, b, core_a, core_b)
-    else:
-        found = _of_polytopes(core_a, core_b, solve_cores(core_a.inner, core_b.inner, method, trace=trace))
+    found = _solve_cores(a, b, core_a, core_b, method, recorder)
     if found.status is Status.CURVED_BRACKET:
         found = _cover_directions(a, b, found)
     found = _along_points(a, b, found)
@@ -158,31 +151,30 @@ def _curved_contact(
     )
 
 
-def _of_polytopes(core_a: Core, core_b: Core, inner: Contact) -> Solved:
-    """Return the result for cores that are polytopes, from their contact."""
-    # The region of the cores is not that of the shapes.
-    trace = inner.trace and replace(inner.trace, steps=inner.trace.of_kind("sat", "gjk", "epa"))
-    inner = replace(inner, trace=None) if trace else inner
-    return Solved(
-        core_a,
-        core_b,
-        inner.normal,
-        inner.signed_distance,
-        inner.lower_bound + bound_widening(core_a.inner, core_b.inner),
-        inner.upper_bound - bound_widening(core_a.inner, core_b.inner),
-        (inner.point_on_a, inner.point_on_b),
-        inner.ties,
-        inner.method,
-        inner.iterations,
-        Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
-        inner.cross_check,
-        SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
-        trace,
-    )
-
-
-def _solve_smooth(a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core) -> Solved:
-    """Return the result for cores of which at least one is smooth."""
+def _solve_cores(
+    a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core, method: Method, recorder: Recorder | None
+) -> Solved:
+    if not core_a.smooth and not core_b.smooth:
+        inner = convex_contact(core_a.inner, core_b.inner, method=method, recorder=recorder)
+        # The region of the cores is not that of the shapes.
+        trace = inner.trace and replace(inner.trace, steps=inner.trace.of_kind("sat", "gjk", "epa"))
+        inner = replace(inner, trace=None) if trace else inner
+        return Solved(
+            core_a,
+            core_b,
+            inner.normal,
+            inner.signed_distance,
+            inner.lower_bound + bound_widening(core_a.inner, core_b.inner),
+            inner.upper_bound - bound_widening(core_a.inner, core_b.inner),
+            (inner.point_on_a, inner.point_on_b),
+            inner.ties,
+            inner.method,
+            inner.iterations,
+            Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
+            inner.cross_check,
+            SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
+            trace,
+        )
     pair = ball_pair(a, b)
     if pair is not None:
         return _by_ball(core_a, core_b, pair)

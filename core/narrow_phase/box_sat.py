@@ -21,7 +21,7 @@ import numpy as np
 
 from ..shapes.box import Box, validate_boxes
 from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE
-from ..trace import Trace, trace_of
+from ..trace import Trace
 from ..types import FloatArray, ReadOnlyArrays, positive_zero, read_only
 from .sat_steps import BoxSteps
 
@@ -100,7 +100,7 @@ def box_sat(a: Box, b: Box, *, trace: bool = False) -> BoxAxis:
     normal = read_only(positive_zero(np.array(axis)))
     middle_a, middle_b = float(normal @ a.center), float(normal @ b.center)
     interval_a, interval_b = (middle_a - reach_a, middle_a + reach_a), (middle_b - reach_b, middle_b + reach_b)
-    found = None if steps is None else trace_of(steps.end(overlap < 0.0), "sat", a.vertices, b.vertices)
+    found = None if steps is None else steps.end(separated=overlap < 0.0)
     return BoxAxis(0.0 - overlap, normal, index, interval_a, interval_b, tested, found)
 
 

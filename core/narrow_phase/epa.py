@@ -42,11 +42,12 @@ from ..tolerance import (
     TIE_WIDTH,
     promised,
 )
-from ..trace import Step, Trace, trace_of
+from ..trace import Trace
 from .directions import Directions
-from .epa_steps import PolygonSteps, PolytopeSteps, Triangle, flat_step, settled_as
+from .epa_steps import PolygonSteps, PolytopeSteps, flat_step, settled_as
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
+from .step_list import StepList
 
 _EPA_GRID_BITS = 60
 """Bits of the integer grid for exact arithmetic: its step is 2**-60 R, far below the rounding of a point."""
@@ -142,9 +143,14 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex, *, trace: bool = False) -> P
         if exponent:
             a, b, simplex = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), simplex.scaled(-exponent)
             return epa(a, b, simplex, trace=trace).scaled(exponent)
-    steps: list[Step] | None = [] if trace else None
-    found = (_grow_polytope if a.dim == 3 else _grow_polygon)(a, b, simplex, size, steps)
-    return found if steps is None else found._replace(trace=trace_of(steps, "epa", a.vertices, b.vertices))
+    steps = StepList(a, b) if trace else None
+    found = nearest_faces(a, b, simplex, steps)
+    return found if steps is None else found._replace(trace=steps.trace("epa"))
+
+
+def nearest_faces(a: Polytope, b: Polytope, simplex: Simplex, steps: StepList | None) -> Penetration:
+    """Return the result of `epa` for validated arguments and shapes of ordinary size."""
+    return (_grow_polytope if a.dim == 3 else _grow_polygon)(a, b, simplex, size_of_difference(a, b), steps)
 
 
 def epa_again(
@@ -152,8 +158,7 @@ def epa_again(
     b: Polytope,
     pairs: Sequence[tuple[int, int]],
     facets: Sequence[tuple[int, ...]],
-    *,
-    trace: bool = False,
+    steps: StepList | None = None,
 ) -> Penetration | None:
     """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
 
@@ -168,11 +173,8 @@ def epa_again(
     polytope = _Polytope(points, size)
     if not polytope.set_facets(facets):
         return None
-    steps: list[Step] | None = [] if trace else None
-    found = _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
-    if found.inner <= SUPPORT_ROUNDING * EPS * size:
-        return None
-    return found if steps is None else found._replace(trace=trace_of(steps, "epa", a.vertices, b.vertices))
+    found = _grow(polytope, _support_function(a, b, steps), _tie_width(a, b), steps)
+    return found if found.inner > SUPPORT_ROUNDING * EPS * size else None
 
 
 def _tie_width(a: Polytope, b: Polytope) -> float:
@@ -182,7 +184,7 @@ def _tie_width(a: Polytope, b: Polytope) -> float:
     return TIE_WIDTH * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
 
 
-def _support_function(a: Polytope, b: Polytope) -> _Support:
+def _support_function(a: Polytope, b: Polytope, steps: StepList | None = None) -> _Support:
     """Return the support mapping of A - B for unit vectors."""
     rows_a, rows_b = a._rows, b._rows
     dot_a, dot_b = a._centred.dot, b._centred.dot
@@ -202,7 +204,7 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
         bx, by, bz = rows_b[j]
         return ax - bx, ay - by, az - bz, i, j
 
-    return support
+    return support if steps is None else lambda x, y, z: steps.support((x, y, z), support(x, y, z))
 
 
 class _Grid:
@@ -274,6 +276,11 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
     return x, y, z, x * px + y * py + z * pz
 
 
+_Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
+the height below which floats do not decide on which side of the plane a point is."""
+
+
 class _Polytope:
     """A closed polytope of points of A - B in space that grows by points outside of it."""
 
@@ -284,7 +291,7 @@ class _Polytope:
         self.grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
         self.filtered = EPA_FILTER * EPS * size
         self.converged = EPA_CONVERGED * EPS * size  # mutant: epa-converged-too-early
-        self.triangles: list[Triangle | None] = []
+        self.triangles: list[_Triangle | None] = []
         """All triangles in order of creation; None once a new point has replaced one."""
         self.triangle_at: dict[tuple[int, int], int] = {}
         """The triangle that has an edge, from its start to its end."""
@@ -292,11 +299,6 @@ class _Polytope:
         """Offset and index of the triangles that may be nearest."""
         self.iterations = 0
         """Number of support points computed for the start."""
-
-    @property
-    def decided(self) -> int:
-        """How often exact arithmetic has decided on which side of a triangle a point is."""
-        return self.grid.decided
 
     @classmethod
     def tetrahedron(cls, points: tuple[Vertex, ...], height: float, size: float) -> _Polytope | None:
@@ -329,7 +331,7 @@ class _Polytope:
             (px, py), (qx, qy), (rx, ry) = along[i], along[j], along[k]
             pierced += px * qy >= py * qx and qx * ry >= qy * rx and rx * py >= ry * px
         # All face away from the origin, so they enclose it once or several times: as often as a ray pierces them.
-        if pierced != 1:
+        if pierced != 1 or len(triangle_at) < 3 * len(facets):  # a facet that is there twice may not be pierced
             return False
         for index, (i, j, k) in enumerate(facets):
             x, y, z, offset, *_ = self.triangles[index]  # type: ignore[misc]
@@ -412,25 +414,19 @@ class _Polytope:
             triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
 
 
-def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: list[Step] | None) -> Penetration:
-    polytope = _first_polytope(a, b, simplex, size)
-    if isinstance(polytope, _Flat):
-        return _flat_penetration(a, b, simplex, polytope, steps)
-    return _grow(polytope, _support_function(a, b), _tie_width(a, b), steps)
-
-
-def _first_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> _Polytope | _Flat:
+def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: StepList | None) -> Penetration:
     start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return start
+        return _flat_penetration(a, b, simplex, start, steps)
     polytope = _Polytope.tetrahedron(start.points, start.height, size)
     if polytope is None:
-        return _Flat(start.normal, start.iterations, start.points[:3])
+        flat = _Flat(start.normal, start.iterations, start.points[:3])
+        return _flat_penetration(a, b, simplex, flat, steps)
     polytope.iterations = start.iterations
-    return polytope
+    return _grow(polytope, _support_function(a, b, steps), _tie_width(a, b), steps)
 
 
-def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: list[Step] | None) -> Penetration:
+def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: StepList | None) -> Penetration:
     """Grow a polytope until the faces nearest to the origin, to `tie_width`, are on the surface of A - B."""
     points, triangles, heap, converged = polytope.points, polytope.triangles, polytope.heap, polytope.converged
     known = {point[3:] for point in points}
@@ -492,9 +488,9 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: list[
     )
 
 
-def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: list[Step] | None) -> Penetration:
+def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps: StepList | None) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
-    support = _support_function(a, b)
+    support = _support_function(a, b, steps)
     start = _start_polygon(support, _FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(a, b, simplex, start, steps)
@@ -502,11 +498,18 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
 
     points = list(start.points)
     known = {(i, j) for _, _, _, i, j in points}
-    heap: list[_Side] = []
+    heap: list[tuple[float, int, int, float, float]] = []
     settled: dict[tuple[int, int], float] = {}
 
+    def add(i: int, j: int) -> None:
+        px, py = points[i][:2]
+        x, y = points[j][1] - py, px - points[j][0]
+        length = sqrt(x * x + y * y)
+        x, y = x / length, y / length
+        heappush(heap, (x * px + y * py, i, j, x, y))
+
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        heappush(heap, _side(points, i, j))
+        add(i, j)
     faces: list[Face] = []
     directions = Directions()
     best = limit = inf
@@ -540,8 +543,8 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
             continue
         known.add((w[3], w[4]))
         points.append(w)
-        heappush(heap, _side(points, i, len(points) - 1))
-        heappush(heap, _side(points, len(points) - 1, j))
+        add(i, len(points) - 1)
+        add(len(points) - 1, j)
         if record is not None:
             record.take("grown", side, w, depth, best, min(settled.values(), default=inf))
     for offset, i, j, _, _ in heap:
@@ -554,18 +557,6 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
         tuple(settled),
         iterations,
     )
-
-
-_Side = tuple[float, int, int, float, float]
-"""Of a side of a polygon: offset, corners i and j, counter-clockwise, and outward unit normal x, y."""
-
-
-def _side(points: list[Vertex], i: int, j: int) -> _Side:
-    (px, py, *_), (qx, qy, *_) = points[i], points[j]
-    x, y = qy - py, px - qx
-    length = sqrt(x * x + y * y)
-    x, y = x / length, y / length
-    return x * px + y * py, i, j, x, y
 
 
 def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
@@ -686,9 +677,7 @@ def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
     return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)  # mutant: epa-polygon-clockwise
 
 
-def _flat_penetration(
-    a: Polytope, b: Polytope, simplex: Simplex, start: _Flat, steps: list[Step] | None
-) -> Penetration:
+def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat, steps: StepList | None) -> Penetration:
     """Return the result for a difference without thickness along a normal: both sides are equally good, unless the
     origin is beside it."""
     support = _support_function(a, b)

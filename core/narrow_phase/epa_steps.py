@@ -4,43 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ..shapes.simplex import Vector, Vertex
 from ..trace import EpaOutcome, EpaStep, FaceCorners, Step
 from .gjk_steps import pairs_of
 
-Triangle = tuple[float, float, float, float, int, int, int, float]
-"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
-the height below which floats do not decide on which side of the plane a point is."""
-
-
-class GrowingPolytope(Protocol):
-    """What is read of EPA's polytope in space."""
-
-    points: list[Vertex]
-    triangles: list[Triangle | None]
-    heap: list[tuple[float, int]]
-
-    @property
-    def decided(self) -> int:
-        """How often exact arithmetic has decided on which side of a triangle a point is."""
+if TYPE_CHECKING:
+    from .epa import _Polytope, _Triangle
 
 
 class PolytopeSteps:
     """The steps with a polytope that grows in space."""
 
-    def __init__(self, steps: list[Step], polytope: GrowingPolytope) -> None:
+    def __init__(self, steps: list[Step], polytope: _Polytope) -> None:
         """Add the step with the first polytope."""
         self.steps, self.polytope = steps, polytope
         self._look()
         faces = [triangle[4:7] for triangle in self.before if triangle]
-        steps.append(_start(polytope.points, faces, polytope.heap[0][0], 3, polytope.decided > 0))
+        steps.append(_start(polytope.points, faces, polytope.heap[0][0], 3, polytope.grid.decided > 0))
 
     def take(
         self,
         outcome: EpaOutcome,
-        triangle: Triangle,
+        triangle: _Triangle,
         point: Vertex | None,
         height: float | None,
         best: float,
@@ -63,14 +50,14 @@ class PolytopeSteps:
                 removed=_faces(points, removed),
                 silhouette=tuple([(p, q) for p, q, _ in reversed(added)]),  # the walk around it is clockwise
                 added=added,
-                is_exact=self.polytope.decided > self.decided,
+                is_exact=self.polytope.grid.decided > self.decided,
             )
         )
         self._look()
 
     def _look(self) -> None:
         """Remember the polytope before the next step."""
-        self.before, self.decided = self.polytope.triangles.copy(), self.polytope.decided
+        self.before, self.decided = self.polytope.triangles.copy(), self.polytope.grid.decided
 
 
 class PolygonSteps:

@@ -41,10 +41,11 @@ from ..shapes.simplex import (
     weighted_mean,
 )
 from ..tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
-from ..trace import Trace, trace_of
+from ..trace import Trace
 from ..types import FloatArray
 from .exact import nearest_on_simplex_exactly, weights_exactly
 from .gjk_steps import SimplexSteps
+from .step_list import StepList
 
 _DIRECTION_ROUNDING = 16.0
 """Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate with
@@ -137,7 +138,7 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     validate_polytopes(a, b)
     if direction is not None and separates(a, b, direction):
         return False
-    return _gjk(a, b, distance=False, direction=direction).intersects
+    return nearest_simplex(a, b, direction, distance=False).intersects
 
 
 def separates(a: Polytope, b: Polytope, direction: ArrayLike) -> bool:
@@ -184,7 +185,7 @@ def gjk(
         len(start) <= 3 and all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start)
     ):
         raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
-    return _gjk(a, b, distance=True, direction=direction, start=tuple(start), trace=trace)
+    return nearest_simplex(a, b, direction, start=tuple(start), steps=StepList(a, b) if trace else None)
 
 
 def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
@@ -203,38 +204,22 @@ def is_ordinary(size: float) -> bool:
     return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
 
 
-def _gjk(
+def nearest_simplex(
     a: Polytope,
     b: Polytope,
-    *,
-    distance: bool,
     direction: ArrayLike | None = None,
+    *,
+    distance: bool = True,
     start: tuple[tuple[int, int], ...] = (),
-    trace: bool = False,
+    steps: StepList | None = None,
 ) -> Simplex:
+    """Return the result of `gjk` without validation of its arguments; without `distance` that of the boolean test."""
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
             a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
-            found = _gjk(a, b, distance=distance, direction=direction, start=start, trace=trace)
-            return found.scaled(exponent)
-    first = first_direction(a, b, direction)
-    steps = SimplexSteps(a.dim, size) if trace else None
-    found, settled = _SimplexWalk(a, b, size, _FLOATS, steps).run(first, simplex_of(a, b, start), distance)
-    if steps is not None:
-        steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights, settled)
-    if not settled:  # mutant: gjk-never-starts-again-exactly
-        # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
-        exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, steps).run(found.nearest, found.vertices, distance)
-        found = exact._replace(iterations=found.iterations + exact.iterations)
-        if steps is not None:
-            steps.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
-    return found if steps is None else found._replace(trace=trace_of(steps, "gjk", a.vertices, b.vertices))
-
-
-def first_direction(a: Polytope, b: Polytope, direction: ArrayLike | None) -> Vector:
-    """Return minus the direction in which the search starts, 1 to 2 long: the square of a tiny one would vanish."""
+            return nearest_simplex(a, b, direction, distance=distance, start=start, steps=steps).scaled(exponent)
     if direction is None:
         ax, ay, az = a._middle
         bx, by, bz = b._middle
@@ -244,7 +229,19 @@ def first_direction(a: Polytope, b: Polytope, direction: ArrayLike | None) -> Ve
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         x = largest = 1.0
-    return x / largest, y / largest, z / largest
+    # Of length 1 to 2: the square of a tiny direction would vanish.
+    x, y, z = x / largest, y / largest, z / largest
+    record = None if steps is None else SimplexSteps(steps, size)
+    found, settled = _SimplexWalk(a, b, size, _FLOATS, record).run((x, y, z), simplex_of(a, b, start), distance)
+    if record is not None:
+        record.end(found, settled)
+    if not settled:  # mutant: gjk-never-starts-again-exactly
+        # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
+        exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, record).run(found.nearest, found.vertices, distance)
+        found = exact._replace(iterations=found.iterations + exact.iterations)
+        if record is not None:
+            record.end(found)
+    return found if steps is None else found._replace(trace=steps.trace("gjk"))
 
 
 _SPREAD_ANGLE = radians(35.0)
@@ -319,6 +316,8 @@ class _SimplexWalk:
             ax, ay, az = rows_a[i]
             bx, by, bz = rows_b[j]
             wx, wy, wz = ax - bx, ay - by, az - bz
+            if steps is not None:
+                wx, wy, wz, i, j = steps.support((-vx, -vy, -vz), (wx, wy, wz, i, j))
             # 2. The slab, and whether it can become wider.
             v_w = vx * wx + vy * wy + vz * wz
             length = sqrt(vx * vx + vy * vy + vz * vz)

@@ -20,18 +20,18 @@ from ..region.witness import can_slide, central_witness
 from ..result import Certificate, Contact, Method, Proof, Status
 from ..shapes.box import Box
 from ..shapes.feature import Feature, support_feature
-from ..shapes.ordinary_size import at_ordinary_size, extreme_exponent
+from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
-from ..trace import Step, Trace, trace_of
-from ..types import FloatArray, read_only
+from ..types import read_only
 from .box_sat import BoxAxis, box_sat
-from .epa import Penetration, epa, epa_again
+from .epa import Penetration, epa_again, nearest_faces
 from .exact import weights_exactly
-from .gjk import Simplex, gjk, is_ordinary, size_of_difference, witness_points
+from .gjk import Simplex, is_ordinary, nearest_simplex, size_of_difference, witness_points
 from .relation import contact_band, relation_of
 from .sat import SatResult, sat
+from .step_list import Recorder, StepList
 
 
 def polytope_contact(
@@ -40,40 +40,38 @@ def polytope_contact(
     method: Method = "auto",
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
-    start: Contact | None = None,
-    trace: bool = False,
+    start: Proof | None = None,
+    recorder: Recorder | None = None,
 ) -> Contact:
-    """Return the contact of two polytopes; see `contact` for the arguments."""
+    """Return the contact of two polytopes; see `contact` for the arguments.
+
+    start: the certificate of the last contact; recorder: makes the list of the steps for the trace, if requested.
+    """
+
     size = size_of_difference(a, b)
-    if not is_ordinary(size) and extreme_exponent(a, b):
+    if is_ordinary(size):
+        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start, recorder)
 
-        def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
-            return polytope_contact(a, b, method, clearance, contact_tolerance, start, trace)
+    def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
+        size = size_of_difference(a, b)
+        return _at_ordinary_size(a, b, size, method, clearance, contact_tolerance, start, recorder)
 
-        return at_ordinary_size(solve, a, b, clearance)
-    steps: list[Step] | None = [] if trace else None
-    by_sat = deciding_axis(a, b, steps) if method in ("sat", "both") else None
-    proof = None if by_sat is not None or start is None else start.certificate
-    simplex, answer = _solve(a, b, by_sat, method, proof, steps)
-    return contact_of(a, b, size, simplex, answer, by_sat, method, clearance, contact_tolerance, steps)
+    return at_ordinary_size(solve, a, b, clearance)
 
 
-def contact_of(
+def _at_ordinary_size(
     a: Polytope,
     b: Polytope,
     size: float,
-    simplex: Simplex,
-    answer: Answer,
-    by_sat: DecidingAxis | None,
     method: Method,
     clearance: float,
     contact_tolerance: float,
-    steps: list[Step] | None = None,
+    start: Proof | None,
+    recorder: Recorder | None,
 ) -> Contact:
-    """Return the contact of two polytopes of ordinary size: steps 2 to 4 of the module's docstring.
-
-    steps: those of the solver; the trace of the contact has them and those of the region.
-    """
+    steps = None if recorder is None else recorder(a, b)
+    by_sat = _sat(a, b, steps) if method in ("sat", "both") else None
+    simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None else start, steps)
     rounding = SUPPORT_ROUNDING * EPS * size
     ties = np.array([n[: a.dim] for n in answer.normals])
     ties += 0.0  # turns -0.0 into 0.0
@@ -133,15 +131,12 @@ def contact_of(
         ),
         trace=None
         if steps is None
-        else trace_of(
-            steps,
+        else steps.trace(
             "contact",
-            a.vertices,
-            b.vertices,
             method=method,
             clearance=clearance,
             contact_tolerance=contact_tolerance,
-            from_start=bool(steps) and steps[0].kind == "epa",
+            from_start=steps[0].kind == "epa",
         ),
     )
 
@@ -155,16 +150,7 @@ _METHOD_NAMES = {
 """`Contact.method` by the method requested and whether the shapes intersect, where SAT is involved."""
 
 
-class DecidingAxis(NamedTuple):
-    """Result of SAT, for any polytopes or for two boxes."""
-
-    signed_distance: float
-    normal: FloatArray
-    """(dim,) unit vector from A to B."""
-    axes_tested: int
-
-
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """Result of GJK or EPA, before it becomes a contact."""
 
     signed_distance: float
@@ -181,44 +167,40 @@ class Answer(NamedTuple):
     iterations: int
 
 
-def deciding_axis(a: Polytope, b: Polytope, steps: list[Step] | None) -> DecidingAxis:
+def _sat(a: Polytope, b: Polytope, steps: StepList | None) -> SatResult | BoxAxis:
     """Return the deciding axis: that of the test of 15 axes for two boxes, unless one is sheared."""
+    found: SatResult | BoxAxis
     if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
-        found: BoxAxis | SatResult = box_sat(a, b, trace=steps is not None)
+        found = box_sat(a, b, trace=steps is not None)
     else:
         found = sat(a, b, trace=steps is not None)
-    _collect(found.trace, steps)
-    return DecidingAxis(found.signed_distance, found.normal, found.axes_tested)
-
-
-def _collect(trace: Trace | None, steps: list[Step] | None) -> None:
-    """Add the steps of a trace, if there is one, to those before."""
-    if trace is not None and steps is not None:
-        steps += trace.steps
+    if steps is not None and found.trace is not None:
+        steps += found.trace.steps
+    return found
 
 
 def _solve(
     a: Polytope,
     b: Polytope,
-    by_sat: DecidingAxis | None,
+    by_sat: SatResult | BoxAxis | None,
     method: Method,
     start: Proof | None,
-    steps: list[Step] | None,
-) -> tuple[Simplex, Answer]:
+    steps: StepList | None,
+) -> tuple[Simplex, _Answer]:
     """Return GJK's last simplex and the answer; the last proof, if it is of these polytopes, saves steps."""
     proof = start if isinstance(start, Certificate) and _is_proof_of(start, a, b) else None
     again = None if proof is None else _still_deep(a, b, proof, steps)
     if again is not None:
         return again
+    if proof is not None and steps is not None:
+        steps.clear()  # those from the last polytope, the only ones so far
     feature = () if proof is None else _feature_of(proof)
     direction = by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None
-    simplex = gjk(a, b, direction, start=feature, trace=steps is not None)
-    _collect(simplex.trace, steps)
+    simplex = nearest_simplex(a, b, direction, start=feature, steps=steps)
     if simplex.intersects:
-        penetration = epa(a, b, simplex, trace=steps is not None)
-        _collect(penetration.trace, steps)
-        return simplex, answer_inside(a, b, simplex, penetration, by_sat if method == "sat" else None)
-    return simplex, answer_apart(simplex)
+        penetration = nearest_faces(a, b, simplex, steps)
+        return simplex, _intersecting(a, b, simplex, penetration, by_sat if method == "sat" else None)
+    return simplex, _apart(simplex)
 
 
 def _is_proof_of(proof: Certificate, a: Polytope, b: Polytope) -> bool:
@@ -235,26 +217,17 @@ def _feature_of(proof: Certificate) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
 
 
-def _still_deep(
-    a: Polytope, b: Polytope, proof: Certificate, steps: list[Step] | None
-) -> tuple[Simplex, Answer] | None:
+def _still_deep(a: Polytope, b: Polytope, proof: Certificate, steps: StepList | None) -> tuple[Simplex, _Answer] | None:
     """Return EPA's answer from the last polytope; None when that leaves anything undecided."""
-    penetration = epa_again(a, b, proof.pairs, proof.facets, trace=steps is not None)
+    penetration = epa_again(a, b, proof.pairs, proof.facets, steps)
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
         return None  # near a touch GJK's common point is needed too
-    _collect(penetration.trace, steps)
-    return answer_still_deep(a, b, penetration)
-
-
-def answer_still_deep(a: Polytope, b: Polytope, penetration: Penetration) -> tuple[Simplex, Answer]:
-    """Return the answer of EPA without a search by GJK before."""
     simplex = Simplex(True, penetration.points[:4], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), 0)
-    return simplex, answer_inside(a, b, simplex, penetration, None)
+    return simplex, _intersecting(a, b, simplex, penetration, None)
 
 
-def answer_apart(simplex: Simplex) -> Answer:
-    """Return GJK's answer for shapes that are apart."""
-    return Answer(
+def _apart(simplex: Simplex) -> _Answer:
+    return _Answer(
         signed_distance=simplex.gap,
         slab=simplex.gap,
         enclosed=inf,
@@ -267,9 +240,9 @@ def answer_apart(simplex: Simplex) -> Answer:
     )
 
 
-def answer_inside(
-    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: DecidingAxis | None
-) -> Answer:
+def _intersecting(
+    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | BoxAxis | None
+) -> _Answer:
     """Return EPA's answer; with SAT's depth and normal if given."""
     size = size_of_difference(a, b)
     rounding = SUPPORT_ROUNDING * EPS * size
@@ -293,7 +266,7 @@ def answer_inside(
         if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
             vertices, weights = simplex.vertices, shared
     proven_deep = penetration.inner > rounding  # nearer to the surface, rounding decides whether the origin is inside
-    return Answer(
+    return _Answer(
         signed_distance=signed_distance,
         # EPA ends at a face that the shapes may exceed by this.
         slab=0.0 - penetration.depth - EPA_CONVERGED * EPS * size,
@@ -308,8 +281,8 @@ def answer_inside(
 
 
 def _center_witness(
-    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: Answer, region: Region, rounding: float
-) -> Answer:
+    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: _Answer, region: Region, rounding: float
+) -> _Answer:
     """Return the answer with the witness points at the region's centroid, if they realise the signed distance there."""
     gap, normal = answer.signed_distance, answer.normals[0]
     vertices, weights = central_witness(a, b, feature_a, feature_b, normal, gap, region.centroid)
@@ -317,14 +290,14 @@ def _center_witness(
     return centred if _miss(centred) <= max(_miss(answer), rounding) else answer
 
 
-def _miss(answer: Answer) -> float:
+def _miss(answer: _Answer) -> float:
     """Return the length of the error with which the witness points realise the signed distance."""
     gap = answer.signed_distance
     mean = weighted_mean(answer.vertices, answer.weights)
     return sqrt(sum([(p + gap * n) ** 2 for p, n in zip(mean, answer.normals[0], strict=True)]))
 
 
-def _length_of(answer: Answer) -> float:
+def _length_of(answer: _Answer) -> float:
     """Return the distance between the witness points."""
     x, y, z = weighted_mean(answer.vertices, answer.weights)
     return sqrt(x * x + y * y + z * z)

@@ -22,7 +22,7 @@ import numpy as np
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import PRODUCTS, Polytope, intervals, validate_polytopes
 from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION, SAT_PARALLEL, SAT_PLAIN_CROSS, TIE_WIDTH, promised
-from ..trace import Trace, trace_of
+from ..trace import Trace
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .sat_steps import AxisSteps
 
@@ -414,7 +414,7 @@ class _AxisSearch:
         ties = read_only(self._ties(normal, gap))
         candidates = self._candidates() if self.candidates else None
         tested = self.tested + len(self.crossing)
-        trace = None if self.steps is None else trace_of(self.steps.end(), "sat", self.a.vertices, self.b.vertices)
+        trace = None if self.steps is None else self.steps.end()
         return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, tested, ties, candidates, trace)
 
     def _candidates(self) -> CandidateAxes:

@@ -12,8 +12,9 @@ import numpy as np
 from ..shapes.box import Box
 from ..shapes.polytope import Polytope, intervals, parallel_axes
 from ..tolerance import EPS, SAME_AXIS
-from ..trace import AxesSkippedStep, AxisOrigin, AxisSkip, AxisStep, Step
+from ..trace import AxesSkippedStep, AxisOrigin, AxisSkip, AxisStep, Trace
 from ..types import BoolArray, FloatArray, IntArray
+from .step_list import StepList
 
 _MOST_SKIPPED = 1000
 """Pairs of edges that are recorded though they are not measured; those beyond it are counted."""
@@ -34,7 +35,7 @@ class AxisSteps:
     def __init__(self, a: Polytope, b: Polytope, bar_of: Callable[[float], float]) -> None:
         """`bar_of` returns the least gap that is as good as the widest one."""
         self.a, self.b, self.bar_of = a, b, bar_of
-        self.steps: list[Step] = []
+        self.steps = StepList(a, b)
         self.widest = self.bar = -inf
         self.good: list[_Place] = []
         self.chosen: _Place | None = None
@@ -120,11 +121,11 @@ class AxisSteps:
             for _ in axes:
                 self._skip(origin, -1, -1, "no_better")
 
-    def end(self) -> list[Step]:
-        """Return the steps, at their end how many pairs of edges have none."""
+    def end(self) -> Trace:
+        """Return the trace, at its end how many pairs of edges have no step."""
         counts = self.skipped.items()
         self.steps += [AxesSkippedStep(self.lower, None, reason, count, self.best) for reason, count in counts if count]
-        return self.steps
+        return self.steps.trace("sat")
 
     def _rank(self, place: _Place, widest: float) -> None:
         """Set the best axis, of which this may be one."""
@@ -146,7 +147,7 @@ class BoxSteps:
 
     def __init__(self, a: Box, b: Box) -> None:
         self.a, self.b = a, b
-        self.steps: list[Step] = []
+        self.steps = StepList(a, b)
 
     def measure(
         self,
@@ -168,10 +169,10 @@ class BoxSteps:
             AxisStep(lower, None, *source, tuple(axis), interval_a, interval_b, gap, is_flipped, best, "")
         )
 
-    def end(self, separated: bool) -> list[Step]:
-        """Return the steps, those that a separating axis made needless too."""
+    def end(self, separated: bool) -> Trace:
+        """Return the trace, with the steps that a separating axis made needless."""
         self._skip_to(15, "separated" if separated else "parallel")
-        return self.steps
+        return self.steps.trace("sat")
 
     def _skip_to(self, index: int, reason: AxisSkip) -> None:
         for k in range(len(self.steps), index):

@@ -29,6 +29,7 @@ from contact_lens.core import (
     replay,
     sat,
 )
+from contact_lens.core.narrow_phase.epa import _Grid
 from contact_lens.core.result import Method
 from contact_lens.core.trace import Step, Trace
 
@@ -369,3 +370,35 @@ def test_what_is_no_trace_of_a_contact_is_refused() -> None:
             replay(trace, CUBE, shape)
     assert refusal(replace(trace, steps=()), CUBE, TURNED) == 0
     assert refusal(replace(trace, method="sat"), CUBE, TURNED) == 0
+    with pytest.raises(ValueError, match=r"^trace: from_start does not follow"):
+        replay(replace(trace, from_start=True), CUBE, TURNED)
+
+
+def test_of_support_points_that_are_equally_far_the_recorded_one_is_taken() -> None:
+    """Other numbers of the vertices make the search meet others of those that are equally far."""
+    a, b, other = CUBE.vertices, CUBE.vertices[:1] + (4.0, 1.0, 1.0), 0
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(8)
+        trace = contact(ConvexHull(a[order]), ConvexHull(b), trace=True).trace
+        assert trace is not None
+
+        def renamed(value: Any, order: Any = order) -> Any:
+            if isinstance(value, tuple) and value and type(value[0]) is int:
+                return int(order[value[0]]), value[1]
+            return tuple(renamed(item) for item in value) if isinstance(value, tuple) else value
+
+        assert trace.of_kind("gjk") == trace.steps
+        steps = tuple(replace(s, **{name: renamed(value) for name, value in vars(s).items()}) for s in trace.steps)
+        trace = replace(trace, steps=steps)
+        assert replay(trace, ConvexHull(a), ConvexHull(b)).trace == trace
+        other += trace != contact(ConvexHull(a), ConvexHull(b), trace=True).trace
+    assert other > 4
+
+
+def test_a_face_that_the_search_leaves_though_it_sees_the_support_point_is_refused(monkeypatch: Any) -> None:
+    monkeypatch.setattr(_Grid, "height", lambda *_: 1)
+    a, b = CUBE, CUBE.translated((1.0, 1.0, 0.0))
+    trace = contact(a, b, trace=True).trace
+    assert trace is not None
+    with pytest.raises(ValueError, match=r"^step \d+ \(epa\): its faces are not those that"):
+        replay(trace, a, b)

@@ -8,7 +8,7 @@ import pytest
 
 from contact_lens.core import ConvexHull, gjk, gjk_intersects
 from contact_lens.core.narrow_phase.exact import nearest_on_simplex_exactly, weights_exactly
-from contact_lens.core.narrow_phase.gjk import _gjk
+from contact_lens.core.narrow_phase.gjk import nearest_simplex
 from contact_lens.core.shapes.simplex import (
     barycentric,
     encloses_origin,
@@ -134,7 +134,7 @@ def test_a_good_first_direction_and_the_boolean_save_steps():
         cold_steps += cold.iterations
         warm_steps += warm.iterations
         a, b = ConvexHull(sphere_points(rng, 60)), ConvexHull(sphere_points(rng, 60) + 4.0 * sphere_points(rng, 1))
-        stopped, full = _gjk(a, b, distance=False), gjk(a, b)
+        stopped, full = nearest_simplex(a, b, distance=False), gjk(a, b)
         assert not stopped.intersects
         assert 0.0 < stopped.gap < full.gap
         steps += stopped.iterations
