@@ -30,7 +30,7 @@ from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, 
 from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
-from .step_sheet import NO_PLATE, StepPlate, annotate_steps, room_beside, step_plate
+from .step_sheet import StepPlate, annotate_steps, step_plate
 from .study_geometry import middle, origin_of, study_layers, volume_layers
 
 FONT = 0
@@ -111,70 +111,39 @@ def measure(text: str, size: float) -> tuple[float, float]:
 
 
 def draw_volumes(
-    volumes: VolumesView,
-    test: int,
-    style: Style,
-    view: FloatArray,
-    projection: FloatArray,
-    size: tuple[int, int],
-    part: DrawingStage = DrawingStage.ALL,
-    room: LabelRoom | None = None,
-    kept: Kept | None = None,
-    others: tuple[Box, ...] = (),
+    volumes: VolumesView, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int]
 ) -> None:
-    """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw_steps`.
-
-    test: the volume test of a descent that is shown, the first is 1.
-    """
-    if DrawingStage.WORLD in part:
-        with state_restored():
-            on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
-            _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
-    _draw_study(volumes.picture_of(test), NO_PLATE, style, view, projection, size, part, room, kept, others)
+    """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
+    with state_restored():
+        on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
+        _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
 
 
-def draw_steps(
-    steps: Steps,
-    number: int,
-    style: Style,
-    view: FloatArray,
-    projection: FloatArray,
-    size: tuple[int, int],
-    part: DrawingStage = DrawingStage.ALL,
-    room: LabelRoom | None = None,
-    kept: Kept | None = None,
-    others: tuple[Box, ...] = (),
-) -> None:
-    """Draw a shown step of an algorithm into the active framebuffer, over what is there.
-
-    others: the plates of labels that are drawn already. The other arguments are those of `draw`.
-    """
-    room = room or _whole(size)
-    plate = plate_of(steps, number, style, room) if DrawingStage.LABELS in part else NO_PLATE
-    _draw_study(steps.picture(number), plate, style, view, projection, size, part, room, kept, others)
-
-
-def _draw_study(
+def draw_study(
     picture: StudyPicture,
     plate: StepPlate,
     style: Style,
     view: FloatArray,
     projection: FloatArray,
     size: tuple[int, int],
-    part: DrawingStage,
-    room: LabelRoom | None,
-    kept: Kept | None,
-    others: tuple[Box, ...],
+    part: DrawingStage = DrawingStage.ALL,
+    room: LabelRoom | None = None,
+    kept: Kept | None = None,
+    others: tuple[Box, ...] = (),
 ) -> None:
-    """Draw a picture for study, its labels, and what is written beside it."""
+    """Draw a picture for study into the active framebuffer, over what is there: a step of an algorithm, or of volumes.
+
+    plate: what is written beside it. others: the plates of labels that are drawn already. The other arguments are those
+    of `draw`.
+    """
     with state_restored():
         if DrawingStage.WORLD in part:
             look, scale = style.look, style.scale
             on_gpu = layers_on_gpu((picture, look, scale), lambda: study_layers(picture, look, scale))
             _draw_layers(on_gpu, origin_of(picture), view, projection, size, NOW)
-        if DrawingStage.LABELS in part and (picture.labels or plate is not NO_PLATE):
+        if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
-            room, kept = room or _whole(size), kept or Kept()
+            room, kept = room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), kept or Kept()
             made_of = (ref(picture), ref(plate), style, view.tobytes(), projection.tobytes(), size, room, others)
             if kept.notes is None or kept.made_of != made_of:
                 matrix = projection @ view
@@ -183,27 +152,8 @@ def _draw_study(
             _draw_labels(kept.notes, size, max(1.0, style.scale), 1.0)
 
 
-def room_beside_steps(
-    steps: Steps,
-    number: int,
-    style: Style,
-    view: FloatArray,
-    projection: FloatArray,
-    size: tuple[int, int],
-    room: LabelRoom,
-) -> LabelRoom:
-    """Return the room for other labels while `draw_steps` draws a step. The arguments are those of `draw_steps`."""
-    plate = plate_of(steps, number, style, room)
-    return room_beside(steps.picture(number), plate, projection @ view, size, room)
-
-
-def _whole(size: tuple[int, int]) -> LabelRoom:
-    """Return that labels may be anywhere in a view."""
-    return LabelRoom((0.0, 0.0, float(size[0]), float(size[1])))
-
-
 def plate_of(steps: Steps, number: int, style: Style, room: LabelRoom) -> StepPlate:
-    """Return the plate that `draw_steps` draws: its `bar_at` is what a click at a pixel of the view hits."""
+    """Return what is written beside a step: the `bar_at` of it is what a click at a pixel of the view hits."""
     return _plate_of(steps, tuple(steps.shown), number, style, room, measure(PROBE, style.look.label_size))
 
 

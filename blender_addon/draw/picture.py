@@ -10,7 +10,7 @@ import struct
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import product
@@ -32,8 +32,9 @@ from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .isolated_pair import draw_isolated
 from .label_sheet import LabelRoom
-from .overlay import draw, draw_steps, draw_volumes, plate_of, style_of
+from .overlay import draw, draw_study, draw_volumes, plate_of, style_of
 from .overlay_geometry import Showing, origin
+from .step_sheet import NO_PLATE
 from .study_geometry import points_of
 
 BACKGROUND = (0.035, 0.036, 0.04)
@@ -284,9 +285,7 @@ def _seen_from(eye: FloatArray, inspection: Inspection, shown: list[FloatArray])
 
 
 @contextmanager
-def _a_3d_view(
-    context: Any, smooth: bool, colors: str, background: Sequence[float]
-) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
+def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
     """A 3D view to draw with, set up for a clear picture; as it was when done.
 
     smooth: with as many samples per pixel as the preferences say, instead of one. colors: a color type of the shading.
@@ -308,7 +307,7 @@ def _a_3d_view(
         (space.shading, "color_type", colors),
         (space.shading, "single_color", (0.62, 0.62, 0.63)),
         (space.shading, "background_type", "VIEWPORT"),
-        (space.shading, "background_color", background),
+        (space.shading, "background_color", BACKGROUND),
         (space.shading, "show_xray", False),
         (space.shading, "show_cavity", False),
         (space.shading, "show_shadows", False),
@@ -379,61 +378,36 @@ def render_contact(
     )
 
 
-def render_volumes(
-    context: Any,
-    volumes: VolumesView,
-    filepath: str,
-    width: int,
-    height: int,
-    test: int = 1,
-    toward_viewer: FloatArray | None = None,
-) -> None:
-    """Write a PNG of the scene with bounding volumes drawn over it.
-
-    test: the volume test of a descent that is shown. `toward_viewer` (3,) is another direction to see it from.
+def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of the scene with bounding volumes drawn over it, and the first volume test of a descent.
 
     Raise GpuUnavailable without an OpenGL driver.
     """
-    points = np.concatenate([volumes.segments.reshape(-1, 3), points_of(volumes.picture_of(test))])
-    direction = FROM_THE_FRONT if toward_viewer is None else toward_viewer
-    view, projection = _around(points, direction, width / height)
-    size = (width, height)
-    _render(
-        context,
-        filepath,
-        size,
-        view,
-        projection,
-        lambda: draw_volumes(volumes, test, style_of(context), view, projection, size),
-    )
+    picture, size, style = volumes.picture_of(1), (width, height), style_of(context)
+    points = np.concatenate([volumes.segments.reshape(-1, 3), points_of(picture)])
+    view, projection = _around(points, width / height)
+
+    def draw_over() -> None:
+        draw_volumes(volumes, style, view, projection, size)
+        draw_study(picture, NO_PLATE, style, view, projection, size)
+
+    _render(context, filepath, size, view, projection, draw_over)
 
 
-def render_steps(
-    context: Any,
-    steps: Steps,
-    number: int,
-    filepath: str,
-    width: int,
-    height: int,
-    toward_viewer: FloatArray | None = None,
-    background: Sequence[float] = BACKGROUND,
-) -> None:
+def render_steps(context: Any, steps: Steps, number: int, filepath: str, width: int, height: int) -> None:
     """Write a PNG of the scene with a step of an algorithm drawn over it: `number` of those that are shown.
 
     The shapes of `steps.given` need not be objects of the scene. All that is drawn of the step, and both shapes, are in
-    the picture, above the plate with the sentence. `toward_viewer` (3,) is another direction to see it from.
+    the picture, above the plate with the sentence.
 
     Raise GpuUnavailable without an OpenGL driver.
     """
     start_gpu()
-    size, style = (width, height), style_of(context)
-    room = LabelRoom((0.0, 0.0, float(width), float(height)))
-    left = 1.0 - plate_of(steps, number, style, room).box[3] / height
-    direction = FROM_THE_FRONT if toward_viewer is None else toward_viewer
-    given = steps.given
+    size, style, picture, given = (width, height), style_of(context), steps.picture(number), steps.given
+    plate = plate_of(steps, number, style, LabelRoom((0.0, 0.0, float(width), float(height))))
+    left = 1.0 - plate.box[3] / height
     corners = [given.in_world(list(product(*np.transpose(shape.bounds)))) for shape in (given.a, given.b)]
-    points = np.concatenate([points_of(steps.picture(number)), *corners])
-    view, projection = _around(points, direction, width / (left * height))
+    view, projection = _around(np.concatenate([points_of(picture), *corners]), width / (left * height))
     # Into the part above the plate.
     projection[1] = left * projection[1] + (1.0 - left) * projection[3]
     _render(
@@ -442,14 +416,13 @@ def render_steps(
         size,
         view,
         projection,
-        lambda: draw_steps(steps, number, style, view, projection, size, room=room),
-        background=background,
+        lambda: draw_study(picture, plate, style, view, projection, size),
     )
 
 
-def _around(points: FloatArray, direction: FloatArray, aspect: float) -> tuple[FloatArray, FloatArray]:
-    """View and projection matrix (4, 4) of a camera that sees all points (n, 3) from a direction (3,)."""
-    turned, eye, distance = _step_back(direction / np.linalg.norm(direction), points, aspect, 1e-6)
+def _around(points: FloatArray, aspect: float) -> tuple[FloatArray, FloatArray]:
+    """View and projection matrix (4, 4) of a camera that sees all points (n, 3), from the front."""
+    turned, eye, distance = _step_back(FROM_THE_FRONT / np.linalg.norm(FROM_THE_FRONT), points, aspect, 1e-6)
     return _lens(turned, eye, distance, points, aspect)
 
 
@@ -462,7 +435,6 @@ def _render(
     draw_over: Callable[[], None],
     for_page: bool = False,
     colors: str = "SINGLE",
-    background: Sequence[float] = BACKGROUND,
 ) -> None:
     """Write a PNG of the scene in solid shading, with something drawn over it.
 
@@ -473,7 +445,7 @@ def _render(
     scene, layer = context.scene, context.view_layer  # before there is a 3D view, which may change the former alone
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
-        with _a_3d_view(context, not for_page, colors, background) as (space, region):
+        with _a_3d_view(context, not for_page, colors) as (space, region):
             offscreen.draw_view3d(
                 scene,
                 layer,

@@ -104,7 +104,7 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
     main one of its area there is nothing.
     """
     if not room.is_main:
-        return StepPlate((0.0, 0.0, 0.0, 0.0), concatenate([]), ())
+        return NO_PLATE
     scale, size = style.scale, style.look.label_size * style.scale
     pad, line, gap = PLATE.padding * scale, PLATE.line * size, PLATE.gap * scale
     left, bottom, right, top = _free(room, scale)

@@ -21,8 +21,10 @@ from ..draw.label_sheet import Box, Kept
 from ..draw.overlay import DrawingStage
 from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
+from ..draw.step_sheet import NO_PLATE, StepPlate, room_beside
 from ..pair import session
 from ..pair.inspection import Inspection
+from ..study.picture import StudyPicture
 from ..study.steps import Steps
 from . import background, follow_pair, follow_steps, follow_volumes, isolation
 from .view_room import free_box, room_of
@@ -81,27 +83,28 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         steps = isolation.steps(pair(scene), inspection)
         draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
     if volumes is not None and is_world:
-        overlay.draw_volumes(volumes, scene.contact_lens.tree_test, style, view, projection, size, part)
+        overlay.draw_volumes(volumes, style, view, projection, size)
     room = room_of(context) if DrawingStage.LABELS in part else None
+    studies: dict[str, tuple[StudyPicture, StepPlate]] = {}
+    if shown is not None:
+        plate = NO_PLATE if room is None else overlay.plate_of(*shown, style, room)
+        studies["steps"] = shown[0].picture(shown[1]), plate
+    if volumes is not None:
+        studies["volumes"] = volumes.picture_of(scene.contact_lens.tree_test), NO_PLATE
     region = context.region.as_pointer()
     others: tuple[Box, ...] = ()
     if inspection is not None:
         kept = _kept.setdefault((region, "contact"), Kept())
-        where = room
-        if shown is not None and room is not None:
-            where = overlay.room_beside_steps(*shown, style, view, projection, size, room)
-        of_contact = overlay.beside_steps(style, _is_result(*shown)) if shown is not None else style
+        where, of_contact = room, style
+        if shown is not None:
+            of_contact = overlay.beside_steps(style, _is_result(*shown))
+            where = room and room_beside(*studies["steps"], projection @ view, size, room)
         overlay.draw(inspection, of_contact, view, projection, size, part, where, _showing(context, inspection), kept)
         others = kept.notes.boxes if kept.notes is not None else ()
-    if shown is not None:
-        kept = _kept.setdefault((region, "steps"), Kept())
-        overlay.draw_steps(*shown, style, view, projection, size, part, room, kept, others)
+    for name, study in studies.items():
+        kept = _kept.setdefault((region, name), Kept())
+        overlay.draw_study(*study, style, view, projection, size, part, room, kept, others)
         others = (*others, *(kept.notes.boxes if kept.notes is not None else ()))
-    if volumes is not None and not is_world:
-        kept = _kept.setdefault((region, "volumes"), Kept())
-        overlay.draw_volumes(
-            volumes, scene.contact_lens.tree_test, style, view, projection, size, part, room, kept, others
-        )
 
 
 def _is_result(steps: Steps, number: int) -> bool:

@@ -89,7 +89,9 @@ def seen(
         with offscreen.bind():
             gpu.state.active_framebuffer_get().clear(color=(*background, 1.0), depth=1.0)
             stage = part or draw.overlay.DrawingStage.WORLD
-            draw.overlay.draw_steps(steps, number, style or styled(), *(view or camera()), SIZE, stage)
+            draw.overlay.draw_study(
+                steps.picture(number), draw.step_sheet.NO_PLATE, style or styled(), *(view or camera()), SIZE, stage
+            )
             return draw.picture.read_pixels(*SIZE).astype(int)
     finally:
         offscreen.free()
@@ -268,9 +270,11 @@ def test_no_line_ends_between_a_number_and_its_unit_or_in_a_difference():
 def test_in_a_quad_view_the_sentence_is_written_once(graphics):  # noqa: F811
     room = draw.label_sheet.LabelRoom((0.0, 0.0, 640.0, 400.0), is_main=False)
     steps, kept = Steps(labelled(2)), draw.label_sheet.Kept()
-    draw.overlay.draw_steps(steps, 2, styled(), *camera(), SIZE, draw.overlay.DrawingStage.LABELS, room, kept)
+    plate = draw.overlay.plate_of(steps, 2, styled(), room)
+    stage = draw.overlay.DrawingStage.LABELS
+    draw.overlay.draw_study(steps.picture(2), plate, styled(), *camera(), SIZE, stage, room, kept)
     assert [text.text for text in kept.notes.texts] == ["a 0", "b 1"]
-    assert draw.overlay.plate_of(steps, 2, styled(), room).bar_at(0.0, 0.0) is None
+    assert plate.bar_at(0.0, 0.0) is None
 
 
 def test_the_plate_is_beside_or_above_what_blender_shows_at_the_bottom():
@@ -426,11 +430,13 @@ def test_what_is_written_is_laid_out_again_only_for_a_change(graphics, monkeypat
     monkeypatch.setattr(draw.overlay, "annotate_steps", lambda *given: (made.append(1), annotate(*given))[1])
     steps, kept = Steps(labelled(3)), draw.label_sheet.Kept()
 
+    room = draw.label_sheet.LabelRoom((0.0, 0.0, *map(float, SIZE)))
+
     def redraw(number: int) -> None:
-        stage = draw.overlay.DrawingStage.LABELS
+        stage, plate = draw.overlay.DrawingStage.LABELS, draw.overlay.plate_of(steps, number, styled(), room)
         offscreen = gpu.types.GPUOffScreen(*SIZE)
         with offscreen.bind():
-            draw.overlay.draw_steps(steps, number, styled(), *camera(), SIZE, stage, kept=kept)
+            draw.overlay.draw_study(steps.picture(number), plate, styled(), *camera(), SIZE, stage, room, kept)
         offscreen.free()
 
     for number, count in ((2, 1), (2, 1), (3, 2)):
@@ -447,24 +453,19 @@ def test_a_picture_of_a_step_has_both_objects_and_the_step_above_the_sentence(gr
     for x in (0.0, 6.0):
         cube("Box", (x, 0.0, 0.0), 1.0).scale.z = 3.0
 
-    def picture(**more: Any) -> np.ndarray:
-        draw.picture.render_steps(bpy.context, steps, 2, str(path), *SIZE, **more)
-        image = bpy.data.images.load(str(path))
-        pixels = np.round(255.0 * np.array(image.pixels).reshape(SIZE[1], SIZE[0], 4)[..., :3])
-        bpy.data.images.remove(image)
-        return pixels
-
-    dark, light = picture(), picture(background=(0.7, 0.7, 0.7))
+    draw.picture.render_steps(bpy.context, steps, 2, str(path), *SIZE)
+    image = bpy.data.images.load(str(path))
+    pixels = np.round(255.0 * np.array(image.pixels).reshape(SIZE[1], SIZE[0], 4)[..., :3])
+    bpy.data.images.remove(image)
     room = draw.label_sheet.LabelRoom((0.0, 0.0, *map(float, SIZE)))
     left, bottom, right, top = map(int, draw.overlay.plate_of(steps, 2, draw.overlay.style_of(bpy.context), room).box)
-    assert (dark[bottom + 4 : top - 4, left + 4 : right - 4].max(axis=2) > 230).sum() > 300, "letters"
-    above = dark[top + 1 :]
+    assert (pixels[bottom + 4 : top - 4, left + 4 : right - 4].max(axis=2) > 230).sum() > 300, "letters"
+    above = pixels[top + 1 :]
     assert (np.abs(above - 255.0 * np.array(look_of("a"))).max(axis=2) < 6).sum() > 20
     rows, columns = np.nonzero(np.abs(above - above[-1, -1]).max(axis=2) > 20)
     assert rows.max() < len(above) - 5, "none of the objects is cut off"
     assert 5 < columns.min() < 0.3 * SIZE[0]
     assert 0.7 * SIZE[0] < columns.max() < SIZE[0] - 5
-    assert light[-1, -1].min() > dark[-1, -1].max() + 100
 
 
 def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
@@ -505,12 +506,12 @@ def test_names_of_the_objects_keep_clear_of_the_lines_of_a_step():
                 lines=(study.picture.Lines("axis", np.array([[middle - along, middle + along]])),)
             )
         )
-        beside = draw.overlay.room_beside_steps(steps, 2, styled(), *camera(), SIZE, room)
+        plate, (view, projection) = draw.overlay.plate_of(steps, 2, styled(), room), camera()
+        beside = draw.step_sheet.room_beside(steps.picture(2), plate, projection @ view, SIZE, room)
         (line,) = beside.lines
-        plate = draw.overlay.plate_of(steps, 2, styled(), room).box
         found = names(beside)
         assert len(found) == 2
         assert not is_on(found, line)
-        assert not [name for name in found if overlap(name, plate)]
+        assert not [name for name in found if overlap(name, plate.box)]
         would_be.append(is_on(names(room), line))
     assert any(would_be)

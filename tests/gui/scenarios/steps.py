@@ -116,17 +116,19 @@ def steps(window: Any) -> Iterator[float]:
 
     # What is drawn follows a move before it is seen, and undo.
     drawn: list[tuple[float, float]] = []
-    draw_steps = overlay.draw_steps
+    draw_study = overlay.draw_study
 
     def ball() -> bpy.types.Object:
         return bpy.data.objects["Icosphere"]
 
-    def record(steps: Any, *rest: Any) -> None:
-        drawn.append((round(float(steps.given.b.vertices[:, 0].mean()), 4), round(ball().location.x, 4)))
-        draw_steps(steps, *rest)
+    def record(picture: Any, *rest: Any) -> None:
+        steps, number = follow.current(bpy.context.scene)
+        if picture is steps.picture(number):
+            drawn.append((round(float(steps.given.b.vertices[:, 0].mean()), 4), round(ball().location.x, 4)))
+        draw_study(picture, *rest)
 
     window.select(ball(), message="Before the Move")
-    overlay.draw_steps = record
+    overlay.draw_study = record
     for x in (1.6, 1.7, 1.8):
         with window.context():
             ball().location.x = x
@@ -134,7 +136,7 @@ def steps(window: Any) -> Iterator[float]:
     window.select(ball(), message="Move")
     yield from window.undo()
     yield from window.until(lambda: drawn[-1] == (1.5, 1.5), "undo is followed")
-    overlay.draw_steps = draw_steps
+    overlay.draw_study = draw_study
     numbers["drawn"] = drawn
 
     # Quad view; a text field takes its keys.
