@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.types import FloatArray
 from ..data.look import Color, role_color
+from ..geometry.shape_outline import fan, loop, rectangle
 from ..study.picture import Role, StudyPicture
 from ..study.steps import Bar, Steps
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
@@ -183,16 +184,18 @@ def _wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[s
 def _plate(box: Box, scale: float) -> GlyphArray:
     """Return a rectangle with round corners."""
     radius = 5.0 * scale
-    left, bottom, right, top = box[0] + radius, box[1] + radius, box[2] - radius, box[3] - radius
-    corners = np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])
-    border = strokes(corners, np.roll(corners, -1, axis=0), PLATE_COLOR, 2.0 * radius)
-    return concatenate([_rectangle((left, bottom, right, top), PLATE_COLOR), border])
+    inner = (box[0] + radius, box[1] + radius, box[2] - radius, box[3] - radius)
+    starts, ends = loop(_corners(inner)).transpose(1, 0, 2)
+    return concatenate([_rectangle(inner, PLATE_COLOR), strokes(starts, ends, PLATE_COLOR, 2.0 * radius)])
 
 
 def _rectangle(box: Box, color: Color, hatch: float = 0.0) -> GlyphArray:
-    left, bottom, right, top = box
-    corners = np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])
-    return fills(corners[[[0, 1, 2], [0, 2, 3]]], color, hatch=hatch)
+    return fills(fan(_corners(box)), color, hatch=hatch)
+
+
+def _corners(box: Box) -> FloatArray:
+    """Return the corners (4, 3) of a box of pixels."""
+    return _flat(*rectangle(np.array(box[:2]), np.array(box[2:])).T)
 
 
 class _Plot:

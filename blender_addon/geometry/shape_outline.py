@@ -108,6 +108,17 @@ def fan(polygon: FloatArray) -> FloatArray:
     return np.stack([np.broadcast_to(polygon[0], polygon[2:].shape), polygon[1:-1], polygon[2:]], axis=1)
 
 
+def loop(polygon: FloatArray) -> FloatArray:
+    """Return the sides (n, 2, dim) of a polygon (n, dim), or the one line between two corners."""
+    sides = np.stack([polygon, np.roll(polygon, -1, axis=0)], axis=1)
+    return sides[:1] if len(polygon) == 2 else sides
+
+
+def rectangle(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the corners (4, 2) of a rectangle between two points (2,); of an interval (1,) both ends (2, 1)."""
+    return np.array([low, high] if len(low) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])])
+
+
 def edges_and_sides(shape: Polytope | Mesh) -> tuple[FloatArray, FloatArray]:
     """Return the edges (k, 2, 3) of a shape that are not flat, and the unit normals (k, 2, 3) of the faces beside each.
 

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from ...core.trace import AxesSkippedStep, AxisStep
 from ...core.types import FloatArray
-from ..geometry.shape_outline import fan
-from .picture import Fills, Label, Lines, Role, StudyPicture
-from .step_sentences import axis_features
+from ..geometry.shape_outline import rectangle
+from .picture import SIDES, Canvas, Role, StudyPicture
 from .traced_pair import TracedPair
 
 ROOM = 0.12
@@ -33,37 +32,33 @@ def axis_picture(pair: TracedPair, place: int) -> StudyPicture:
         step = pair.trace.steps[step.best] if step.best >= 0 else step
     if not isinstance(step, AxisStep):
         return StudyPicture()
-    fills, lines, labels = [], [], []
-    roles: tuple[Role, Role] = ("a", "b")
-    for role, core, vertices in zip(roles, pair.cores, axis_features(step, pair.cores), strict=True):
+    canvas = Canvas()
+    for role, core, vertices in zip(SIDES, pair.cores, pair.axis_features(step), strict=True):
         if vertices:
-            corners = given.in_world(core.vertices[list(vertices)])
-            fills.append(Fills(role, fan(corners)))
-            lines.append(Lines(role, loop(corners), width=THICK))
+            canvas.polygon(role, given.in_world(core.vertices[list(vertices)]), THICK)
     if step.axis is None or step.interval_a is None or step.interval_b is None or step.signed_distance is None:
-        return StudyPicture(tuple(fills), tuple(lines))
+        return canvas.picture()
 
     ruler = _Ruler(pair, np.array(step.axis))
     intervals = np.array((step.interval_a, step.interval_b))
     ends = [intervals.min() - ruler.room, intervals.max() + ruler.room]
-    lines.append(Lines("axis", ruler.at(ends[::-1] if step.is_flipped else ends)[None], is_arrow=True))
-    for role, core, interval, side in zip(roles, pair.cores, intervals, (-1.0, 1.0), strict=True):
+    canvas.line("axis", ruler.at(ends[::-1] if step.is_flipped else ends), is_arrow=True)
+    for role, core, interval, side in zip(SIDES, pair.cores, intervals, (-1.0, 1.0), strict=True):
+        shadow = ruler.at(interval, side * APART)
+        canvas.line(role, shadow, THICK)
         marks = [ruler.at(interval, side * APART + mark) for mark in (-0.5 * APART, 0.5 * APART)]
-        lines.append(Lines(role, ruler.at(interval, side * APART)[None], width=THICK))
-        lines.append(Lines(role, np.stack(marks, axis=1), width=THICK))
+        canvas.line(role, np.stack(marks, axis=1), THICK)
         heights = core.vertices @ ruler.axis
         farthest = given.in_world(core.vertices[[heights.argmin(), heights.argmax()]])
-        lines.append(Lines(role, np.stack([farthest, ruler.at(interval, side * APART)], axis=1), is_dashed=True))
+        canvas.line(role, np.stack([farthest, shadow], axis=1), is_dashed=True)
     (low_a, high_a), (low_b, high_b) = intervals
     between = np.array((low_a, high_b) if step.is_flipped else (low_b, high_a))
     kind: Role = "gap" if step.signed_distance > 0.0 else "overlap"
-    lines.append(Lines(kind, ruler.at(between)[None], width=THICK))
-    labels.append(Label(kind, given.units.length(abs(step.signed_distance)), ruler.at([between.mean()])[0]))
+    canvas.line(kind, ruler.at(between), THICK)
+    canvas.label(kind, given.units.length(abs(step.signed_distance)), ruler.at([between.mean()])[0])
     if kind == "gap":
-        corners = ruler.plane(between.mean())
-        fills.append(Fills("plane", fan(corners)))
-        lines.append(Lines("plane", loop(corners)))
-    return StudyPicture(tuple(fills), tuple(lines), (), tuple(labels))
+        canvas.polygon("plane", ruler.plane(between.mean()))
+    return canvas.picture()
 
 
 class _Ruler:
@@ -92,9 +87,8 @@ class _Ruler:
         sides = [self.beside] if len(self.axis) == 2 else [self.beside, np.cross(self.axis, self.beside)]
         heights = self.points @ np.array(sides).T
         room = 0.5 * self.room + self.radius
-        low, high = heights.min(axis=0) - room, heights.max(axis=0) + room
-        corners = [low, high] if len(sides) == 1 else [low, (high[0], low[1]), high, (low[0], high[1])]
-        return self.given.in_world(height * self.axis + np.array(corners) @ np.array(sides))
+        corners = rectangle(heights.min(axis=0) - room, heights.max(axis=0) + room)
+        return self.given.in_world(height * self.axis + corners @ np.array(sides))
 
 
 def _beside(axis: FloatArray) -> FloatArray:
@@ -109,9 +103,3 @@ def _beside(axis: FloatArray) -> FloatArray:
     upward = found @ np.array((-0.1, -0.3, 1.0) if z else (-0.1, 1.0))
     unit: FloatArray = found / np.linalg.norm(found)
     return -unit if upward > 0.0 else unit
-
-
-def loop(corners: FloatArray) -> FloatArray:
-    """Return the sides (n, 2, 3) of a polygon, or the one line between two corners."""
-    sides = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
-    return sides[:1] if len(corners) == 2 else sides

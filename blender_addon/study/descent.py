@@ -12,16 +12,15 @@ import numpy as np
 from ...core.bounding.volumes import Volumes
 from ...core.hierarchy.bvh import Bvh
 from ...core.hierarchy.tree_pairs import TreePairs, VolumeTests
-from ...core.types import BoolArray, IntArray
+from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.messages import counted
 from ..data.units import UnitFormat
 from ..geometry.plane import Plane
-from .picture import Label, Lines, Role, StudyPicture
+from .picture import SIDES, Canvas, StudyPicture
 from .volume_pictures import edges_of
 
 MOST_DRAWN = 300
 """Leaves drawn below a node, or of the pairs that are left, at most."""
-_ROLES: tuple[Role, Role] = ("a", "b")
 
 
 class _Tests(NamedTuple):
@@ -110,19 +109,20 @@ class Descent:
         return self._pictures[number]
 
     def _picture(self, number: int) -> StudyPicture:
-        tests, lines, labels = self._tests, [], []
+        tests, canvas = self._tests, Canvas()
         left = tests.is_left[: number + 1]
-        for side, tree, role, volume in zip((0, 1), self.trees, _ROLES, self._volumes(number), strict=True):
+        for side, tree, role, volume in zip((0, 1), self.trees, SIDES, self._volumes(number), strict=True):
             places, are_items = tests.places[side, : number + 1], tests.are_items[: number + 1]
             items = np.concatenate([places[left & are_items], tree.items_below(places[left & ~are_items])])
-            lines.append(self._edges("region", tree.item_volumes, np.unique(items), 0.5))
+            canvas.line("region", self._edges(tree.item_volumes, np.unique(items)), 0.5)
             if not tests.overlap[number] and not tests.are_items[number]:
-                lines.append(self._edges("removed", tree.item_volumes, tree.items_below(places[-1:]), 0.5))
-            lines.append(self._edges(role, volume, np.arange(1), 2.0))
-            corners = lines[-1].ends.reshape(-1, 3)
+                canvas.line("removed", self._edges(tree.item_volumes, tree.items_below(places[-1:])), 0.5)
+            edges = self._edges(volume, np.arange(1))
+            canvas.line(role, edges, 2.0)
+            corners = edges.reshape(-1, 3)
             what = self.what.capitalize() if tests.are_items[number] else "Node"
-            labels.append(Label(role, f"{what} {places[-1]}, {self.names[side]}", corners[corners[:, 2].argmax()]))
-        return StudyPicture(lines=tuple(lines), labels=tuple(labels))
+            canvas.label(role, f"{what} {places[-1]}, {self.names[side]}", corners[corners[:, 2].argmax()])
+        return canvas.picture()
 
     def _volumes(self, number: int) -> list[Volumes]:
         """Return the volumes of both sides of a test."""
@@ -134,5 +134,5 @@ class Descent:
             for side, tree in enumerate(self.trees)
         ]
 
-    def _edges(self, role: Role, volumes: Volumes, chosen: IntArray, width: float) -> Lines:
-        return Lines(role, edges_of(volumes.take(chosen[:MOST_DRAWN]), self.plane)[0], width=width)
+    def _edges(self, volumes: Volumes, chosen: IntArray) -> FloatArray:
+        return edges_of(volumes.take(chosen[:MOST_DRAWN]), self.plane)[0]

@@ -22,8 +22,8 @@ from ...core.shapes.voronoi import voronoi_regions
 from ...core.trace import EpaStep, FaceCorners, GjkStep, IndexPair
 from ...core.types import FloatArray
 from ..geometry.plane import STEPS
-from ..geometry.shape_outline import SHARP, fan, wires
-from .picture import Fills, Label, Lines, Points, Role, StudyPicture
+from ..geometry.shape_outline import SHARP, fan, loop, rectangle, wires
+from .picture import Canvas, Role, StudyPicture
 from .traced_pair import TracedPair
 
 BESIDE = 0.15
@@ -44,44 +44,6 @@ _BODY_ROLES: tuple[Role, ...] = ("a", "b", "hull")
 _REGIONS = ("Point", "Edge", "Triangle")
 
 
-class _Canvas:
-    """Collects what is drawn, in world space."""
-
-    def __init__(self, behind: StudyPicture | None = None) -> None:
-        picture = behind or StudyPicture()
-        self.fills, self.lines = list(picture.fills), list(picture.lines)
-        self.points, self.labels = list(picture.points), list(picture.labels)
-
-    def fill(self, role: Role, triangles: ArrayLike, opacity: float = 1.0) -> None:
-        array = np.asarray(triangles, dtype=float).reshape(-1, 3, 3)
-        if len(array):
-            self.fills.append(Fills(role, array, opacity))
-
-    def line(self, role: Role, ends: ArrayLike, width: float = 1.0, is_dashed: bool = False) -> None:
-        array = np.asarray(ends, dtype=float).reshape(-1, 2, 3)
-        if len(array):
-            self.lines.append(Lines(role, array, is_dashed, width=width))
-
-    def arrow(self, role: Role, tail: FloatArray, tip: FloatArray, width: float = 1.0) -> None:
-        self.lines.append(Lines(role, np.array([[tail, tip]]), is_arrow=True, width=width))
-
-    def mark(self, role: Role, points: FloatArray) -> None:
-        self.points.append(Points(role, points.reshape(-1, 3)))
-
-    def label(self, role: Role, text: str, point: FloatArray) -> None:
-        self.labels.append(Label(role, text, point))
-
-    def simplex(self, role: Role, corners: FloatArray, width: float = 1.0, opacity: float = 1.0) -> None:
-        """Add a point, a segment, a triangle or a tetrahedron (k, 3)."""
-        indices = range(len(corners))
-        self.fill(role, [corners[list(face)] for face in combinations(indices, 3)], opacity)
-        self.line(role, [corners[list(edge)] for edge in combinations(indices, 2)], width)
-        self.mark(role, corners)
-
-    def picture(self) -> StudyPicture:
-        return StudyPicture(tuple(self.fills), tuple(self.lines), tuple(self.points), tuple(self.labels))
-
-
 class DifferencePictures:
     """The pictures of the steps of GJK and EPA of a pair."""
 
@@ -95,7 +57,7 @@ class DifferencePictures:
 
     def picture(self, place: int) -> StudyPicture:
         """Return the picture of the step at a place in the trace."""
-        step, canvas = self.trace.steps[place], _Canvas(self._behind)
+        step, canvas = self.trace.steps[place], Canvas(self._behind)
         if isinstance(step, GjkStep):
             self._draw_gjk(canvas, step)
         elif isinstance(step, EpaStep):
@@ -157,7 +119,7 @@ class DifferencePictures:
     @cached_property
     def _behind(self) -> StudyPicture:
         """The difference, what each of its facets is from, and its origin."""
-        canvas, hull = _Canvas(), self.body.hull
+        canvas, hull = Canvas(), self.body.hull
         corners = self._placed(hull.vertices - self._zero)
         # 0: a face of A and a vertex of B, 1: the same of B, 2: spanned by two edges.
         is_of_a, is_of_b = (self.body.faces >= 0).T
@@ -193,7 +155,7 @@ class DifferencePictures:
         lines = wires(shape) if self.dim == 3 else [shape.supports(np.stack([np.cos(turn), np.sin(turn)], axis=1))]
         return self._placed(np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) - self._zero)
 
-    def _draw_support(self, canvas: _Canvas, support: IndexPair | None) -> None:
+    def _draw_support(self, canvas: Canvas, support: IndexPair | None) -> None:
         """Light a support point, and the two vertices that it is made of."""
         if support is None:
             return
@@ -207,7 +169,7 @@ class DifferencePictures:
             canvas.mark("support", point)
             canvas.label("support", f"({', '.join(names)})", point)
 
-    def _draw_simplex(self, canvas: _Canvas, role: Role, pairs: Sequence[IndexPair], width: float = 1.0) -> None:
+    def _draw_simplex(self, canvas: Canvas, role: Role, pairs: Sequence[IndexPair], width: float = 1.0) -> None:
         """Add a point, an edge, a triangle or a tetrahedron of A - B, and light what it is made of on the objects."""
         if not pairs:
             return
@@ -216,22 +178,22 @@ class DifferencePictures:
             feature = self.given.in_world(shape.vertices[list(dict.fromkeys(indices))])
             canvas.simplex(role, feature, width, FAINT)
 
-    def _draw_distance(self, canvas: _Canvas, point: FloatArray, distance: float) -> None:
+    def _draw_distance(self, canvas: Canvas, point: FloatArray, distance: float) -> None:
         """Add the line from the origin to a point of the difference, with its length."""
         end = self._placed(point)
         if distance != 0.0:
             canvas.line("nearest", [self.origin, end], is_dashed=True)
         canvas.label("nearest", self.given.units.length(abs(distance)), 0.5 * (self.origin + end))
 
-    def _draw_direction(self, canvas: _Canvas, name: str, start: FloatArray, direction: ArrayLike) -> None:
+    def _draw_direction(self, canvas: Canvas, name: str, start: FloatArray, direction: ArrayLike) -> None:
         tail = self._placed(start)
         tip = tail + ARROW * self._size * self._vectors(direction)
-        canvas.arrow("direction", tail, tip)
+        canvas.line("direction", [tail, tip], is_arrow=True)
         canvas.label("direction", name, tip)
 
     # --- GJK
 
-    def _draw_gjk(self, canvas: _Canvas, step: GjkStep) -> None:
+    def _draw_gjk(self, canvas: Canvas, step: GjkStep) -> None:
         self._draw_support(canvas, step.support)
         if self.is_sum:
             return
@@ -248,15 +210,13 @@ class DifferencePictures:
             canvas.mark("nearest", self._placed(step.nearest))
             self._draw_distance(canvas, np.array(step.nearest), float(np.linalg.norm(step.nearest)))
 
-    def _draw_regions(self, canvas: _Canvas, tried: Sequence[IndexPair], nearest: set[IndexPair]) -> None:
+    def _draw_regions(self, canvas: Canvas, tried: Sequence[IndexPair], nearest: set[IndexPair]) -> None:
         """Tint the Voronoi regions of a simplex in the plane, and most that of the nearest face, with the origin."""
-        (left, bottom), (right, top) = self._window
-        window = np.array([(left, bottom), (right, bottom), (right, top), (left, top)])
-        regions = voronoi_regions(self._differences(tried), window)
+        regions = voronoi_regions(self._differences(tried), rectangle(*self._window))
         sides = []
         for face, region in regions.items():
             is_of_origin = {tried[k] for k in face} == nearest
-            sides += [np.stack([region, np.roll(region, -1, axis=0)], axis=1)]
+            sides.append(loop(region))
             corners = self._placed(region)
             canvas.fill("voronoi" if is_of_origin else "other", fan(corners))
             if is_of_origin:
@@ -284,7 +244,7 @@ class DifferencePictures:
             found.append(faces)
         return found
 
-    def _draw_epa(self, canvas: _Canvas, step: EpaStep, place: int) -> None:
+    def _draw_epa(self, canvas: Canvas, step: EpaStep, place: int) -> None:
         self._draw_support(canvas, step.support)
         if self.is_sum:
             return
@@ -305,7 +265,7 @@ class DifferencePictures:
         self._draw_distance(canvas, step.offset * normal, step.offset)
         self._draw_direction(canvas, "Normal", self._differences(step.face).mean(axis=0), normal)
 
-    def _draw_depth(self, canvas: _Canvas, face: FaceCorners, normal: FloatArray, depth: float) -> None:
+    def _draw_depth(self, canvas: Canvas, face: FaceCorners, normal: FloatArray, depth: float) -> None:
         """Add the translation of B that separates, in the difference and where it leads from B to A."""
         x, y, *z = foot = (depth * normal).tolist()
         starts = [self.origin]
@@ -316,11 +276,11 @@ class DifferencePictures:
         for start in starts:
             end = start + self._vectors(foot)
             if depth != 0.0:
-                canvas.arrow("overlap", start, end, THICK)
+                canvas.line("overlap", [start, end], THICK, is_arrow=True)
             canvas.label("overlap", self.given.units.length(abs(depth)), 0.5 * (start + end))
         canvas.mark("nearest", self._placed(foot))
 
-    def _draw_faces(self, canvas: _Canvas, role: Role, faces: Sequence[FaceCorners], is_dashed: bool = False) -> None:
+    def _draw_faces(self, canvas: Canvas, role: Role, faces: Sequence[FaceCorners], is_dashed: bool = False) -> None:
         """Add faces of the polytope, in the plane sides of it."""
         if not faces:
             return

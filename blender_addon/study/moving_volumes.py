@@ -18,7 +18,7 @@ from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.types import FloatArray
 from ..data.messages import counted
-from .picture import Lines, Points, StudyPicture
+from .picture import Canvas
 
 Rows = list[tuple[str, str]]
 
@@ -95,17 +95,16 @@ class ClimbedKDop:
         total = self.updated.kdops.k // 2 * len(self.hull.vertices)
         return sum(len(step.vertex) for step in self.steps), total if self.steps else 0
 
-    def picture(self) -> StudyPicture:
-        """Return the walk of each extreme vertex along the edges of the hull, from where it was to where it is."""
+    def draw(self, canvas: Canvas) -> None:
+        """Add the walk of each extreme vertex along the edges of the hull, from where it was to where it is."""
         placed = self.hull.vertices @ self.matrix[:, :3].T + self.matrix[:, 3]
         walks = [np.stack([step.origin, step.vertex], axis=1)[step.is_higher] for step in self.steps[1:]]
         walked = np.concatenate([np.zeros((0, 2), dtype=np.intp), *walks])
         ends = np.unique(self.updated.extremes)
         starts = np.setdiff1d(np.unique(self.steps[0].vertex), ends) if self.steps else ends[:0]
-        return StudyPicture(
-            lines=(Lines("direction", placed[walked], is_arrow=True),),
-            points=(Points("other", placed[starts]), Points("support", placed[ends])),
-        )
+        canvas.line("direction", placed[walked], is_arrow=True)
+        canvas.mark("other", placed[starts])
+        canvas.mark("support", placed[ends])
 
 
 def climb_rows(climbed: Collection[ClimbedKDop]) -> Rows:

@@ -8,9 +8,14 @@ No Blender, no GPU.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ...core.types import FloatArray
+from ..geometry.shape_outline import fan, loop
 
 Role = Literal[
     "a",  # of object A
@@ -32,6 +37,7 @@ Role = Literal[
     "voronoi",  # the Voronoi region of the origin
     "other",  # those that are not it
 ]
+SIDES: tuple[Role, Role] = ("a", "b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,3 +91,48 @@ class StudyPicture:
     lines: tuple[Lines, ...] = ()
     points: tuple[Points, ...] = ()
     labels: tuple[Label, ...] = ()
+
+
+class Canvas:
+    """Collects what a picture consists of, and leaves out what is empty."""
+
+    def __init__(self, behind: StudyPicture | None = None) -> None:
+        picture = behind or StudyPicture()
+        self.fills, self.lines = list(picture.fills), list(picture.lines)
+        self.points, self.labels = list(picture.points), list(picture.labels)
+
+    def fill(self, role: Role, triangles: ArrayLike, opacity: float = 1.0) -> None:
+        array = np.asarray(triangles, dtype=float).reshape(-1, 3, 3)
+        if len(array):
+            self.fills.append(Fills(role, array, opacity))
+
+    def line(
+        self, role: Role, ends: ArrayLike, width: float = 1.0, is_dashed: bool = False, is_arrow: bool = False
+    ) -> None:
+        array = np.asarray(ends, dtype=float).reshape(-1, 2, 3)
+        if len(array):
+            self.lines.append(Lines(role, array, is_dashed, is_arrow, width))
+
+    def mark(self, role: Role, points: ArrayLike) -> None:
+        array = np.asarray(points, dtype=float).reshape(-1, 3)
+        if len(array):
+            self.points.append(Points(role, array))
+
+    def label(self, role: Role, text: str, point: FloatArray) -> None:
+        self.labels.append(Label(role, text, point))
+
+    def polygon(self, role: Role, corners: FloatArray, width: float = 1.0, opacity: float = 1.0) -> None:
+        """Add a convex polygon (n, 3), or the line between two corners."""
+        self.fill(role, fan(corners), opacity)
+        self.line(role, loop(corners), width)
+
+    def simplex(self, role: Role, corners: FloatArray, width: float = 1.0, opacity: float = 1.0) -> None:
+        """Add a point, a segment, a triangle or a tetrahedron (k, 3)."""
+        indices = range(len(corners))
+        self.fill(role, [corners[list(face)] for face in combinations(indices, 3)], opacity)
+        self.line(role, [corners[list(edge)] for edge in combinations(indices, 2)], width)
+        self.mark(role, corners)
+
+    def picture(self) -> StudyPicture:
+        """Return what has been collected."""
+        return StudyPicture(tuple(self.fills), tuple(self.lines), tuple(self.points), tuple(self.labels))

@@ -11,9 +11,9 @@ import numpy as np
 from ...core.shapes.curved_shape import across
 from ...core.trace import RegionStep
 from ...core.types import FloatArray
-from ..geometry.shape_outline import fan
-from .axis_pictures import THICK, loop
-from .picture import Fills, Label, Lines, Points, Role, StudyPicture
+from ..geometry.shape_outline import fan, loop, rectangle
+from .axis_pictures import THICK
+from .picture import SIDES, Canvas, StudyPicture
 from .step_sentences import region_size
 from .traced_pair import TracedPair
 
@@ -21,7 +21,6 @@ ROOM = 0.15
 """By which the contact plane and the line of a side extend beyond both features, relative to them."""
 FAINT = 0.5
 """Opacity of what is behind the subject."""
-_ROLES: tuple[Role, Role] = ("a", "b")
 
 
 def region_picture(pair: TracedPair, place: int) -> StudyPicture:
@@ -29,18 +28,17 @@ def region_picture(pair: TracedPair, place: int) -> StudyPicture:
     step = pair.trace.steps[place]
     assert isinstance(step, RegionStep)
     in_world, plane = pair.given.in_world, _ContactPlane(pair, step)
-    square, is_first = in_world(plane.square()), step.stage == "features"
-    fills, lines = [Fills("plane", fan(square), FAINT)], [Lines("plane", loop(square))]
-    points: list[Points] = []
-    for role, feature in zip(_ROLES, plane.features, strict=True):
+    canvas, is_first = Canvas(), step.stage == "features"
+    canvas.polygon("plane", in_world(plane.square()), opacity=FAINT)
+    for role, feature in zip(SIDES, plane.features, strict=True):
         outline, onto = in_world(feature), in_world(plane.project(feature))
-        lines.append(Lines(role, loop(outline), width=THICK if is_first else 1.0))
-        points.append(Points(role, outline))
+        canvas.line(role, loop(outline), THICK if is_first else 1.0)
+        canvas.mark(role, outline)
         if is_first:
-            fills.append(Fills(role, fan(outline)))
-            lines.append(Lines(role, np.stack([outline, onto], axis=1), is_dashed=True))
+            canvas.fill(role, fan(outline))
+            canvas.line(role, np.stack([outline, onto], axis=1), is_dashed=True)
         if is_first or step.side is None:
-            lines.append(Lines(role, loop(onto), is_dashed=True))
+            canvas.line(role, loop(onto), is_dashed=True)
     if step.side is not None:
         before = pair.trace.steps[place - 1]
         assert isinstance(before, RegionStep)
@@ -48,22 +46,20 @@ def region_picture(pair: TracedPair, place: int) -> StudyPicture:
         # The first cut is of all of the other feature.
         was = before.kept if before.stage == "clip" else plane.project(plane.features[not cutting])
         side = plane.project(pair.cores[cutting].vertices[list(step.side)])
-        lines.append(Lines("removed", loop(in_world(was)), is_dashed=True))
-        lines.append(Lines(_ROLES[cutting], loop(in_world(side)), width=THICK))
-        lines.append(Lines(_ROLES[cutting], in_world(plane.extended(side))[None], is_dashed=True))
+        canvas.line("removed", loop(in_world(was)), is_dashed=True)
+        canvas.line(SIDES[cutting], loop(in_world(side)), THICK)
+        canvas.line(SIDES[cutting], in_world(plane.extended(side)), is_dashed=True)
         if step.cut:
-            points.append(Points("removed", in_world(step.cut)))
+            canvas.mark("removed", in_world(step.cut))
     if step.kept:
         kept = in_world(step.kept)
-        fills.append(Fills("region", fan(kept)))
-        lines.append(Lines("region", loop(kept), width=THICK))
-        points.append(Points("region", kept))
-    labels: list[Label] = []
+        canvas.polygon("region", kept, THICK)
+        canvas.mark("region", kept)
     if step.stage == "result" and pair.region is not None:
         center = in_world(pair.region.centroid)
-        points.append(Points("nearest", center[None]))
-        labels.append(Label("region", region_size(pair.region, pair.given.units), center))
-    return StudyPicture(tuple(fills), tuple(lines), tuple(points), tuple(labels))
+        canvas.mark("nearest", center)
+        canvas.label("region", region_size(pair.region, pair.given.units), center)
+    return canvas.picture()
 
 
 class _ContactPlane:
@@ -90,9 +86,7 @@ class _ContactPlane:
         heights = self.points @ axes.T
         low, high = heights.min(axis=0), heights.max(axis=0)
         room = ROOM * float((high - low).max())
-        low, high = low - room, high + room
-        corners = np.array([low, (high[0], low[1]), high, (low[0], high[1])] if z else [low, high])
-        return float(self.origin @ self.normal) * self.normal + corners @ axes
+        return float(self.origin @ self.normal) * self.normal + rectangle(low - room, high + room) @ axes
 
     def extended(self, side: FloatArray) -> FloatArray:
         """Return the ends (2, dim) of the line of a side (2, dim), as far as both features."""

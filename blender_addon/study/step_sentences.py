@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.region.region import Region, RegionKind
-from ...core.shapes.polytope import Polytope
 from ...core.trace import AxesSkippedStep, AxisStep, EpaStep, GjkStep, IndexPair, RegionStep, Step, Vector
 from ..data.messages import capitalized, counted
 from ..data.units import Rounding, UnitFormat, along
@@ -89,9 +88,8 @@ class StepSentences:
 
     def origin(self, step: AxisStep) -> str:
         """Return what an axis is from, in words."""
-        parts = [
-            self.feature(side, vertices) for side, vertices in enumerate(axis_features(step, self.cores)) if vertices
-        ]
+        features = enumerate(self.pair.axis_features(step))
+        parts = [self.feature(side, vertices) for side, vertices in features if vertices]
         words = " x ".join(parts)
         if step.origin == "flat":
             if words or any(len(core.vertices) > 1 for core in self.cores):
@@ -258,12 +256,3 @@ def region_size(region: Region | None, units: UnitFormat) -> str:
     if region is None or region.kind is RegionKind.POINT:
         return "a point"
     return f"{units.length(region.length)} long" if region.kind is RegionKind.SEGMENT else units.area(region.area)
-
-
-def axis_features(step: AxisStep, cores: tuple[Polytope, Polytope]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the vertices of A and of B of the features that an axis is from."""
-    found: list[tuple[int, ...]] = []
-    for core, index in zip(cores, (step.index_a, step.index_b), strict=True):
-        of = core.facets if step.origin in ("face_a", "face_b") else core.edges
-        found.append(tuple(int(i) for i in of[index]) if 0 <= index < len(of) else ())
-    return found[0], found[1]

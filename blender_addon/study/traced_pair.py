@@ -60,7 +60,7 @@ class StepsInput:
     def in_world(self, points: ArrayLike) -> FloatArray:
         """Return points (..., 3), world space, of points of the shapes or of the trace."""
         array = np.asarray(points, dtype=float)
-        return array if self.flat is None else self.flat.point + array @ self.flat.axes
+        return array if self.flat is None else self.flat.to_3d(array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,14 @@ class TracedPair:
             for core in self.cores
         )
         return a, b
+
+    def axis_features(self, step: AxisStep) -> list[tuple[int, ...]]:
+        """Return the vertices of A and of B of the features that an axis is from."""
+        found = []
+        for core, index in zip(self.cores, (step.index_a, step.index_b), strict=True):
+            of = core.facets if step.origin in ("face_a", "face_b") else core.edges
+            found.append(tuple(int(i) for i in of[index]) if 0 <= index < len(of) else ())
+        return found
 
     def is_last(self, place: int) -> bool:
         """Return whether no step of the same algorithm follows that at a place in the trace."""

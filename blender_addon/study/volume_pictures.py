@@ -13,7 +13,7 @@ from ...core.bounding.volumes import Volumes
 from ...core.types import FloatArray, IntArray
 from ..data.units import UnitFormat
 from ..geometry.plane import Plane
-from .picture import Label, Lines, StudyPicture
+from .picture import Canvas
 
 CIRCLE = 48
 """Sides of the circles that stand for a sphere."""
@@ -63,12 +63,12 @@ def slabs_of(dop: KDops, names: str, units: UnitFormat) -> list[tuple[str, str, 
     return [(name, shown.length(low), shown.length(high)) for name, low, high in bounds]
 
 
-def slab_picture(dop: KDops, plane: Plane, units: UnitFormat) -> StudyPicture:
-    """Return one k-DOP in a plane and the lines of its slabs, each labelled with its number."""
+def draw_slabs(canvas: Canvas, dop: KDops, plane: Plane, units: UnitFormat) -> None:
+    """Add one k-DOP in a plane and the lines of its slabs, each labelled with its number."""
     low, high = (side[:, 0] for side in dop.bounds)
     around = AROUND * float((high - low).max())
     low, high = low - around, high + around
-    ends, labels = [], []
+    ends = []
     slabs = slabs_of(dop, plane.names, units)
     for direction, (name, *texts), *bounds in zip(dop.directions, slabs, dop.low[0], dop.high[0], strict=True):
         along = np.array([-direction[1], direction[0]])
@@ -78,6 +78,6 @@ def slab_picture(dop: KDops, plane: Plane, units: UnitFormat) -> StudyPicture:
             sides = np.stack([low - foot, high - foot])[:, along != 0.0] / along[along != 0.0]
             line = foot + np.array([sides.min(axis=0).max(), sides.max(axis=0).min()])[:, None] * along
             ends.append(line)
-            labels.append(Label("plane", f"{name} = {text}", plane.to_3d(line[1])))
-    lines = (Lines("plane", plane.to_3d(np.array(ends)), is_dashed=True), Lines("region", edges_of(dop, plane)[0]))
-    return StudyPicture(lines=lines, labels=tuple(labels))
+            canvas.label("plane", f"{name} = {text}", plane.to_3d(line[1]))
+    canvas.line("plane", plane.to_3d(np.array(ends)), is_dashed=True)
+    canvas.line("region", edges_of(dop, plane)[0])

@@ -42,8 +42,8 @@ from ..read.scene_reader import SceneReader
 from ..read.world_shape import WorldShape
 from .descent import Descent
 from .moving_volumes import ClimbedKDop, MovedTree, Moving, SeparatingAxis, climb_rows
-from .picture import StudyPicture
-from .volume_pictures import edges_of, slab_picture, slabs_of
+from .picture import Canvas, StudyPicture
+from .volume_pictures import draw_slabs, edges_of, slabs_of
 
 MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""
@@ -213,7 +213,7 @@ class _Sketch:
         self.tints: list[FloatArray] = []
         self.lines: Lines = []
         self.warnings: list[str] = []
-        self.pictures: list[StudyPicture] = []
+        self.canvas = Canvas()
         self.descent: Descent | None = None
 
     def volumes(self, points: FloatArray, starts: IntArray) -> Volumes:
@@ -228,7 +228,7 @@ class _Sketch:
         climbed = ClimbedKDop.of(enclosed.hull, enclosed.matrix, k, self.last.kdops.get(name))
         self.moving.kdops[name] = climbed
         if settings.climb:
-            self.pictures.append(climbed.picture())
+            climbed.draw(self.canvas)
         return climbed.updated.kdops
 
     def volumes_of_triangles(self, points: FloatArray, triangles: NDArray[np.int32]) -> Volumes:
@@ -287,13 +287,8 @@ class _Sketch:
     def view(self) -> VolumesView:
         segments = np.concatenate(self.parts) if self.parts else np.zeros((0, 2, 3))
         tints = np.concatenate(self.tints) if self.tints else np.zeros(0)
-        picture = StudyPicture(
-            lines=tuple(lines for picture in self.pictures for lines in picture.lines),
-            points=tuple(points for picture in self.pictures for points in picture.points),
-            labels=tuple(label for picture in self.pictures for label in picture.labels),
-        )
         return VolumesView(
-            segments, tints, self.lines, self.warnings, self.settings, picture, self.descent, self.moving
+            segments, tints, self.lines, self.warnings, self.settings, self.canvas.picture(), self.descent, self.moving
         )
 
 
@@ -316,7 +311,7 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
         slabs = slabs_of(volumes, names, given.units)
         sketch.lines += [(across, f"{low} to {high}") for across, low, high in slabs]
         if given.plane is not None:
-            sketch.pictures.append(slab_picture(volumes, given.plane, given.units))
+            draw_slabs(sketch.canvas, volumes, given.plane, given.units)
     if len(volumes) == 2:
         a, b = volumes.take([0]), volumes.take([1])
         gap = given.units.length(float(a.gap(b)[0]), rounding="down")
