@@ -44,7 +44,7 @@ def obb_of_round(shape: CurvedShape) -> OrientedBoxes:
 
 def sphere_of_round(shape: CurvedShape) -> Spheres:
     """Return the smallest sphere around a shape: that of its core, wider by the radius that rounds it."""
-    core = core_of(shape)
+    core, wider = core_of(shape), shape.rounding_radius
     if isinstance(core, Polytope):
         points = core.vertices
     elif isinstance(core, Ellipsoid):
@@ -54,8 +54,10 @@ def sphere_of_round(shape: CurvedShape) -> Spheres:
         start, axis, (along, out) = _section(core)
         side, _ = across(axis)
         points = np.concatenate([start + along[:, None] * axis + sign * out[:, None] * side for sign in (-1.0, 1.0)])
+    if not isinstance(core, Polytope):  # whose points are exact
+        wider += _ROUND_WIDER * EPS * float(np.abs(points).max())
     center, radius = enclosing_spheres(points, None, _FIRST)
-    return Spheres(center, widened(radius + shape.rounding_radius))
+    return Spheres(center, widened(radius + wider))
 
 
 def _section(core: CurvedShape) -> tuple[FloatArray, FloatArray, FloatArray]:

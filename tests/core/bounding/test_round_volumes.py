@@ -61,6 +61,17 @@ def test_spheres_and_oriented_boxes_enclose_the_shape_and_touch_it(kind: str, na
             assert reach == pytest.approx(volume.half[0], rel=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["sphere", "obb", "kdop"])
+def test_far_from_the_origin_nothing_sticks_out_by_rounding(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    for make in (Cylinder, Cone):
+        for _ in range(30):
+            start, along = rng.normal(size=3) + 1e6, rng.normal(size=3)
+            shape = make(start, start + along, 0.5)
+            surface = shape.supports(spread(3))
+            assert volumes_of_shapes(kind, [shape]).take(np.zeros(len(surface), dtype=int)).contains(surface).all()
+
+
 def test_round_shapes_and_polytopes_keep_their_order() -> None:
     shapes = [ROUND["sphere"], Box((9.0, 0.0, 0.0), (1.0, 1.0, 1.0)), ROUND["cone"], ConvexHull([(7.0, 7.0, 7.0)])]
     for kind in ("aabb", "kdop", "obb", "sphere"):
