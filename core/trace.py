@@ -191,6 +191,7 @@ class RegionStep(Step):
     lengths: ClassVar[tuple[str, ...]] = ("origin", "kept", "cut")
 
     stage: RegionStage
+    """"features": both are named; "clip": one is cut; "result": the region."""
     feature_a: tuple[int, ...]
     """Vertices of A's support feature in order around it."""
     feature_b: tuple[int, ...]
@@ -215,9 +216,11 @@ class Trace:
     """The steps that an algorithm took on two shapes A and B, in order."""
 
     steps: tuple[Step, ...]
+    """In the order in which they were taken."""
     function: TracedFunction
     """What was called."""
     dim: int
+    """Dimension of the shapes, 2 or 3."""
     counts: tuple[int, int]
     """Numbers of vertices of A and B; of round shapes, of their cores."""
     radii: tuple[float, float] = (0.0, 0.0)
@@ -231,6 +234,7 @@ class Trace:
     from_start: bool = False
     """Whether EPA starts from the polytope of the last contact, the argument `start` of `contact`, without GJK."""
     version: int = TRACE_VERSION
+    """Of the form of `to_dict()`; `replay` refuses another."""
 
     def of_kind(self, *kinds: str) -> tuple[Step, ...]:
         """Return the steps of these kinds."""

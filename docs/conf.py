@@ -93,7 +93,12 @@ def convert_docstring(app: Any, what: str, name: str, value: object, options: ob
         paragraph if paragraph.lstrip().startswith(">>>") else escaped_paragraph(paragraph) for paragraph in paragraphs
     )
     lines[:] = text.split("\n")
-    if what not in ("attribute", "property"):  # where a colon in the first line would be taken for a type
+    if what not in (
+        "attribute",
+        "data",
+        "property",
+        "type",
+    ):  # where a colon in the first line would be taken for a type
         lines[:] = GoogleDocstring(lines, Config(), None, what, name, value, options).lines()
 
 

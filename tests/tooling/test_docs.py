@@ -148,3 +148,12 @@ def test_each_room_of_the_addon_has_a_dozen_files_at_most_and_says_what_is_in_it
         assert len(list(path.parent.glob("*.py"))) <= 12 + 1, path.parent.name
         docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
         assert f"| `{path.parent.name}` | {docstring} |\n" in text
+
+
+def test_each_field_of_a_trace_is_described() -> None:
+    tree = ast.parse((ROOT / "core" / "trace.py").read_text(encoding="utf-8"))
+    for record in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for field, following in zip(record.body, [*record.body[1:], None], strict=True):
+            if isinstance(field, ast.AnnAssign) and "ClassVar" not in ast.unparse(field.annotation):
+                is_described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+                assert is_described, f"{record.name}.{ast.unparse(field.target)}"
