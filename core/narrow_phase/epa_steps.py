@@ -4,20 +4,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..shapes.simplex import Vector, Vertex
 from ..trace import EpaOutcome, EpaStep, FaceCorners, Step
 from .gjk_steps import pairs_of
 
-if TYPE_CHECKING:
-    from .epa import _Polytope, _Triangle
+Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
+the height below which floats do not decide on which side of the plane a point is."""
+
+
+class DecidingGrid(Protocol):
+    """What is read of the whole numbers of a polytope."""
+
+    decided: int
+
+
+class GrowingPolytope(Protocol):
+    """What is read of EPA's polytope in space."""
+
+    points: list[Vertex]
+    triangles: list[Triangle | None]
+    heap: list[tuple[float, int]]
+
+    @property
+    def grid(self) -> DecidingGrid: ...
 
 
 class PolytopeSteps:
     """The steps with a polytope that grows in space."""
 
-    def __init__(self, steps: list[Step], polytope: _Polytope) -> None:
+    def __init__(self, steps: list[Step], polytope: GrowingPolytope) -> None:
         """Add the step with the first polytope."""
         self.steps, self.polytope = steps, polytope
         self._look()
@@ -27,7 +45,7 @@ class PolytopeSteps:
     def take(
         self,
         outcome: EpaOutcome,
-        triangle: _Triangle,
+        triangle: Triangle,
         point: Vertex | None,
         height: float | None,
         best: float,

@@ -6,15 +6,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import dist, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..shapes.simplex import Nearest, Vector, Vertex
 from ..tolerance import EPS, GJK_GAP
 from ..trace import GjkOutcome, GjkStep, IndexPair
 from .step_list import StepList
 
-if TYPE_CHECKING:
-    from .gjk import Simplex
+
+class FoundSimplex(Protocol):
+    """What is read of the result of GJK, a `Simplex`."""
+
+    @property
+    def intersects(self) -> bool: ...
+
+    @property
+    def vertices(self) -> tuple[Vertex, ...]: ...
+
+    @property
+    def nearest(self) -> Vector: ...
+
+    @property
+    def gap(self) -> float: ...
+
+    @property
+    def weights(self) -> tuple[float, ...]: ...
 
 
 class SimplexSteps:
@@ -54,7 +70,7 @@ class SimplexSteps:
             is_exact=is_exact or self.is_exact,
         )
 
-    def end(self, found: Simplex, settled: bool = True) -> None:
+    def end(self, found: FoundSimplex, settled: bool = True) -> None:
         """Set why the search ends and the bounds of its result; not `settled` where floats have stalled."""
         last = self.steps[-1]
         assert isinstance(last, GjkStep)
