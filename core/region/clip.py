@@ -8,7 +8,6 @@ chunks, with numpy. Source: S2.5.
 from __future__ import annotations
 
 from math import hypot, inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,26 +27,19 @@ The side that leaves is k for side k of the subject of the clipping and ~k, belo
 in both, 2k + 1 is its place."""
 
 
-class Cut(NamedTuple):
-    """What one side of the clipping outline leaves of the other."""
-
-    line: int
-    """Place of the side; of the line across a sharp corner, that of the corner."""
-    before: list[tuple[float, float]]
-    """Corners of what was left before."""
-    after: list[tuple[float, float]]
-    """Corners of what is left."""
-
+Left = tuple[int, list[tuple[float, float]]]
+"""Place of the side that cuts next, of the line across a sharp corner that of the corner; and the corners that are left
+before it."""
 
 _FEW_PAIRS = 250  # of sides; up to this number plain Python clips faster than numpy
 
 
 def intersection(
-    lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None = None
+    lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float, cuts: list[Left] | None = None
 ) -> list[Corner]:
     """Return the corners of the intersection of two outlines, counter-clockwise, each with its places on both.
 
-    cuts: what is cut by one side after the other is appended to it.
+    cuts: where one side cuts after the other, what is left before each is appended to it, and with -1 the result.
     """
     if len(lower) > 2 and len(upper) > 2 and len(lower) * len(upper) > _FEW_PAIRS:
         return _intersection_of_many(lower, upper, tolerance)
@@ -74,9 +66,12 @@ def is_clipped_by_upper(lower: list[OutlinePoint], upper: list[OutlinePoint]) ->
 
 
 def _clip(
-    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Left] | None
 ) -> list[Corner]:
-    return (_clip_segment if len(subject) == 2 else _clip_polygon)(subject, clip, tolerance, cuts)
+    found = (_clip_segment if len(subject) == 2 else _clip_polygon)(subject, clip, tolerance, cuts)
+    if cuts is not None:
+        cuts.append((-1, [corner[:2] for corner in found]))
+    return found
 
 
 def _span(outline: list[OutlinePoint]) -> float:
@@ -161,7 +156,7 @@ def _intersection_of_segments(first: list[OutlinePoint], second: list[OutlinePoi
 
 
 def _clip_segment(
-    segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+    segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Left] | None
 ) -> list[Corner]:
     """Return the part of a segment inside a convex polygon (Cyrus and Beck), as at most two corners.
 
@@ -175,10 +170,9 @@ def _clip_segment(
     for gx, gy, x0, y0, line in sorted(_half_planes(clip), key=lambda h: -abs(h[0] * ux + h[1] * uy)):
         d = gx * (px - x0) + gy * (py - y0)
         e = gx * (qx - x0) + gy * (qy - y0)
-        before = [(px, py), (qx, qy)]
+        if cuts is not None:
+            cuts.append((line, [(px, py), (qx, qy)]))
         if d < -tolerance and e < -tolerance:
-            if cuts is not None:
-                cuts.append(Cut(line, before, []))
             return []
         if d < -tolerance:
             if e > 0.0:
@@ -196,8 +190,6 @@ def _clip_segment(
             on_p = _also_on(on_p, line, len(clip))
         if abs(e) <= tolerance:
             on_q = _also_on(on_q, line, len(clip))
-        if cuts is not None:
-            cuts.append(Cut(line, before, [(px, py), (qx, qy)]))
     if px == qx and py == qy:
         return [(px, py, place_p, on_p, 0)]
     return [(px, py, place_p, on_p, 0), (qx, qy, place_q, on_q, 0)]
@@ -211,7 +203,7 @@ def _also_on(place: int, line: int, count: int) -> int:
 
 
 def _clip_polygon(
-    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Cut] | None
+    subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float, cuts: list[Left] | None
 ) -> list[Corner]:
     """Clip a point or a convex polygon by the sides of a convex polygon (Sutherland and Hodgman).
 
@@ -223,13 +215,11 @@ def _clip_polygon(
     outside = -tolerance
     for gx, gy, x0, y0, line in _half_planes(clip):
         insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]  # mutant: clip-outer-half-planes
+        if cuts is not None:
+            cuts.append((line, [corner[:2] for corner in corners]))
         if min(insides) > tolerance:
-            if cuts is not None:
-                cuts.append(_cut(line, corners, corners))
             continue
         if max(insides) < outside:
-            if cuts is not None:
-                cuts.append(_cut(line, corners, []))
             return []
         on_line = ~(line >> 1)
         kept: list[Corner] = []
@@ -257,14 +247,8 @@ def _clip_polygon(
             d = e
         if insides[0] < outside <= d <= 0.0:
             kept[-1] = (*kept[-1][:4], on_line)
-        if cuts is not None:
-            cuts.append(_cut(line, corners, kept))
         corners = kept
     return corners
-
-
-def _cut(line: int, before: list[Corner], after: list[Corner]) -> Cut:
-    return Cut(line, [corner[:2] for corner in before], [corner[:2] for corner in after])
 
 
 def _half_planes(outline: list[OutlinePoint]) -> list[tuple[float, float, float, float, int]]:

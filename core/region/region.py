@@ -17,7 +17,7 @@ from ..shapes.polytope import Polytope, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..trace import Step
 from ..types import FloatArray, ReadOnlyArrays, read_only
-from .clip import Corner, Cut, intersection, tidy
+from .clip import Corner, Left, intersection, tidy
 from .outline import INSIDE, Outline, OutlinePoint, on_one_line
 from .region_steps import region_steps
 
@@ -225,7 +225,7 @@ def region_between(
     lower = Outline(points_b if turned else points_a, True, slack, tolerance)
     upper = Outline(points_a if turned else points_b, False, slack, tolerance)
     lower.loop, upper.loop = on_one_line(lower.loop, upper.loop, width)
-    cuts: list[Cut] | None = None if steps is None else []
+    cuts: list[Left] | None = None if steps is None else []
     corners = intersection(lower.loop, upper.loop, tolerance, cuts)
     measures = _measures(corners, tolerance)
     if measures is None:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from ..trace import RegionStage, RegionStep, Vector
 from ..types import FloatArray
-from .clip import Cut, is_clipped_by_upper
+from .clip import Left, is_clipped_by_upper
 from .outline import OutlinePoint
 
 
@@ -17,7 +18,7 @@ def region_steps(
     lower: list[OutlinePoint],
     upper: list[OutlinePoint],
     is_lower_a: bool,
-    cuts: list[Cut],
+    cuts: list[Left],
     vertices: FloatArray,
     normal: FloatArray,
     plane: tuple[FloatArray, FloatArray],
@@ -27,7 +28,7 @@ def region_steps(
     Args:
         lower, upper: the outlines of the two features.
         is_lower_a: whether the lower one is A's.
-        cuts: those that the clipping recorded, if it cut by one side after the other.
+        cuts: what `intersection` recorded.
         vertices: (k, dim) of the region.
         normal: (dim,) from A to B.
         plane: a point (dim,) of the contact plane and its two axes (2, dim).
@@ -53,7 +54,7 @@ def region_steps(
         return RegionStep(None, None, stage, feature_a, feature_b, along, point, side, side_of, kept, cut)
 
     steps = [step("features")]
-    for line, before, after in cuts:
+    for (line, before), (_, after) in pairwise(cuts):
         first = line >> 1
         second = (first + line % 2) % len(clip)
         gone = world([corner for corner in before if corner not in after])
