@@ -42,9 +42,9 @@ from ..tolerance import (
     TIE_WIDTH,
     promised,
 )
-from ..trace import Trace
+from ..trace import EpaOutcome, Trace
 from .directions import Directions
-from .epa_steps import PolygonSteps, PolytopeSteps, Triangle, flat_step, settled_as
+from .epa_steps import PolygonSteps, PolytopeSteps, Triangle, flat_step
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
 from .step_list import StepList
@@ -429,7 +429,8 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: StepL
     directions = Directions()
     best = inner = limit = inf
     iterations = polytope.iterations
-    record = None if steps is None else PolytopeSteps(steps, polytope)
+    grid = polytope.grid
+    record = None if steps is None else PolytopeSteps(steps, points, triangles, heap[0][0], grid.decided)
     while heap:
         offset, index = heappop(heap)
         triangle = triangles[index]
@@ -447,7 +448,7 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: StepL
                     faces[same] = face
                 inner = min(inner, offset)
                 if record is not None:
-                    record.take("coplanar", triangle, None, None, best, inner)
+                    record.take("coplanar", triangle[:4], triangle[4:7], None, None, best, inner, limit, grid.decided)
                 continue
         point = support(x, y, z)
         iterations += 1
@@ -464,12 +465,10 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float, steps: StepL
             triangles[index] = None
             polytope.cover([(j, i), (k, j), (i, k)], limit)
             if record is not None:
-                record.take("grown", triangle, point, depth, best, inner)
+                record.take("grown", triangle[:4], triangle[4:7], point, depth, best, inner, limit, grid.decided)
         else:
             if record is not None:
-                record.take(
-                    settled_as([face.depth for face in faces], depth, limit), triangle, point, depth, best, inner
-                )
+                record.take(None, triangle[:4], triangle[4:7], point, depth, best, inner, limit, grid.decided)
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
             directions.add(x, y, z)
             inner = min(inner, offset)  # mutant: epa-inner-radius-forgotten
@@ -509,10 +508,9 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
     directions = Directions()
     best = limit = inf
     iterations = start.iterations
-    record = None if steps is None else PolygonSteps(steps, points, heap[0][0])
+    record = None if steps is None else PolygonSteps(steps, points, ((0, 1), (1, 2), (2, 0)), heap[0][0])
     while heap and heap[0][0] <= limit:
-        side = heappop(heap)
-        offset, i, j, x, y = side
+        offset, i, j, x, y = heappop(heap)
         w = support(x, y, 0.0)
         iterations += 1
         depth = x * w[0] + y * w[1]
@@ -526,8 +524,9 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
             corners = (points[i], points[j])
             same = directions.find(x, y, 0.0, COPLANAR)
             if record is not None:
-                outcome = settled_as([face.depth for face in faces], depth, limit) if same is None else "coplanar"
-                record.take(outcome, side, w, depth, best, min(settled.values()))
+                outcome: EpaOutcome | None = None if same is None else "coplanar"
+                inner = min(settled.values())
+                record.take(outcome, (x, y, 0.0, offset), (i, j), w, depth, best, inner, limit)
             if same is None:
                 faces.append(_face((x, y, 0.0), depth, corners))
                 directions.add(x, y, 0.0)
@@ -541,7 +540,8 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float, steps
         add(i, len(points) - 1)
         add(len(points) - 1, j)
         if record is not None:
-            record.take("grown", side, w, depth, best, min(settled.values(), default=inf))
+            inner = min(settled.values(), default=inf)
+            record.take("grown", (x, y, 0.0, offset), (i, j), w, depth, best, inner, limit)
     for offset, i, j, _, _ in heap:
         settled[i, j] = offset
     return Penetration(

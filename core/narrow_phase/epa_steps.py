@@ -4,123 +4,103 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from ..shapes.simplex import Vector, Vertex
-from ..trace import EpaOutcome, EpaStep, FaceCorners, Step
+from ..trace import EpaOutcome, EpaStep, FaceCorners
 from .gjk_steps import pairs_of
+from .step_list import StepList
 
 Triangle = tuple[float, float, float, float, int, int, int, float]
 """Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
 the height below which floats do not decide on which side of the plane a point is."""
+_Face = tuple[int, ...]
+"""Corners of a face as indices into the points."""
 
 
-class DecidingGrid(Protocol):
-    """What is read of the whole numbers of a polytope."""
+class PolygonSteps:
+    """The steps of a polygon of points of A - B that grows."""
 
-    decided: int
-
-
-class GrowingPolytope(Protocol):
-    """What is read of EPA's polytope in space."""
-
-    points: list[Vertex]
-    triangles: list[Triangle | None]
-    heap: list[tuple[float, int]]
-
-    @property
-    def grid(self) -> DecidingGrid: ...
-
-
-class PolytopeSteps:
-    """The steps with a polytope that grows in space."""
-
-    def __init__(self, steps: list[Step], polytope: GrowingPolytope) -> None:
-        """Add the step with the first polytope."""
-        self.steps, self.polytope = steps, polytope
-        self._look()
-        faces = [triangle[4:7] for triangle in self.before if triangle]
-        steps.append(_start(polytope.points, faces, polytope.heap[0][0], 3, polytope.grid.decided > 0))
+    def __init__(
+        self, steps: StepList, points: list[Vertex], faces: Iterable[_Face], offset: float, decided: int = 0
+    ) -> None:
+        """Add the step with the first polygon; `offset` is that of its nearest face, `decided` how often exact
+        arithmetic has decided so far."""
+        self.steps, self.points, self.dim, self.decided = steps, points, steps.a.dim, decided
+        self.heights: list[float] = []
+        zero, added, corners = (0.0,) * self.dim, self._named(faces), pairs_of(points)
+        start = None, None, None, None, (), (), added, decided > 0, corners
+        steps.append(EpaStep(None, _upper_bound(offset), "start", (), zero, *start))
 
     def take(
         self,
-        outcome: EpaOutcome,
-        triangle: Triangle,
+        outcome: EpaOutcome | None,
+        plane: tuple[float, float, float, float],
+        face: _Face,
         point: Vertex | None,
         height: float | None,
         best: float,
         inner: float,
+        limit: float,
+        decided: int = 0,
     ) -> None:
-        """Add the step with a triangle; `best` and `inner` are the least height and the least offset so far."""
-        points, now, before = self.polytope.points, self.polytope.triangles, self.before
-        removed = [old[4:7] for k, old in enumerate(before) if old and not now[k]]
-        added = _faces(points, [new[4:7] for new in now[len(before) :] if new])
+        """Add the step with a face, of which the unit normal and the offset are given.
+
+        outcome: None of a face on the surface, which is equally near as others up to the height `limit`.
+        point, height: the support point, and its height.
+        best, inner: the least height, and the least offset of what was taken before.
+        """
+        if outcome is None:
+            assert height is not None
+            is_tie = any(known <= limit for known in self.heights)
+            outcome = "farther" if height > limit else "tie" if is_tie else "nearest"
+            self.heights.append(height)
+        removed, added = self._change(outcome, face)
+        new = self._named(added)
         self.steps.append(
             EpaStep(
-                *_bounds(best, min(inner, triangle[3])),
+                lower=0.0 - best,
+                upper=_upper_bound(min(inner, plane[3])),
                 outcome=outcome,
-                face=_face(points, triangle[4:7]),
-                normal=triangle[:3],
-                offset=triangle[3],
+                face=self._named([face])[0],
+                normal=plane[: self.dim],
+                offset=plane[3],
                 support=None if point is None else point[3:],
-                point=None if point is None else point[:3],
+                point=None if point is None else point[: self.dim],
                 height=height,
-                removed=_faces(points, removed),
-                silhouette=tuple([(p, q) for p, q, _ in reversed(added)]),  # the walk around it is clockwise
-                added=added,
-                is_exact=self.polytope.grid.decided > self.decided,
+                removed=self._named(removed),
+                silhouette=tuple([(p, q) for p, q, _ in reversed(new)]) if self.dim == 3 else (),  # clockwise
+                added=new,
+                is_exact=decided > self.decided,
             )
         )
-        self._look()
+        self.decided = decided
 
-    def _look(self) -> None:
-        """Remember the polytope before the next step."""
-        self.before, self.decided = self.polytope.triangles.copy(), self.polytope.grid.decided
+    def _change(self, outcome: EpaOutcome, face: _Face) -> tuple[Sequence[_Face], Sequence[_Face]]:
+        """Return the faces that are removed and added since the last step."""
+        last = len(self.points) - 1
+        return ([face], [(face[0], last), (last, face[1])]) if outcome == "grown" else ((), ())
+
+    def _named(self, faces: Iterable[_Face]) -> tuple[FaceCorners, ...]:
+        return tuple([tuple([self.points[k][3:] for k in face]) for face in faces])
 
 
-class PolygonSteps:
-    """The steps with a polygon that grows in the plane."""
+class PolytopeSteps(PolygonSteps):
+    """The steps of a polytope in space that grows."""
 
-    def __init__(self, steps: list[Step], points: list[Vertex], offset: float) -> None:
-        """Add the step with the first triangle; `offset` is that of its nearest side."""
-        self.steps, self.points = steps, points
-        steps.append(_start(points, ((0, 1), (1, 2), (2, 0)), offset, 2, False))
-
-    def take(
-        self,
-        outcome: EpaOutcome,
-        side: tuple[float, int, int, float, float],
-        point: Vertex,
-        height: float,
-        best: float,
-        inner: float,
+    def __init__(
+        self, steps: StepList, points: list[Vertex], triangles: list[Triangle | None], offset: float, decided: int
     ) -> None:
-        """Add the step with a side; `best` and `inner` are the least height and the least offset so far."""
-        offset, i, j, x, y = side
-        last, is_grown = len(self.points) - 1, outcome == "grown"
-        self.steps.append(
-            EpaStep(
-                *_bounds(best, min(inner, offset)),
-                outcome=outcome,
-                face=_face(self.points, (i, j)),
-                normal=(x, y),
-                offset=offset,
-                support=point[3:],
-                point=point[:2],
-                height=height,
-                removed=_faces(self.points, ((i, j),) if is_grown else ()),
-                silhouette=(),
-                added=_faces(self.points, ((i, last), (last, j)) if is_grown else ()),
-                is_exact=False,
-            )
-        )
+        self.triangles = triangles
+        self.faces = self._faces()
+        super().__init__(steps, points, self.faces.values(), offset, decided)
 
+    def _faces(self) -> dict[int, _Face]:
+        return {k: triangle[4:7] for k, triangle in enumerate(self.triangles) if triangle}
 
-def settled_as(before: Iterable[float], depth: float, limit: float) -> EpaOutcome:
-    """Return what a face on the surface is beside those with the depths before; up to `limit` they are equally near."""
-    if depth > limit:
-        return "farther"
-    return "tie" if any(known <= limit for known in before) else "nearest"
+    def _change(self, outcome: EpaOutcome, face: _Face) -> tuple[Sequence[_Face], Sequence[_Face]]:
+        before, now = self.faces, self._faces()
+        self.faces = now
+        return [before[k] for k in before if k not in now], [now[k] for k in now if k not in before]
 
 
 def flat_step(
@@ -132,19 +112,6 @@ def flat_step(
     return EpaStep(0.0 - best, None, "flat", corners, normal[:dim], depth, None, None, depth, (), (), (), False, points)
 
 
-def _start(points: list[Vertex], faces: Iterable[Sequence[int]], offset: float, dim: int, is_exact: bool) -> EpaStep:
-    added, corners, (_, upper) = _faces(points, faces), pairs_of(points), _bounds(0.0, offset)
-    return EpaStep(None, upper, "start", (), (0.0,) * dim, None, None, None, None, (), (), added, is_exact, corners)
-
-
-def _bounds(best: float, inner: float) -> tuple[float, float | None]:
-    """Return both bounds of the signed distance; the upper one is unknown while the origin is outside."""
-    return 0.0 - best, 0.0 - inner if inner >= 0.0 else None
-
-
-def _face(points: list[Vertex], corners: Sequence[int]) -> FaceCorners:
-    return tuple([points[k][3:] for k in corners])
-
-
-def _faces(points: list[Vertex], faces: Iterable[Sequence[int]]) -> tuple[FaceCorners, ...]:
-    return tuple([_face(points, corners) for corners in faces])
+def _upper_bound(inner: float) -> float | None:
+    """Return the upper bound of the signed distance; it is unknown while the origin is outside."""
+    return 0.0 - inner if inner >= 0.0 else None

@@ -234,13 +234,13 @@ def nearest_simplex(
     record = None if steps is None else SimplexSteps(steps, size)
     found, settled = _SimplexWalk(a, b, size, _FLOATS, record).run((x, y, z), simplex_of(a, b, start), distance)
     if record is not None:
-        record.end(found, settled)
+        record.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights, settled)
     if not settled:  # mutant: gjk-never-starts-again-exactly
         # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
         exact, _ = _SimplexWalk(a, b, size, _WHOLE_NUMBERS, record).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
         if record is not None:
-            record.end(found)
+            record.end(found.intersects, found.vertices, found.nearest, found.gap, found.weights)
     return found if steps is None else found._replace(trace=steps.trace("gjk"))
 
 

@@ -6,31 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import dist, sqrt
-from typing import Any, Protocol
+from typing import Any
 
 from ..shapes.simplex import Nearest, Vector, Vertex
 from ..tolerance import EPS, GJK_GAP
 from ..trace import GjkOutcome, GjkStep, IndexPair
 from .step_list import StepList
-
-
-class FoundSimplex(Protocol):
-    """What is read of the result of GJK, a `Simplex`."""
-
-    @property
-    def intersects(self) -> bool: ...
-
-    @property
-    def vertices(self) -> tuple[Vertex, ...]: ...
-
-    @property
-    def nearest(self) -> Vector: ...
-
-    @property
-    def gap(self) -> float: ...
-
-    @property
-    def weights(self) -> tuple[float, ...]: ...
 
 
 class SimplexSteps:
@@ -70,15 +51,24 @@ class SimplexSteps:
             is_exact=is_exact or self.is_exact,
         )
 
-    def end(self, found: FoundSimplex, settled: bool = True) -> None:
-        """Set why the search ends and the bounds of its result; not `settled` where floats have stalled."""
+    def end(
+        self,
+        intersects: bool,
+        vertices: tuple[Vertex, ...],
+        nearest: Vector,
+        gap: float,
+        weights: tuple[float, ...],
+        settled: bool = True,
+    ) -> None:
+        """Set why the search ends and the bounds of its result, a `Simplex` of which these are fields; not `settled`
+        where floats have stalled."""
         last = self.steps[-1]
         assert isinstance(last, GjkStep)
         outcome: GjkOutcome
         if not settled:
             outcome = "stalled"
-        elif found.intersects:
-            outcome = "touching" if found.weights else "inside"
+        elif intersects:
+            outcome = "touching" if weights else "inside"
         elif last.tried:
             outcome = "no_nearer"
         else:
@@ -87,10 +77,10 @@ class SimplexSteps:
             is_wide = last.upper - width <= GJK_GAP * EPS * (last.upper + self.size)
             outcome = "converged" if is_wide else "repeated"
         self._complete(
-            lower=last.lower if found.intersects else found.gap,
-            upper=0.0 if found.intersects and settled else max(found.gap, dist(found.nearest, (0.0, 0.0, 0.0))),
-            after=pairs_of(found.vertices),
-            nearest=found.nearest[: self.dim],
+            lower=last.lower if intersects else gap,
+            upper=0.0 if intersects and settled else max(gap, dist(nearest, (0.0, 0.0, 0.0))),
+            after=pairs_of(vertices),
+            nearest=nearest[: self.dim],
             outcome=outcome,
         )
 
