@@ -24,32 +24,18 @@ def voronoi_regions(simplex: FloatArray, window: FloatArray) -> dict[tuple[int, 
     corners = range(len(simplex))
     for face in (face for size in corners for face in combinations(corners, size + 1)):
         region = window
-        for inward, point in _half_planes(simplex, face):
-            region = _clipped(region, inward, point)
+        for k in corners:
+            # A corner of the face is on the side of the region, seen from the rest of the face, any other is not.
+            others = [corner for corner in (*corners[k + 1 :], *corners[:k]) if corner in face]
+            start, *end = simplex[others or [k]]
+            towards = simplex[k] - start
+            if end:
+                x, y = end[0] - start
+                towards = np.array([-y, x]) * (1.0 if towards @ (-y, x) >= 0.0 else -1.0)
+            region = _clipped(region, towards if k in face else -towards, start)
         if len(region) > 2:
             found[face] = region
     return found
-
-
-def _half_planes(simplex: FloatArray, face: tuple[int, ...]) -> list[tuple[FloatArray, FloatArray]]:
-    """Return the half-planes whose intersection is the region of a face: a vector inward and a point of the border."""
-    others = [k for k in range(len(simplex)) if k not in face]
-    if len(face) == 1:
-        corner = simplex[face[0]]
-        return [(corner - simplex[k], corner) for k in others]
-    if len(face) == 2:
-        start, end = simplex[list(face)]
-        strip = [(end - start, start), (start - end, end)]
-        return strip + [(-_across(simplex, face, k), start) for k in others]
-    return [(_across(simplex, (k - 2, k - 1), k), simplex[k - 1]) for k in face]
-
-
-def _across(simplex: FloatArray, side: tuple[int, ...], corner: int) -> FloatArray:
-    """Return a vector across a side of a triangle, not away from its other corner."""
-    start, end = simplex[list(side)]
-    x, y = end - start
-    normal = np.array([-y, x])
-    return normal if normal @ (simplex[corner] - start) >= 0.0 else -normal
 
 
 def _clipped(polygon: FloatArray, inward: FloatArray, point: FloatArray) -> FloatArray:
