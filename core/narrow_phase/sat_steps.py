@@ -24,9 +24,9 @@ _ALONG = 1.0 - 1e-9
 _Source = tuple[AxisOrigin, Sequence[int], Sequence[int]]
 """Where an axis is from, and facets or the edge of A and of B, the first of two parallel facets that which faces the
 other shape if the axis is from A to B."""
-_Place = tuple[bool, float, int, bool, int, int, float]
+_Place = tuple[bool, float, int, bool, int, float]
 """Of an axis among equally good ones, of which the least is the result: whether it is across edges, minus its gap if
-so, number of the group measured with it, whether it is reversed, number in the group; then step and gap."""
+so, number of the group measured with it, whether it is reversed, its step; then its gap."""
 
 
 class AxisSteps:
@@ -49,12 +49,12 @@ class AxisSteps:
     @property
     def best(self) -> int:
         """The step with the best axis; -1 without one."""
-        return -1 if self.chosen is None else self.chosen[5]
+        return -1 if self.chosen is None else self.chosen[4]
 
     @property
     def lower(self) -> float | None:
         """The gap across the best axis."""
-        return None if self.chosen is None else self.chosen[6]
+        return None if self.chosen is None else self.chosen[5]
 
     def measure(
         self, axes: FloatArray, gaps: FloatArray, sources: Sequence[_Source], numbers: list[int] | None = None
@@ -66,7 +66,7 @@ class AxisSteps:
             widest, is_edge, step = max(forward, backward), numbers is not None, len(self.steps)
             is_flipped = forward < (widest if is_edge else self.bar_of(widest))
             gap = backward if is_flipped else forward
-            self._rank((is_edge, -gap if is_edge else 0.0, self.groups, is_flipped, k, step, gap), widest)
+            self._rank((is_edge, -gap if is_edge else 0.0, self.groups, is_flipped, step, gap), widest)
             origin, of_a, of_b = sources[k]
             index_a, index_b = (found[is_flipped and len(found) > 1] for found in (of_a, of_b))
             number = -1 if numbers is None else numbers[k]
@@ -131,9 +131,9 @@ class AxisSteps:
         """Set the best axis, of which this may be one."""
         if widest > self.widest:
             self.widest, self.bar = widest, self.bar_of(widest)
-            self.good = [*(good for good in self.good if good[6] >= self.bar), place]
+            self.good = [*(good for good in self.good if good[5] >= self.bar), place]
             self.chosen = min(self.good)
-        elif place[6] >= self.bar and self.chosen is not None:
+        elif place[5] >= self.bar and self.chosen is not None:
             self.good.append(place)
             self.chosen = min(self.chosen, place)
 
