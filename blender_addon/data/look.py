@@ -33,30 +33,54 @@ _GREEN: Color = (0.0, 0.720, 0.520, 1.0)  # bluish green, brighter: it is lines
 _BLUE: Color = (0.300, 0.580, 1.0, 1.0)  # brighter, to be seen on dark
 _PALE: Color = (0.720, 0.760, 0.820, 1.0)
 _GREY: Color = (0.600, 0.600, 0.620, 1.0)
-_ROLES: dict[str, Color | str] = {
-    "a": "color_a",
-    "b": "color_b",
-    "axis": "color_point",
-    "gap": "color_gap",
-    "overlap": "color_vector",
-    "plane": _PALE,
-    "hull": _PALE,
-    "origin": "color_point",
-    "direction": _ORANGE,
-    "support": _ORANGE,
-    "simplex": _GREEN,
-    "nearest": "color_gap",
-    "silhouette": "color_point",
-    "removed": "color_vector",
-    "added": _BLUE,
-    "region": "color_region",
-    "voronoi": "color_gap",
-    "other": _GREY,
+
+
+@dataclass(frozen=True)
+class RoleForm:
+    """How a role of pictures for study looks."""
+
+    color: Color | str
+    """Or the name of that of the overlay, where that shows the same."""
+    width: float = 1.0
+    """Of its lines, in line widths."""
+    opacity: float = 1.0
+    """Of its lines."""
+    is_dashed: bool = False
+    """Whether all of its lines are, and not only those of which the picture says so."""
+    fill: float = 0.22
+    """Opacity of its fills."""
+    hatch: float = 0.0
+    """Period of the hatch of its fills, in pixels at interface scale 1; negative where it falls to the right."""
+    mark: str = "disc"
+    """Of its points."""
+    size: float = 1.0
+    """Of that, in point sizes."""
+
+
+ROLE_FORMS = {
+    "a": RoleForm("color_a"),
+    "b": RoleForm("color_b", is_dashed=True, mark="square"),
+    "axis": RoleForm("color_point", 0.8, size=0.6),
+    "gap": RoleForm("color_gap", 1.4, hatch=-8.0, mark="square", size=0.8),
+    "overlap": RoleForm("color_vector", 1.8, fill=0.3, size=0.8),
+    "plane": RoleForm(_PALE, 0.8, fill=0.16, hatch=14.0, size=0.8),
+    "hull": RoleForm(_PALE, 0.45, 0.55, fill=0.1, size=0.5),
+    "origin": RoleForm("color_point", 1.0, mark="ring", size=2.0),
+    "direction": RoleForm(_ORANGE, 1.5),
+    "support": RoleForm(_ORANGE, 1.2, mark="diamond", size=1.7),
+    "simplex": RoleForm(_GREEN, size=1.1),
+    "nearest": RoleForm("color_gap", 1.7, fill=0.28, mark="triangle", size=1.5),
+    "silhouette": RoleForm("color_point", 1.8, size=0.8),
+    "removed": RoleForm("color_vector", 0.8, is_dashed=True, hatch=7.0, mark="cross", size=1.3),
+    "added": RoleForm(_BLUE, 1.6, fill=0.25, hatch=-5.0, mark="square", size=0.9),
+    "region": RoleForm("color_region", 1.4, fill=0.5, mark="diamond", size=0.9),
+    "voronoi": RoleForm("color_gap", 0.8, fill=0.3, hatch=-9.0, size=0.8),
+    "other": RoleForm(_GREY, 0.6, 0.7, fill=0.12, size=0.6),
 }
-"""Of the roles of pictures for study: a colour, or the name of that of the overlay."""
+"""Every role differs from those that it is seen with by more than its colour."""
 
 
 def role_color(role: str, look: Look = DEFAULT_LOOK) -> Color:
-    """Return the opaque colour of a role of pictures for study, which is the overlay's where that shows the same."""
-    color = _ROLES[role]
+    """Return the opaque colour of a role of pictures for study."""
+    color = ROLE_FORMS[role].color
     return (*(getattr(look, color) if isinstance(color, str) else color)[:3], 1.0)

@@ -28,6 +28,7 @@ from ..data import messages
 from ..geometry.shape_outline import stand_in
 from ..pair import session
 from ..pair.inspection import Inspection
+from ..study.picture import points_of
 from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .isolated_pair import draw_isolated
@@ -35,7 +36,6 @@ from .label_sheet import LabelRoom
 from .overlay import draw, draw_study, draw_volumes, plate_of, style_of
 from .overlay_geometry import Showing, origin
 from .step_sheet import NO_PLATE
-from .study_geometry import points_of
 
 BACKGROUND = (0.035, 0.036, 0.04)
 FROM_THE_FRONT = np.array([0.5, -0.75, 0.45])

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.types import FloatArray
 from ..data.look import Color, role_color
 from ..geometry.shape_outline import fan, loop, rectangle
-from ..study.picture import Role, StudyPicture
+from ..study.picture import Role, StudyPicture, points_of
 from ..study.steps import Bar, Steps
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
 from .label_sheet import (
@@ -33,7 +33,6 @@ from .label_sheet import (
     project,
 )
 from .overlay_geometry import Style
-from .study_geometry import points_of
 
 Measure = Callable[[str, float], tuple[float, float]]
 """Returns width and height in pixels of a text of a size."""

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ...core.types import FloatArray
-from ..data.look import Color, Look, role_color
-from ..study.picture import Fills, Lines, Points, Role, StudyPicture
+from ..data.look import ROLE_FORMS, Color, Look, role_color
+from ..study.picture import Fills, Lines, Points, StudyPicture, points_of
 from ..study.volumes import LEFT, VolumesView
 from .glyphs import (
     CROSS,
@@ -30,48 +29,7 @@ from .glyphs import (
 )
 from .overlay_geometry import Layer
 
-
-@dataclass(frozen=True)
-class RoleForm:
-    """How a role looks beside its colour."""
-
-    width: float = 1.0
-    """Of its lines, in line widths."""
-    opacity: float = 1.0
-    """Of its lines."""
-    is_dashed: bool = False
-    """Whether all of its lines are, and not only those of which the picture says so."""
-    fill: float = 0.22
-    """Opacity of its fills."""
-    hatch: float = 0.0
-    """Period of the hatch of its fills, in pixels at interface scale 1; negative where it falls to the right."""
-    mark: int = DISC
-    """Of its points."""
-    size: float = 1.0
-    """Of that, in point sizes."""
-
-
-FORMS: dict[Role, RoleForm] = {
-    "a": RoleForm(),
-    "b": RoleForm(is_dashed=True, mark=SQUARE),
-    "axis": RoleForm(0.8, size=0.6),
-    "gap": RoleForm(1.4, hatch=-8.0, mark=SQUARE, size=0.8),
-    "overlap": RoleForm(1.8, fill=0.3, size=0.8),
-    "plane": RoleForm(0.8, fill=0.16, hatch=14.0, size=0.8),
-    "hull": RoleForm(0.45, 0.55, fill=0.1, size=0.5),
-    "origin": RoleForm(1.0, mark=RING, size=2.0),
-    "direction": RoleForm(1.5),
-    "support": RoleForm(1.2, mark=DIAMOND, size=1.7),
-    "simplex": RoleForm(size=1.1),
-    "nearest": RoleForm(1.7, fill=0.28, mark=TRIANGLE, size=1.5),
-    "silhouette": RoleForm(1.8, size=0.8),
-    "removed": RoleForm(0.8, is_dashed=True, hatch=7.0, mark=CROSS, size=1.3),
-    "added": RoleForm(1.6, fill=0.25, hatch=-5.0, mark=SQUARE, size=0.9),
-    "region": RoleForm(1.4, fill=0.5, mark=DIAMOND, size=0.9),
-    "voronoi": RoleForm(0.8, fill=0.3, hatch=-9.0, size=0.8),
-    "other": RoleForm(0.6, 0.7, fill=0.12, size=0.6),
-}
-"""Every role differs from those that it is seen with by more than its colour."""
+MARKS = {"disc": DISC, "square": SQUARE, "diamond": DIAMOND, "ring": RING, "triangle": TRIANGLE, "cross": CROSS}
 DASH = 12.0
 """Period of dashes, in pixels at interface scale 1; of thick lines in six widths."""
 HIDDEN_FILL, HIDDEN_LINE, HIDDEN_POINT = 0.5, 0.5, 0.85
@@ -99,13 +57,6 @@ def tint(fractions: FloatArray) -> FloatArray:
     first = np.minimum(place.astype(int), len(_TINTS) - 2)
     part = (place - first)[:, None]
     return (1.0 - part) * _TINTS[first] + part * _TINTS[first + 1]
-
-
-def points_of(picture: StudyPicture) -> FloatArray:
-    """Return all points (n, 3) that are drawn."""
-    parts = [fill.triangles for fill in picture.fills] + [line.ends for line in picture.lines]
-    parts += [point.points for point in picture.points] + [label.point for label in picture.labels]
-    return np.concatenate([np.zeros((0, 3)), *(np.reshape(part, (-1, 3)) for part in parts)])
 
 
 def middle(points: FloatArray) -> FloatArray:
@@ -156,7 +107,7 @@ def study_layers(picture: StudyPicture, look: Look, scale: float) -> list[Layer]
 
 
 def _filled(fill: Fills, base: FloatArray, look: Look, scale: float) -> GlyphArray:
-    form, corners = FORMS[fill.role], fill.triangles - base
+    form, corners = ROLE_FORMS[fill.role], fill.triangles - base
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
     # Whatever the winding of the triangles: both sides are seen.
@@ -166,7 +117,7 @@ def _filled(fill: Fills, base: FloatArray, look: Look, scale: float) -> GlyphArr
 
 
 def _lined(line: Lines, base: FloatArray, look: Look, scale: float) -> GlyphArray:
-    form, ends = FORMS[line.role], line.ends - base
+    form, ends = ROLE_FORMS[line.role], line.ends - base
     width = form.width * line.width * look.line_width * scale
     dash = max(DASH * scale, 6.0 * width) if line.is_dashed or form.is_dashed else 0.0
     color: Color = (*role_color(line.role, look)[:3], form.opacity)
@@ -174,9 +125,9 @@ def _lined(line: Lines, base: FloatArray, look: Look, scale: float) -> GlyphArra
 
 
 def _marked(point: Points, base: FloatArray, look: Look, scale: float) -> Iterator[GlyphArray]:
-    form, color, points = FORMS[point.role], role_color(point.role, look), point.points - base
-    size = form.size * look.point_size * scale
-    line = {CROSS: CROSS_LINE, RING: RING_LINE}.get(form.mark, 0.0)
-    yield marks(points, form.mark, color, size, line * size)
-    if form.mark == RING:  # and a point in it: a target
+    form, color, points = ROLE_FORMS[point.role], role_color(point.role, look), point.points - base
+    mark, size = MARKS[form.mark], form.size * look.point_size * scale
+    line = {CROSS: CROSS_LINE, RING: RING_LINE}.get(mark, 0.0)
+    yield marks(points, mark, color, size, line * size)
+    if mark == RING:  # and a point in it: a target
         yield marks(points, DISC, color, 0.35 * size)

@@ -6,7 +6,7 @@ All that is made has the mark `BAKED`, by which it is never checked, and is foun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import bmesh
@@ -15,9 +15,9 @@ import numpy as np
 from mathutils import Color, Matrix
 
 from ...core.types import FloatArray
-from ..data.look import Look, role_color
+from ..data.look import ROLE_FORMS, Look, role_color
 from ..data.objects import BAKED, is_baked
-from .picture import Fills, Label, Lines, Points, Role, StudyPicture
+from .picture import Fills, Label, Lines, Points, Role, StudyPicture, points_of
 
 TOP = "Contact Lens Steps"
 """Name of the collection of all baked steps of a scene."""
@@ -47,16 +47,14 @@ def bake(
     texts: tuple[str, str],
     around: FloatArray,
     look: Look,
-    forms: Mapping[Role, Any],
 ) -> bpy.types.Collection:
     """Return a new collection of the scene with the objects of a picture: a mesh for the fills of each role, a curve
     for its lines, a mesh for its points, and texts that face the view, with sizes as the view shows them.
 
-    texts: title and sentence, which stand below the picture and the points `around` (n, 3). forms: how each role looks
-    beside its colour, as the overlay draws it.
+    texts: title and sentence, which stand below the picture and the points `around` (n, 3).
     """
     parts: list[Fills | Lines | Points] = [*picture.fills, *picture.lines, *picture.points]
-    made = _Bake(context, np.concatenate([*map(_points_of, parts), around]), look, forms, texts[0])
+    made = _Bake(context, np.concatenate([points_of(picture), around]), look, texts[0])
     for role in dict.fromkeys(part.role for part in parts):
         made.fills(role, [part for part in picture.fills if part.role == role])
         made.lines(role, [part for part in picture.lines if part.role == role])
@@ -89,18 +87,11 @@ def _baked(blocks: Iterable[Any]) -> list[Any]:
     return [block for block in blocks if is_baked(block) and block.library is None]
 
 
-def _points_of(part: Fills | Lines | Points) -> FloatArray:
-    points = part.triangles if isinstance(part, Fills) else part.ends if isinstance(part, Lines) else part.points
-    return points.reshape(-1, 3)
-
-
 class _Bake:
     """A collection that is filled with the objects of a picture."""
 
-    def __init__(
-        self, context: bpy.types.Context, points: FloatArray, look: Look, forms: Mapping[Role, Any], title: str
-    ) -> None:
-        self.look, self.forms = look, forms
+    def __init__(self, context: bpy.types.Context, points: FloatArray, look: Look, title: str) -> None:
+        self.look = look
         low, high = points.min(axis=0), points.max(axis=0)
         self.base = 0.5 * low + 0.5 * high
         """Where all objects have their origin, so that float32 does far from the world's."""
@@ -118,13 +109,13 @@ class _Bake:
         for opacity in dict.fromkeys(part.opacity for part in parts):
             triangles = np.concatenate([part.triangles for part in parts if part.opacity == opacity])
             corners, faces = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
-            material = self._material(role, min(self.forms[role].fill * opacity, 1.0))
+            material = self._material(role, min(ROLE_FORMS[role].fill * opacity, 1.0))
             self._mesh(f"{role.title()} Faces", corners, faces.reshape(-1, 3), material)
 
     def points(self, role: Role, parts: list[Points]) -> None:
         if parts:
             points = np.concatenate([part.points for part in parts])
-            corners, faces = _ball(0.5 * self.forms[role].size * self.look.point_size * self.pixel)
+            corners, faces = _ball(0.5 * ROLE_FORMS[role].size * self.look.point_size * self.pixel)
             shift = len(corners) * np.arange(len(points))[:, None, None]
             corners = (points[:, None] + corners).reshape(-1, 3)
             self._mesh(f"{role.title()} Points", corners, (shift + faces).reshape(-1, 3), self._material(role))
@@ -132,7 +123,7 @@ class _Bake:
     def lines(self, role: Role, parts: list[Lines]) -> None:
         if not parts:
             return
-        form, data = self.forms[role], bpy.data.curves.new(f"{role.title()} Lines", "CURVE")
+        form, data = ROLE_FORMS[role], bpy.data.curves.new(f"{role.title()} Lines", "CURVE")
         width = BOLD * form.width * self.look.line_width * self.pixel
         data.dimensions, data.bevel_depth, data.bevel_resolution, data.use_fill_caps = "3D", 0.5 * width, 2, True
         for part in parts:

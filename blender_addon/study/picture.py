@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a picture for study consists of: lines, fills, points and labels in the world, each with its role.
 
-The roles say what something is; `draw` gives each its colour, width and form, and a baked picture its material.
+The roles say what something is; `look` gives each its colour, width and form.
 No Blender, no GPU.
 """
 
@@ -91,6 +91,13 @@ class StudyPicture:
     lines: tuple[Lines, ...] = ()
     points: tuple[Points, ...] = ()
     labels: tuple[Label, ...] = ()
+
+
+def points_of(picture: StudyPicture) -> FloatArray:
+    """Return all points (n, 3) that are drawn."""
+    parts = [fill.triangles for fill in picture.fills] + [line.ends for line in picture.lines]
+    parts += [point.points for point in picture.points] + [label.point for label in picture.labels]
+    return np.concatenate([np.zeros((0, 3)), *(np.reshape(part, (-1, 3)) for part in parts)])
 
 
 class Canvas:

@@ -25,7 +25,6 @@ from ..data.distance import Distance
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
-from ..draw.study_geometry import points_of
 from ..geometry.snapshot import NotFiniteError, ReadError
 from ..history.decisions_file import DecisionsError
 from ..live import background, follow_pair, follow_steps, follow_volumes, handlers, viewport
@@ -37,6 +36,7 @@ from ..pair.pair_contact import curves, outlines, vector_ends
 from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
+from ..study.picture import points_of
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""

@@ -18,7 +18,6 @@ from ...core.shapes.curved_shape import ConvexShape
 from ..data import messages, preferences, properties
 from ..data.collision_kinds import CONVEX_HULL
 from ..draw import overlay
-from ..draw.study_geometry import FORMS
 from ..geometry import collision_shape
 from ..live import background, follow_steps
 from ..live.background import Polled, Undoable
@@ -159,7 +158,7 @@ class CONTACT_LENS_OT_bake_step(Undoable, OfStep, bpy.types.Operator):
         steps, number = found
         texts = steps.title(number), steps.sentence(number)
         around = np.concatenate([obj.points for obj in inspection.objects])
-        made = bake.bake(context, steps.picture(number), texts, around, preferences.look(context), FORMS)
+        made = bake.bake(context, steps.picture(number), texts, around, preferences.look(context))
         self.report({"INFO"}, f"Baked {texts[0]} as the collection '{made.name}'")
         return {"FINISHED"}
 

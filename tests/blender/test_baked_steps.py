@@ -43,8 +43,8 @@ def picture(roles: tuple[str, ...] | None = None, middle: object = (0.0, 0.0, 0.
 
 
 def bake(shown: Any, texts: tuple[str, str] = (TITLE, SENTENCE), context: Any = None) -> bpy.types.Collection:
-    forms, look = lens.draw.study_geometry.FORMS, lens.data.look.DEFAULT_LOOK
-    made = lens.study.bake.bake(context or bpy.context, shown, texts, np.zeros((0, 3)), look, forms)
+    look = lens.data.look.DEFAULT_LOOK
+    made = lens.study.bake.bake(context or bpy.context, shown, texts, np.zeros((0, 3)), look)
     update()
     return made
 
@@ -89,7 +89,7 @@ def test_materials_have_the_colors_of_the_roles_and_are_shared() -> None:
         assert obj.data.materials[0] == other.data.materials[0]
     opaque, clear = (made.objects[f"A {part}"].data.materials[0] for part in ("Lines", "Faces"))
     assert opaque.diffuse_color[3] == 1.0
-    assert clear.diffuse_color[3] == pytest.approx(lens.draw.study_geometry.FORMS["a"].fill)
+    assert clear.diffuse_color[3] == pytest.approx(lens.data.look.ROLE_FORMS["a"].fill)
     assert tuple(opaque.diffuse_color)[:3] == pytest.approx(tuple(clear.diffuse_color)[:3])
     assert tuple(opaque.diffuse_color)[:3] != tuple(made.objects["Hull Lines"].data.materials[0].diffuse_color)[:3]
 

@@ -118,7 +118,7 @@ def of_role(role: str, kind: str) -> Any:
 
 
 def test_every_role_has_a_form_and_an_opaque_color():
-    assert set(draw.study_geometry.FORMS) == set(roles())
+    assert set(lens.data.look.ROLE_FORMS) == set(roles())
     assert all(lens.data.look.role_color(role)[3] == 1.0 for role in roles())
 
 
