@@ -132,23 +132,6 @@ def go(scene: bpy.types.Scene, number: int) -> None:
         handlers.redraw()
 
 
-def first(scene: bpy.types.Scene) -> None:
-    go(scene, 0)
-
-
-def back(scene: bpy.types.Scene) -> None:
-    go(scene, _get(scene).number - 1)
-
-
-def forward(scene: bpy.types.Scene) -> None:
-    go(scene, _get(scene).number + 1)
-
-
-def last(scene: bpy.types.Scene) -> None:
-    if found := current(scene):
-        go(scene, len(found[0].shown) - 1)
-
-
 def show_axis(scene: bpy.types.Scene, step: int) -> None:
     """Show the axis of a step of SAT, an index into the trace."""
     if found := current(scene):
@@ -313,7 +296,7 @@ def _look(scene: bpy.types.Scene, entry: _Stepping) -> None:
         if is_first and entry.problem:  # asked for before the pair was inspected, and perhaps with the panel closed
             bpy.ops.contact_lens.explain("INVOKE_DEFAULT", sentence=entry.problem)  # type: ignore[attr-defined]
     elif entry.plays_at <= time.monotonic():
-        forward(scene)  # which stops playing
+        go(scene, entry.number + 1)  # which stops playing
         if entry.number + 1 < len(entry.steps.shown):
             entry.plays_at = time.monotonic() + _pause(scene)
 

@@ -51,9 +51,9 @@ NUMBER = "Number"
 Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 
-def tooltip(items: Iterable[tuple[str, str, str]], identifier: str) -> str:
+def tooltip(items: Iterable[tuple[Any, ...]], identifier: str) -> str:
     """Return the tooltip of an item of an enum: of a button that runs an operator with it."""
-    return next(text for name, _, text in items if name == identifier)
+    return next(text for name, _, text, *_ in items if name == identifier)
 
 
 def chosen_pair(context: bpy.types.Context) -> Pair | str:

@@ -7,7 +7,6 @@ The keys are taken in 3D views while steps are shown: all else that Blender does
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -26,20 +25,13 @@ from ..pair import session
 from ..study import bake
 from . import operators
 
-MOVES = (
-    ("FIRST", "First", "Show the first step (Shift Left Arrow)"),
-    ("BACK", "Back", "Show the previous step (Left Arrow)"),
-    ("PLAY", "Play", "Play the steps, or pause"),
-    ("FORWARD", "Forward", "Show the next step (Right Arrow)"),
-    ("LAST", "Last", "Show the last step (Shift Right Arrow)"),
+MOVES: tuple[tuple[str, str, str, Any, int], ...] = (
+    ("FIRST", "First", "Show the first step (Shift Left Arrow)", "REW", 0),
+    ("BACK", "Back", "Show the step before (Left Arrow)", "FRAME_PREV", 1),
+    ("PLAY", "Play", "Play the steps, or pause", "PLAY", 2),
+    ("FORWARD", "Forward", "Show the next step (Right Arrow)", "FRAME_NEXT", 3),
+    ("LAST", "Last", "Show the last step (Shift Right Arrow)", "FF", 4),
 )
-_GO: dict[str, Callable[[bpy.types.Scene], None]] = {
-    "FIRST": follow_steps.first,
-    "BACK": follow_steps.back,
-    "PLAY": follow_steps.play,
-    "FORWARD": follow_steps.forward,
-    "LAST": follow_steps.last,
-}
 _KEYS: tuple[tuple[Any, bool, str], ...] = (
     ("LEFT_ARROW", False, "BACK"),
     ("RIGHT_ARROW", False, "FORWARD"),
@@ -119,7 +111,13 @@ class CONTACT_LENS_OT_go_to_step(OfSteps, bpy.types.Operator):
         return operators.tooltip(MOVES, properties.to)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        _GO[self.to](context.scene)
+        found = follow_steps.current(context.scene)
+        if self.to == "PLAY":
+            follow_steps.play(context.scene)
+        elif found is not None:
+            steps, number = found
+            places = {"FIRST": 0, "BACK": number - 1, "FORWARD": number + 1, "LAST": len(steps.shown) - 1}
+            follow_steps.go(context.scene, places[self.to])
         return {"FINISHED"}
 
 

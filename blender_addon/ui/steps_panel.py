@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 
 from ..data import messages, properties
@@ -13,13 +11,6 @@ from ..study import bake
 from . import layout, steps_operators
 from .layout import Closed, Tab
 
-ICONS: dict[str, Any] = {
-    "FIRST": "REW",
-    "BACK": "FRAME_PREV",
-    "PLAY": "PLAY",
-    "FORWARD": "FRAME_NEXT",
-    "LAST": "FF",
-}
 WIDER = 1.6
 """Than an icon: each of the buttons that go through the steps."""
 
@@ -63,7 +54,7 @@ def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = panel.row(align=True)
     row.alignment = "CENTER"
     row.scale_x = WIDER
-    for to, icon in ICONS.items():
+    for to, _, _, icon, _ in steps_operators.MOVES:
         is_pause = to == "PLAY" and follow_steps.is_playing(context.scene)
         row.operator("contact_lens.go_to_step", text="", icon="PAUSE" if is_pause else icon).to = to
 
