@@ -108,31 +108,27 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
     scale, size = style.scale, style.look.label_size * style.scale
     pad, line, gap = PLATE.padding * scale, PLATE.line * size, PLATE.gap * scale
     left, bottom, right, top = _free(room, scale)
-    inner, highest = right - left - 2.0 * pad, PLATE.highest * (top - bottom)
+    inner, least = right - left - 2.0 * pad, PLATE.least_sentence * scale + gap
     bars = steps.bars(number)
     bounds = np.array(_bounds(steps, number)[:2])
     has_plot = bool(bars) or (bounds.shape[1] > 1 and bool(np.isfinite(bounds).any()))
-    is_beside = has_plot and inner >= (PLATE.least_sentence + PLATE.least_plot) * scale + gap
+    is_beside = has_plot and inner >= least + PLATE.least_plot * scale
     wanted = max(PLATE.least_plot, min(PLATE.plot, len(bars) * PLATE.widest_bar)) if bars else PLATE.plot
-    plot_width = min(wanted * scale, inner - PLATE.least_sentence * scale - gap) if is_beside else 0.0
-    widest = min(PLATE.sentence * scale, inner - plot_width - gap * is_beside)
+    plot_width = min(wanted * scale, inner - least) if is_beside else 0.0
+    width = min(PLATE.sentence * scale, inner - plot_width - gap * is_beside)
     lines = [
         (text, color)
         for words, color in ((steps.title(number), DIM), (steps.sentence(number), BRIGHT))
-        for text in _wrapped(words, widest, lambda text: measure(text, size)[0])
+        for text in _wrapped(words, width, lambda text: measure(text, size)[0])
     ]
-    text_height = line * (max(len(lines), PLATE.least_lines) if is_beside else len(lines))
-    plot_height = PLATE.height * scale
     if is_beside:
-        plot_height = max(plot_height, text_height)
+        height = plot_height = max(PLATE.height * scale, line * max(len(lines), PLATE.least_lines))
+        width += gap + plot_width
     else:
-        plot_width, plot_height = widest, min(plot_height, highest - text_height - gap - 2.0 * pad)
-    has_plot = has_plot and plot_height >= PLATE.least_height * scale
-    width, height = widest, text_height
-    if has_plot and is_beside:
-        width, height = widest + gap + plot_width, max(text_height, plot_height)
-    elif has_plot:
-        height += gap + plot_height
+        height, plot_width = line * len(lines), width
+        plot_height = min(PLATE.height * scale, PLATE.highest * (top - bottom) - height - gap - 2.0 * pad)
+        has_plot = has_plot and plot_height >= PLATE.least_height * scale
+        height += (gap + plot_height) * has_plot
     x = 0.5 * (left + right) - 0.5 * width
     y = bottom + pad
     box = (x - pad, y - pad, x + width + pad, y + height + pad)
@@ -215,13 +211,6 @@ class _Plot:
         low, high = float(known.min()), float(known.max())
         units = self.steps.given.units.for_table((low, high))
         words = [units.length(value) for value in ((high, low) if high > low else (high,))]
-        now = [(name, values[: number + 1]) for name, values in (("upper", upper), ("lower", lower))]
-        now = [(name, values[np.isfinite(values)]) for name, values in now]
-        names = [
-            f"{name} {units.length(float(values[-1]), rounding='up' if name == 'upper' else 'down')}"
-            for name, values in now
-            if len(values)
-        ]
         left, bottom, right, top = self.area
         half, space = 0.5 * SIZES.capitals * self.size, 0.6 * self.size
         left += max(self.measure(text, self.size)[0] for text in words) + space
@@ -242,10 +231,9 @@ class _Plot:
         self.glyphs.append(_rectangle(shown, SHOWN))
         level = [bottom, top, *heights(np.zeros(int(low < 0.0 < high)))]
         self.glyphs += [strokes(flat((left, y)), flat((right, y)), FRAME, 0.5 * self.line) for y in level]
-        color = role_color("simplex", self.style.look), role_color("support", self.style.look)
-        places = []
-        for (name, values), bound, paint, form in zip(now, (upper, lower), color[::-1], (SQUARE, DISC), strict=True):
-            dash = 3.5 * self.line if name == "upper" else 0.0
+        names, places = [], []
+        for name, bound, role, form in (("upper", upper, "support", SQUARE), ("lower", lower, "simplex", DISC)):
+            paint, dash = role_color(role, self.style.look), 3.5 * self.line if name == "upper" else 0.0
             known = np.flatnonzero(np.isfinite(bound))
             row = heights(bound[known])
             self.glyphs.append(strokes(_flat(x[known], row), _flat(x[known + 1], row), paint, self.line, dash=dash))
@@ -253,13 +241,16 @@ class _Plot:
             rises = x[known[follows + 1]]
             risen = _flat(rises, row[follows]), _flat(rises, row[follows + 1])
             self.glyphs.append(strokes(*risen, paint, self.line, dash=dash))
-            if len(values):
-                place = float(heights(values[-1:])[0])
+            reached = int((known <= number).sum())
+            if reached:
+                place = float(row[reached - 1])
                 middle = flat((0.5 * (shown[0] + shown[2]), place))
                 self.glyphs.append(marks(middle, form, paint, 3.5 * self.line))
+                value = float(bound[known[reached - 1]])
+                names.append(f"{name} {units.length(value, rounding='up' if name == 'upper' else 'down')}")
                 places.append(place)
         # Each number is beside its line, and the two are not on one another.
-        least, places = 2.0 * half + space, [min(max(place, bottom), top) for place in places]
+        least = 2.0 * half + space
         if len(places) == 2 and places[0] - places[1] < least:
             between = min(max(0.5 * (places[0] + places[1]), bottom + 0.5 * least), top - 0.5 * least)
             places = [between + 0.5 * least, between - 0.5 * least]
