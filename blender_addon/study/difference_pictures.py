@@ -49,7 +49,7 @@ class DifferencePictures:
 
     def __init__(self, pair: TracedPair, body: MinkowskiHull) -> None:
         """body: the Minkowski difference or sum of the pair, which is the same for every offset."""
-        self.given, self.trace, self.ids, self.body = pair.given, pair.trace, pair.ids, body
+        self.pair, self.given, self.trace, self.ids, self.body = pair, pair.given, pair.trace, pair.ids, body
         (self.a, self.b), self.dim, self.is_sum = pair.cores, pair.trace.dim, pair.given.settings.is_sum
         offset = self.given.settings.offset
         self.origin = self.given.in_world(self._beside) if offset is None else np.array(offset, dtype=float)
@@ -259,8 +259,9 @@ class DifferencePictures:
         if step.silhouette:
             canvas.line("silhouette", self._placed(self._differences(step.silhouette)))
         normal = np.array(step.normal)[: self.dim]
-        if step.height is not None and step.outcome in ("nearest", "tie", "flat"):
-            self._draw_depth(canvas, step.face, normal, step.height)
+        found = self.pair.found_earlier(place) or step
+        if found.height is not None and found.outcome in ("nearest", "tie", "flat"):
+            self._draw_depth(canvas, found.face, np.array(found.normal)[: self.dim], found.height)
             return
         self._draw_distance(canvas, step.offset * normal, step.offset)
         self._draw_direction(canvas, "Normal", self._differences(step.face).mean(axis=0), normal)

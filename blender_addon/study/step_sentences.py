@@ -24,9 +24,9 @@ _FEATURES = ("", "vertex", "edge", "face")
 _SIMPLICES = ("", "point", "edge", "triangle", "tetrahedron")
 _SKIPPED = {
     "parallel": "the edges are parallel",
-    "duplicate": "it is parallel to an earlier axis",
+    "duplicate": "an earlier axis is parallel",
     "no_facet": "the edges span no face of A - B",
-    "no_better": "it cannot be better than the best so far",
+    "no_better": "the best so far is at least as good",
     "separated": "an earlier axis separates the objects",
 }
 _EXACT = " Rounding leaves this open, so it was computed in exact arithmetic."
@@ -52,7 +52,11 @@ class StepSentences:
             is_apart = step.outcome in ("converged", "repeated", "no_nearer")
             return self._gjk(step) + (self._radii(step) if is_apart else "")
         if isinstance(step, EpaStep):
-            return self._epa(step) + (self._radii(step) if step.outcome == "nearest" else "")
+            text, found = self._epa(step), self.pair.found_earlier(place)
+            if found is not None:
+                depth = f"{self._length(found.height)}, {self._along(found.normal)}"
+                text += f" No nearer face is left: the depth is {depth}."
+            return text + (self._radii(found or step) if found or step.outcome == "nearest" else "")
         assert isinstance(step, RegionStep)
         return {"features": self._features, "clip": self._clip, "result": self._result}[step.stage](step)
 
@@ -175,8 +179,8 @@ class StepSentences:
         away = self._along(step.normal)
         if step.outcome == "start":
             kind = "faces" if self.trace.dim == 3 else "sides"
-            text = f"EPA grows a polytope inside A - B, at first of {len(step.added)} {kind}."
-            text += " The origin is inside." if step.upper is not None else ""
+            text = f"EPA grows a polytope inside A - B. It starts with {len(step.added)} {kind}"
+            text += ", and the origin is inside." if step.upper is not None else "."
         elif step.outcome == "flat":
             text = f"A - B has no thickness {away}: the depth in this direction is {self._length(step.height)}."
         elif step.outcome == "grown" and step.support is not None:
@@ -239,7 +243,7 @@ class StepSentences:
             ("nothing is left", "a point is left", "a line is left")[kept] if kept < 3 else f"{kept} corners are left"
         )
         if step.side is None:
-            return f"All sides cut at once: {left}."
+            return f"The features cut each other at once: {left}."
         cut = counted(len(step.cut), "corner") if step.cut else "nothing"
         return f"The {self.feature(int(step.side_of == 'b'), tuple(dict.fromkeys(step.side)))} cuts off {cut}: {left}."
 

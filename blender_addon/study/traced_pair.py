@@ -19,7 +19,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.tolerance import DEFAULT_CONTACT_TOLERANCE
-from ...core.trace import AxisStep, Trace
+from ...core.trace import AxisStep, EpaStep, Trace
 from ...core.types import FloatArray
 from ..data.units import UnitFormat
 from ..geometry.plane import Plane
@@ -100,6 +100,14 @@ class TracedPair:
         """Return whether no step of the same algorithm follows that at a place in the trace."""
         following = islice(self.trace.steps, place + 1, None)
         return all(step.kind != self.trace.steps[place].kind for step in following)
+
+    def found_earlier(self, place: int) -> EpaStep | None:
+        """Return the step of EPA that found the depth, at its last step where that only confirms it; else None."""
+        step = self.trace.steps[place]
+        if not isinstance(step, EpaStep) or step.outcome not in ("farther", "coplanar") or not self.is_last(place):
+            return None
+        earlier = (step for step in reversed(self.trace.steps[:place]) if isinstance(step, EpaStep))
+        return next((step for step in earlier if step.outcome == "nearest"), None)
 
 
 def measured(trace: Trace) -> dict[int, float]:

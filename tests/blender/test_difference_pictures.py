@@ -46,6 +46,7 @@ def twice_area(triangles: np.ndarray) -> float:
 def test_each_picture_says_what_its_step_says(name: str, a: np.ndarray, b: np.ndarray) -> None:
     steps = steps_of(a, b, "all")
     pictures, length = steps.difference_pictures, steps.given.units.length
+    epa = steps.trace.of_kind("epa")
     for number, place in enumerate(steps.shown):
         step, picture = steps.trace.steps[place], steps.picture(number)
         if step.kind not in ("gjk", "epa"):
@@ -68,6 +69,9 @@ def test_each_picture_says_what_its_step_says(name: str, a: np.ndarray, b: np.nd
             assert texts(picture, "nearest") == [length(float(np.linalg.norm(step.nearest)))]
         elif step.kind == "gjk" and step.after:
             assert texts(picture, "origin")[0].startswith("Origin ")
+        elif step.kind == "epa" and step is epa[-1] and step.outcome in ("farther", "coplanar"):
+            nearest = [earlier for earlier in epa if earlier.outcome == "nearest"][-1]
+            assert set(texts(picture, "overlap")) == {length(abs(nearest.height))}, "the last one shows what was found"
         elif step.kind == "epa" and step.outcome in ("nearest", "tie", "flat"):
             assert set(texts(picture, "overlap")) == {length(abs(step.height))}
         elif step.kind == "epa" and step.outcome != "start":

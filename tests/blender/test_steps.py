@@ -117,6 +117,11 @@ def wanted_lengths(steps: Any, number: int) -> list[float]:
                 found += [-step.upper, -step.lower]
         elif step.outcome not in ("start", "coplanar"):
             found.append(step.height)
+        if is_last and step.outcome in ("coplanar", "farther"):
+            nearest = [earlier for earlier in all_steps if getattr(earlier, "outcome", "") == "nearest"][-1]
+            found.append(nearest.height)
+            if radii:
+                found += [*radii, abs(nearest.lower - sum(radii))]
     elif step.stage == "result" and len(step.kept) == 2:
         found.append(steps.region.length)
     if radii and ((step.kind == "sat" and is_last) or getattr(step, "outcome", "") in ("converged", "nearest")):
