@@ -33,7 +33,7 @@ QUICK_S = 0.03
 INTERVAL_S = 0.1
 """Seconds between two looks at whether there is something to make, or nothing left to show."""
 LEAST_PAUSE_S = 0.005
-NO_PAIR = "There is no pair to show steps of: select two objects, then choose Show Steps"
+NO_PAIR = "The steps ended for want of a pair: select two objects, then choose Show Steps"
 AGAIN = "choose Show Steps to see them again"
 
 _Wanted = tuple[Inspection, StepSettings]

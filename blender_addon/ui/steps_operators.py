@@ -70,6 +70,8 @@ class CONTACT_LENS_OT_show_steps(bpy.types.Operator):
         follow_steps.begin(context.scene)
         if problem := follow_steps.error(context.scene):
             self.report({"WARNING"}, problem)
+        else:
+            self.report({"INFO"}, "The arrow keys left and right show other steps, Esc ends them")
         return {"FINISHED"}
 
 
@@ -126,6 +128,11 @@ class CONTACT_LENS_OT_end_steps(OfSteps, bpy.types.Operator):
 
     bl_idname = "contact_lens.end_steps"
     bl_label = "End Steps"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # Esc stops an animation that is played first, as ever.
+        is_played = event.type == "ESC" and context.screen is not None and context.screen.is_animation_playing
+        return {"PASS_THROUGH"} if is_played else self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         follow_steps.end(context.scene)

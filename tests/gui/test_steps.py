@@ -57,6 +57,7 @@ def test_in_a_quad_view_the_sentence_is_written_once(seen: Any) -> None:
 def test_other_keys_pass_through(seen: Any) -> None:
     assert seen["text field"]["before"] == seen["text field"]["after"]
     assert seen["space"], "it plays the animation"
+    assert seen["after Space"] == {"on": True, "playing": False}, "Esc was for the animation"
     assert seen["after a drag"] == {"on": True, "x": 1.5}, "Esc was for the drag"
     assert seen["after Esc"] == {"on": False, "problem": ""}
 
@@ -64,7 +65,7 @@ def test_other_keys_pass_through(seen: Any) -> None:
 def test_each_end_is_one_sentence_and_nothing_fails(seen: Any) -> None:
     assert [sentence.partition(":")[0] for sentence in seen["ended"]] == [
         "The steps ended with their 3D view",
-        "There is no pair to show steps of",
+        "The steps ended for want of a pair",
         "The steps were of another file",
     ]
     assert seen["trouble"] == ""

@@ -159,12 +159,14 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.key("ESC")
     numbers["text field"] = {"before": before, "after": step()}
 
-    # Other keys and modal operators are Blender's: Space plays the animation; G, a move, Esc; then Esc ends the steps.
+    # Other keys and modal operators are Blender's: Space plays the animation, Esc stops it; G, a move, Esc. Then Esc
+    # ends the steps.
     window.select(ball())
     yield from window.rest()
     yield from window.key("SPACE")
     numbers["space"] = window.window.screen.is_animation_playing
-    yield from window.key("SPACE")
+    yield from window.key("ESC")
+    numbers["after Space"] = {"on": follow.is_on(scene()), "playing": window.window.screen.is_animation_playing}
     scene().frame_set(1)
     yield from window.key("G")
     yield from window.move(window.mouse[0] + 40, window.mouse[1])
