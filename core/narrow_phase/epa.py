@@ -44,7 +44,7 @@ from ..tolerance import (
 )
 from ..trace import EpaOutcome, Trace
 from .directions import Directions
-from .epa_steps import PolygonSteps, PolytopeSteps, Triangle, flat_step
+from .epa_steps import PolygonSteps, PolytopeSteps, flat_step
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
 from .step_list import StepList
@@ -276,6 +276,11 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
     return x, y, z, x * px + y * py + z * pz
 
 
+_Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
+the height below which floats do not decide on which side of the plane a point is."""
+
+
 class _Polytope:
     """A closed polytope of points of A - B in space that grows by points outside of it."""
 
@@ -286,7 +291,7 @@ class _Polytope:
         self.grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
         self.filtered = EPA_FILTER * EPS * size
         self.converged = EPA_CONVERGED * EPS * size  # mutant: epa-converged-too-early
-        self.triangles: list[Triangle | None] = []
+        self.triangles: list[_Triangle | None] = []
         """All triangles in order of creation; None once a new point has replaced one."""
         self.triangle_at: dict[tuple[int, int], int] = {}
         """The triangle that has an edge, from its start to its end."""

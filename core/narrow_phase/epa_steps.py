@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..shapes.simplex import Vector, Vertex
 from ..trace import EpaOutcome, EpaStep, FaceCorners
 from .gjk_steps import pairs_of
 from .step_list import StepList
 
-Triangle = tuple[float, float, float, float, int, int, int, float]
-"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
-the height below which floats do not decide on which side of the plane a point is."""
 _Face = tuple[int, ...]
 """Corners of a face as indices into the points."""
 
@@ -88,7 +86,12 @@ class PolytopeSteps(PolygonSteps):
     """The steps of a polytope in space that grows."""
 
     def __init__(
-        self, steps: StepList, points: list[Vertex], triangles: list[Triangle | None], offset: float, decided: int
+        self,
+        steps: StepList,
+        points: list[Vertex],
+        triangles: Sequence[tuple[Any, ...] | None],
+        offset: float,
+        decided: int,
     ) -> None:
         self.triangles = triangles
         self.faces = self._faces()

@@ -181,9 +181,7 @@ def gjk(
     another length or is not finite, or `start` has more points or other indices.
     """
     validate_polytopes(a, b)
-    if len(start) and not (
-        len(start) <= 3 and all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start)
-    ):
+    if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
         raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
     return nearest_simplex(a, b, direction, start=tuple(start), steps=StepList(a, b) if trace else None)
 
