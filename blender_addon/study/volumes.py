@@ -21,8 +21,9 @@ from ...core.bounding.kdop import KDops
 from ...core.bounding.volumes import Volumes
 from ...core.hierarchy.bvh import Bvh
 from ...core.hierarchy.tree_pairs import TreePairs, VolumeTests
+from ...core.meshes.solid_facets import pieces_of
 from ...core.progress import Progress, subrange
-from ...core.shapes.curved_shape import ConvexShape
+from ...core.shapes.curved_shape import ConvexShape, CurvedShape
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.types import FloatArray, IntArray
@@ -95,6 +96,8 @@ class _Enclosed:
     """The same in its own frame, where it is the hull of its mesh."""
     matrix: FloatArray
     """(3, 4) from there to the world."""
+    pieces: tuple[ConvexShape, ...] = ()
+    """Of a compound parent with round children, which stick out of its hull a little: its pieces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +165,11 @@ def _enclosed(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[_E
     try:
         if found.kind in PRIMITIVES and found.convex_bound is not None:
             return _Enclosed(found.kind, found.convex_bound, None, matrix), found.hull.vertices
-        hull = None if found.object.parts else found.object.geometry.hull
-        return _Enclosed(CONVEX_HULL, found.hull, hull, matrix), found.hull.vertices
+        if not found.object.parts:
+            return _Enclosed(CONVEX_HULL, found.hull, found.object.geometry.hull, matrix), found.hull.vertices
+        pieces = pieces_of(found.solid)  # type: ignore[arg-type]
+        pieces = pieces if any(isinstance(piece, CurvedShape) for piece in pieces) else ()
+        return _Enclosed(CONVEX_HULL, found.hull, None, matrix, pieces), found.hull.vertices
     except ValueError as error:
         raise ReadError(messages.about(obj.name, str(error))) from error
 
@@ -223,7 +229,8 @@ class _Sketch:
         """Return the volume around an object: where it is a k-DOP of a hull, updated from the last one."""
         settings = self.settings
         if enclosed.hull is None or settings.kind not in ("aabb", "kdop"):
-            return volumes_of_shapes(settings.kind, [enclosed.shape], k=self._k)  # type: ignore[arg-type]
+            found = volumes_of_shapes(settings.kind, enclosed.pieces or [enclosed.shape], k=self._k)  # type: ignore[arg-type]
+            return found.reduce_groups([0]) if enclosed.pieces else found
         k = settings.k if settings.kind == "kdop" else 6
         climbed = ClimbedKDop.of(enclosed.hull, enclosed.matrix, k, self.last.kdops.get(name))
         self.moving.kdops[name] = climbed
@@ -317,7 +324,7 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
         gap = given.units.length(float(a.gap(b)[0]), rounding="down")
         words = "overlap: the objects may collide" if a.overlaps(b)[0] else f"apart: at least {gap}"
         sketch.lines.append(("Volumes", words))
-        first, second = (each.shape for each in given.enclosed)
+        first, second = (None if each.pieces else each.shape for each in given.enclosed)
         if isinstance(first, Polytope) and isinstance(second, Polytope):
             pair = (given.names[0], given.names[1])
             moved = sketch.moving.axes[pair] = SeparatingAxis.of(first, second, sketch.last.axes.get(pair))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
-from .scenes import cube, lens, mesh_object, select, update
+from .scenes import adopt, block, cube, lens, mesh_object, rigid_body, select, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 ARTICLE = [(3.0, 1.0), (5.0, 4.0), (1.0, 5.0)]
@@ -157,6 +157,23 @@ def _settings(**changes: Any) -> Any:
     for name, value in changes.items():
         setattr(settings, name, value)
     return settings.as_volume_settings()
+
+
+def test_the_volume_of_a_compound_parent_is_around_its_children(view: Callable[..., Any]) -> None:
+    parent, child, ball = cube("Parent"), cube("Box", (4.0, 0.0, 0.0)), cube("Ball", (8.0, 0.0, 0.0))
+    adopt(parent, child, ball)
+    for obj, shape in ((child, "BOX"), (ball, "SPHERE"), (parent, "COMPOUND")):
+        rigid_body(obj, shape)
+    select(parent)
+    points = view(volume_kind="AABB").segments.reshape(-1, 3)
+    assert np.ptp(points, axis=0) == pytest.approx([6.0, 2.0, 2.0])
+    assert points.min(axis=0) == pytest.approx([3.0, -1.0, -1.0])
+    # What the ball just reaches may collide, though a mesh of the ball does not reach it.
+    surface = 8.0 * np.eye(3)[0] + (1.0 - 1e-5) / np.sqrt(3.0)
+    select(parent, block("Probe", (1.0, 1.0, 1.0), surface + 0.5))
+    shown = view(volume_kind="KDOP", volume_planes="14")
+    assert ("Volumes", "overlap: the objects may collide") in shown.lines
+    assert not any(name == "Separating Axis" for name, _ in shown.lines)
 
 
 # --- the descent ----------------------------------------------------------------------------------------------------
