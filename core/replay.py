@@ -37,9 +37,10 @@ def replay(trace: Trace, a: ConvexShape, b: ConvexShape) -> Contact:
     >>> trace = contact(a, b, trace=True).trace
     >>> replay(trace, a, b).depth
     0.5
+    >>> from dataclasses import replace
     >>> replay(replace(trace, steps=trace.steps[1:]), a, b)
     Traceback (most recent call last):
-    ValueError: step 0 (epa): a step of gjk has to be here
+    ValueError: step 0 (epa): a step of gjk is expected here
 
     Raises ValueError for a trace of other shapes, or one whose steps are not all in order; the message begins with the
     index of the first step that does not follow from those before, and its kind. Source: S4.5.
@@ -54,8 +55,8 @@ def replay(trace: Trace, a: ConvexShape, b: ConvexShape) -> Contact:
     for name, shape, count in zip("ab", (a, b), trace.counts, strict=True):
         core = shape.skeleton if isinstance(shape, ConvexShape) else None
         if core is None:
-            what = f"but a {type(shape).__name__} is not"
-            raise ValueError(f"{name} must have vertices, as ConvexHull, or be round about them, as Sphere, {what}")
+            what = f"which a {type(shape).__name__} is not"
+            raise ValueError(f"{name} must have vertices, as ConvexHull, or be rounded from some, as Sphere, {what}")
         if (core.dim, len(core.vertices)) != (trace.dim, count):
             raise ValueError(
                 f"{name}: the trace is of a shape with {count} vertices in {trace.dim} dimensions, "
@@ -113,11 +114,15 @@ def _refuse(number: int, recorded: Step | None, computed: Step | None) -> NoRetu
     elif recorded is None:
         reason = "it is missing"
     elif recorded.kind != computed.kind:
-        reason = f"a step of {computed.kind} has to be here"
+        reason = f"a step of {computed.kind} is expected here"
     else:
         found, given = vars(computed), vars(recorded)
         name = next((name for name in ("support", *found) if found.get(name) != given.get(name)), "kind")
-        reason = f"{given.get(name)} is not a support point" if name == "support" else f"{name} does not follow"
+        reason = (
+            f"{given.get(name)} is not a support point"
+            if name == "support"
+            else f"{name} does not follow from the steps before"
+        )
     raise ValueError(f"step {number} ({shown.kind}): {reason}")
 
 

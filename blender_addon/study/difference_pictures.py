@@ -163,7 +163,7 @@ class DifferencePictures:
         for shape, index, name in zip((self.a, self.b), support, names, strict=True):
             vertex = self.given.in_world(shape.vertices[index])
             canvas.mark("support", vertex)
-            canvas.label("support", f"vertex {name}", vertex)
+            canvas.label("support", f"Vertex {name}", vertex)
         if not self.is_sum:
             point = self._placed(self._differences(support))
             canvas.mark("support", point)
