@@ -87,7 +87,7 @@ def _start_of(trace: Trace) -> Certificate | None:
     first = trace.steps[0] if trace.steps else None
     corners: tuple[IndexPair, ...] = ()
     facets: tuple[tuple[int, ...], ...] = ()
-    if isinstance(first, EpaStep):
+    if isinstance(first, EpaStep) and trace.from_start:
         corners = first.corners
         number = {corner: k for k, corner in enumerate(corners)}
         facets = tuple(tuple(number.get(corner, -1) for corner in face) for face in first.added)
