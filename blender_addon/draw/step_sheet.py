@@ -42,7 +42,6 @@ DIM: Color = (0.72, 0.74, 0.78, 1.0)
 FRAME: Color = (0.36, 0.37, 0.40, 1.0)
 SHOWN: Color = (0.24, 0.25, 0.28, 1.0)
 """Behind the step that is shown."""
-BAR_KINDS = ("overlap", "gap")
 BREAKS = re.compile(r" (?!(?<=\d )[^\W\d]{1,2}\b|- |(?<=- )|\d+\))")
 """Where a line may end: not between a number and its unit, nor in a difference or a pair of vertices."""
 
@@ -264,26 +263,28 @@ class _Plot:
         columns = max(1, min(len(bars), int((right - left) / (PLATE.bar * scale))))
         edges = np.linspace(0, len(bars), columns + 1).astype(int).tolist()
         groups = [bars[start:end] for start, end in pairwise(edges)]
-        shown = [max(group, key=lambda bar: (bar.is_current, bar.is_best, _signed_distance(bar))) for group in groups]
+        shown = [max(group, key=lambda bar: (bar.is_current, bar.is_best, bar.signed_distance)) for group in groups]
         best = next((bar for bar in bars if bar.is_best), None)
         if best is not None:
-            words = f"best: {best.kind} {self.steps.given.units.length(best.length)}"
-            self.write(words, left, top - 0.5 * SIZES.capitals * self.size, DIM)
+            length = self.steps.given.units.length(abs(best.signed_distance))
+            self.write(f"best: {_kind(best)} {length}", left, top - 0.5 * SIZES.capitals * self.size, DIM)
         mark = 8.0 * scale
-        above, below = (max((bar.length for bar in shown if bar.kind == kind), default=0.0) for kind in BAR_KINDS)
+        above = max(0.0, *(-bar.signed_distance for bar in shown))
+        below = max(0.0, *(bar.signed_distance for bar in shown))
         low, high = bottom + mark * (below > 0.0), top - 1.2 * self.size - mark
         unit = max(high - low, 1.0) / (above + below or 1.0)
         base, step = low + below * unit, min((right - left) / columns, PLATE.widest_bar * scale)
         places = []
         for column, bar in enumerate(shown):
-            x, sign = left + column * step, 1.0 if bar.kind == "overlap" else -1.0
-            end = base + sign * max(bar.length * unit, 1.5 * scale)
-            color = role_color(bar.kind, look)
+            x, kind = left + column * step, _kind(bar)
+            sign = -1.0 if kind == "gap" else 1.0
+            end = base + sign * max(abs(bar.signed_distance) * unit, 1.5 * scale)
+            color = role_color(kind, look)
             color = color if bar.is_best or bar.is_current else (*color[:3], 0.65)
             if bar.is_current:
                 self.glyphs.append(_rectangle((x, bottom, x + step, top - 1.2 * self.size), SHOWN))
             inner = (x + 0.14 * step, min(base, end), x + 0.86 * step, max(base, end))
-            self.glyphs.append(_rectangle(inner, color, 0.0 if bar.kind == "overlap" else -4.0 * scale))
+            self.glyphs.append(_rectangle(inner, color, 0.0 if kind == "overlap" else -4.0 * scale))
             if bar.is_best:
                 place = flat((x + 0.5 * step, end + sign * 0.5 * mark))
                 self.glyphs.append(marks(place, DIAMOND, BRIGHT, mark))
@@ -304,8 +305,8 @@ def _bounds(steps: Steps, number: int) -> tuple[FloatArray, FloatArray, int]:
     return lower[alike], upper[alike], int(alike[:number].sum())
 
 
-def _signed_distance(bar: Bar) -> float:
-    return bar.length if bar.kind == "gap" else -bar.length
+def _kind(bar: Bar) -> Role:
+    return "gap" if bar.signed_distance > 0.0 else "overlap"
 
 
 def _flat(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -36,9 +35,8 @@ NAMES = {"sat": "SAT", "gjk": "GJK", "epa": "EPA", "region": "Contact Region"}
 class Bar:
     """One axis of SAT in the strip."""
 
-    length: float
-    """Of the gap or overlap, Blender units."""
-    kind: Literal["gap", "overlap"]
+    signed_distance: float
+    """Above 0 a gap, else an overlap; Blender units."""
     is_best: bool
     """Whether it is the best so far."""
     is_current: bool
@@ -84,10 +82,7 @@ class Steps(TracedPair):
         current = self.trace.steps[place]
         if not isinstance(current, AxisStep | AxesSkippedStep):
             return []
-        return [
-            Bar(abs(distance), "gap" if distance > 0.0 else "overlap", k == current.best, k == place, k)
-            for k, distance in measured(self.trace).items()
-        ]
+        return [Bar(distance, k == current.best, k == place, k) for k, distance in measured(self.trace).items()]
 
     def picture(self, number: int) -> StudyPicture:
         """Return what is drawn of a step."""

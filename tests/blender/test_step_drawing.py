@@ -61,8 +61,7 @@ class Steps:
     def bars(self, number: int) -> list[Any]:
         best = max(self.lengths, default=None)
         return [
-            lens.study.steps.Bar(abs(length), "gap" if length > 0.0 else "overlap", length == best, k == number, 10 + k)
-            for k, length in enumerate(self.lengths)
+            lens.study.steps.Bar(length, length == best, k == number, 10 + k) for k, length in enumerate(self.lengths)
         ]
 
     def picture(self, number: int) -> Any:
