@@ -34,6 +34,9 @@ _BLUE: Color = (0.300, 0.580, 1.0, 1.0)  # brighter, to be seen on dark
 _PALE: Color = (0.720, 0.760, 0.820, 1.0)
 _GREY: Color = (0.600, 0.600, 0.620, 1.0)
 
+DASH, DASH_WIDTHS = 12.0, 6.0
+"""Period of dashes, in pixels at interface scale 1; of thick lines in widths."""
+
 
 @dataclass(frozen=True)
 class RoleForm:
@@ -56,25 +59,29 @@ class RoleForm:
     size: float = 1.0
     """Of that, in point sizes."""
 
+    def dash(self, is_dashed: bool, width: float, pixel: float) -> float:
+        """Return the period of the dashes of a line so wide, 0 where it has none; pixel: at interface scale 1."""
+        return max(DASH * pixel, DASH_WIDTHS * width) if is_dashed or self.is_dashed else 0.0
+
 
 ROLE_FORMS = {
     "a": RoleForm("color_a"),
     "b": RoleForm("color_b", is_dashed=True, mark="square"),
-    "axis": RoleForm("color_point", 0.8, size=0.6),
-    "gap": RoleForm("color_gap", 1.4, hatch=-8.0, mark="square", size=0.8),
-    "overlap": RoleForm("color_vector", 1.8, fill=0.3, size=0.8),
-    "plane": RoleForm(_PALE, 0.8, fill=0.16, hatch=14.0, size=0.8),
-    "hull": RoleForm(_PALE, 0.45, 0.55, fill=0.1, size=0.5),
+    "axis": RoleForm("color_point", 0.8),
+    "gap": RoleForm("color_gap", 1.4),
+    "overlap": RoleForm("color_vector", 1.8),
+    "plane": RoleForm(_PALE, 0.8, fill=0.16, hatch=14.0),
+    "hull": RoleForm(_PALE, 0.45, 0.55, fill=0.1),
     "origin": RoleForm("color_point", 1.0, mark="ring", size=2.0),
     "direction": RoleForm(_ORANGE, 1.5),
     "support": RoleForm(_ORANGE, 1.2, mark="diamond", size=1.7),
     "simplex": RoleForm(_GREEN, size=1.1),
     "nearest": RoleForm("color_gap", 1.7, fill=0.28, mark="triangle", size=1.5),
-    "silhouette": RoleForm("color_point", 1.8, size=0.8),
+    "silhouette": RoleForm("color_point", 1.8),
     "removed": RoleForm("color_vector", 0.8, is_dashed=True, hatch=7.0, mark="cross", size=1.3),
-    "added": RoleForm(_BLUE, 1.6, fill=0.25, hatch=-5.0, mark="square", size=0.9),
+    "added": RoleForm(_BLUE, 1.6, fill=0.25, hatch=-5.0),
     "region": RoleForm("color_region", 1.4, fill=0.5, mark="diamond", size=0.9),
-    "voronoi": RoleForm("color_gap", 0.8, fill=0.3, hatch=-9.0, size=0.8),
+    "voronoi": RoleForm("color_gap", 0.8, fill=0.3, hatch=-9.0),
     "other": RoleForm(_GREY, 0.6, 0.7, fill=0.12, size=0.6),
 }
 """Every role differs from those that it is seen with by more than its colour."""

@@ -30,8 +30,6 @@ from .glyphs import (
 from .overlay_geometry import Layer
 
 MARKS = {"disc": DISC, "square": SQUARE, "diamond": DIAMOND, "ring": RING, "triangle": TRIANGLE, "cross": CROSS}
-DASH = 12.0
-"""Period of dashes, in pixels at interface scale 1; of thick lines in six widths."""
 HIDDEN_FILL, HIDDEN_LINE, HIDDEN_POINT = 0.5, 0.5, 0.85
 """Opacity of what lies behind geometry."""
 CROSS_LINE, RING_LINE = 0.16, 0.08
@@ -119,9 +117,10 @@ def _filled(fill: Fills, base: FloatArray, look: Look, scale: float) -> GlyphArr
 def _lined(line: Lines, base: FloatArray, look: Look, scale: float) -> GlyphArray:
     form, ends = ROLE_FORMS[line.role], line.ends - base
     width = form.width * line.width * look.line_width * scale
-    dash = max(DASH * scale, 6.0 * width) if line.is_dashed or form.is_dashed else 0.0
     color: Color = (*role_color(line.role, look)[:3], form.opacity)
-    return (arrow if line.is_arrow else strokes)(ends[:, 0], ends[:, 1], color, width, dash=dash)
+    return (arrow if line.is_arrow else strokes)(
+        ends[:, 0], ends[:, 1], color, width, dash=form.dash(line.is_dashed, width, scale)
+    )
 
 
 def _marked(point: Points, base: FloatArray, look: Look, scale: float) -> Iterator[GlyphArray]:

@@ -21,8 +21,6 @@ from .picture import Fills, Label, Lines, Points, Role, StudyPicture, points_of
 
 TOP = "Contact Lens Steps"
 """Name of the collection of all baked steps of a scene."""
-DASH = 12.0
-"""Period of dashes, in pixels at interface scale 1; of thick lines in six widths."""
 HEAD = 5.0
 """Length of the head of an arrow, in widths of its line; half as much is its width."""
 BOLD = 1.8
@@ -128,7 +126,7 @@ class _Bake:
         data.dimensions, data.bevel_depth, data.bevel_resolution, data.use_fill_caps = "3D", 0.5 * width, 2, True
         for part in parts:
             own = part.width * width
-            dash = max(DASH * self.pixel, 6.0 * own) if part.is_dashed or form.is_dashed else 0.0
+            dash = form.dash(part.is_dashed, own, self.pixel)
             for start, end in part.ends - self.base:
                 for points, radii in _strokes(start, end, HEAD * own if part.is_arrow else 0.0, dash):
                     spline = data.splines.new("POLY")

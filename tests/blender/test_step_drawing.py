@@ -139,7 +139,7 @@ def test_every_role_is_seen_on_dark_and_on_light(graphics, kind, background):  #
 
 
 TOGETHER = {
-    "points": ("origin", "support", "simplex", "nearest", "removed", "added"),
+    "points": ("origin", "support", "simplex", "nearest", "removed"),
     "lines": ("a", "b"),
     "fills": ("removed", "added", "nearest", "voronoi", "simplex", "plane"),
 }
