@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..shapes.curved_shape import CurvedShape, across
+from ..shapes.curved_shape import CurvedShape, across, ring_around
+from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.enclosing_sphere import enclosing_spheres, widened
 from ..shapes.polytope import Polytope
@@ -35,8 +36,8 @@ def obb_of_round(shape: CurvedShape) -> OrientedBoxes:
     elif isinstance(core, Ellipsoid):
         axes = core.axes
     else:
-        _, axis, _ = _section(core)
-        axes = np.array([axis, *across(axis)])
+        assert isinstance(core, Cylinder | Cone)
+        axes = np.array([core.axis, *across(core.axis)])
     low, high, wider = _widths(shape, axes)
     half = 0.5 * (high - low) + wider
     return OrientedBoxes((0.5 * (low + high) @ axes)[None], axes[None], half[None])
@@ -51,20 +52,12 @@ def sphere_of_round(shape: CurvedShape) -> Spheres:
         reach = core.axes * core.semi_axes[:, None]
         points = np.concatenate([core.center - reach, core.center + reach])
     else:  # the smallest sphere around a section through the axis has its center on the axis
-        start, axis, (along, out) = _section(core)
-        side, _ = across(axis)
-        points = np.concatenate([start + along[:, None] * axis + sign * out[:, None] * side for sign in (-1.0, 1.0)])
+        assert isinstance(core, Cylinder | Cone)
+        points = core.core_points(ring_around(core.axis, 2))
     if not isinstance(core, Polytope):  # whose points are exact
         wider += _ROUND_WIDER * EPS * float(np.abs(points).max())
     center, radius = enclosing_spheres(points, None, _FIRST)
     return Spheres(center, widened(radius + wider))
-
-
-def _section(core: CurvedShape) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a point and the axis (3,) of a cylinder or cone, and the corners (2, c) of its section: along and out."""
-    revolution = core.revolution
-    assert revolution is not None and revolution.axis is not None and revolution.profile is not None
-    return np.array(revolution.point), np.array(revolution.axis), np.array(revolution.profile).T
 
 
 def _widths(shape: CurvedShape, directions: FloatArray) -> tuple[FloatArray, FloatArray, float]:
