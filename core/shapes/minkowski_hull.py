@@ -103,12 +103,18 @@ def _polytope(name: str, shape: ConvexShape, inner: bool) -> Polytope:
 def _hull_of_pairs(a: Polytope, b: Polytope, sign: float) -> tuple[ConvexHull, IntArray]:
     """Return the hull of A - B or A + B and the pair of vertices (n, 2) of each of its corners.
 
-    Of large solids corners are searched from inside: as long as a support point is beyond a facet.
+    Of large solids corners are searched from inside: those of the facets of both, then as long as a support point is
+    beyond a facet.
     """
     count_a, count_b = len(a.vertices), len(b.vertices)
     from_inside = count_a * count_b > _ALL_PAIRS and max(a.rank, b.rank) == a.dim
+
+    def extreme(normals: FloatArray) -> IntArray:
+        return np.unique(_support(a, normals) * count_b + _support(b, sign * normals))
+
     if from_inside:
         found = np.union1d(np.arange(count_a, dtype=np.intp) * count_b, np.arange(count_b, dtype=np.intp))
+        found = np.union1d(found, extreme(np.concatenate([a.normals, sign * b.normals])))
     else:
         found = np.arange(count_a * count_b, dtype=np.intp)
     while True:
@@ -116,7 +122,7 @@ def _hull_of_pairs(a: Polytope, b: Polytope, sign: float) -> tuple[ConvexHull, I
         hull = ConvexHull(a.vertices[i] + sign * b.vertices[j])
         known = len(found)
         if from_inside:
-            found = np.union1d(found, _support(a, hull.normals) * count_b + _support(b, sign * hull.normals))
+            found = np.union1d(found, extreme(hull.normals))
         if len(found) == known:
             return hull, np.stack([i, j], axis=1)[hull.vertex_ids]
 
