@@ -83,8 +83,8 @@ class AxisStep(Step):
     axis of a facet is preferred to an equally good one of two edges, as in the result."""
     skipped: AxisSkip
     """Why it does not count: the edges are "parallel"; the axis is a "duplicate" of one in another step; its edges span
-    no facet of A - B ("no_facet"); it can be "no_better" than the best; the search ended, as an earlier one has
-    "separated" the shapes. Empty when it was measured."""
+    no facet of A - B ("no_facet"); in the direction of the facet they span it can be "no_better" than the best; the
+    search ended, as an earlier one has "separated" the shapes. Empty when it was measured."""
 
 
 @dataclass(frozen=True)
