@@ -155,8 +155,9 @@ void main()
 """
 
 _ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4), ("side_a", 3), ("side_b", 3))
-_BATCHES_KEPT = 4
-"""Pictures whose batches are kept: a scene per window is the usual most."""
+_BATCHES_KEPT = 10
+"""Pictures whose batches are kept: a scene has up to five (surfaces of the pair, contact, step, volumes, descent),
+and two windows may show two scenes."""
 
 _shader: gpu.types.GPUShader | None = None
 _format: gpu.types.GPUVertFormat | None = None

@@ -971,9 +971,18 @@ def test_batches_are_built_once_and_again_only_for_a_change(graphics):
     assert len(draw.overlay_shader._batches) == 2
     for _ in range(12):
         picture(PAIRS["gap"]())
-    assert len(draw.overlay_shader._batches) <= 4
+    assert len(draw.overlay_shader._batches) <= 10
     draw.overlay_shader.free()
     assert not draw.overlay_shader._batches
+
+
+def test_all_that_two_scenes_show_keeps_its_batches():
+    draw.overlay_shader.free()
+    built = []
+    for part in [*range(10)] * 3:
+        draw.overlay_shader.layers_on_gpu(("part", part), lambda part=part: built.append(part) or [])
+    draw.overlay_shader.free()
+    assert built == [*range(10)], "nothing is made again with every redraw"
 
 
 def test_labels_are_laid_out_again_only_when_something_that_they_depend_on_is_another(graphics, monkeypatch):
