@@ -147,7 +147,7 @@ def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> 
         call(cast(bpy.types.Scene, self.id_data))
 
 
-def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+def _display_changed(self: ContactLensSettings | bpy.types.WindowManager, context: bpy.types.Context) -> None:
     for call in on_display:
         call()
 
@@ -251,9 +251,6 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     tree_above: _volume_switch("Levels Above", "Also show the levels above")  # type: ignore[valid-type]
     tree_descent: _volume_switch(  # type: ignore[valid-type]
         "Step Through", "Show the volume tests of the descent one by one, instead of a level"
-    )
-    tree_test: IntProperty(  # type: ignore[valid-type]
-        name="Test", description="Volume test to show", min=1, soft_max=500, default=1, update=_display_changed
     )
     tree_compare: _volume_switch(  # type: ignore[valid-type]
         "Compare Rebuild", "After a move, also build new trees and count their volume tests"
@@ -370,8 +367,13 @@ def register() -> None:
         override={"LIBRARY_OVERRIDABLE"},
         update=_shape_changed,
     )
+    # Of the window manager: what is set in a scene changes it, and its volumes would be computed again.
+    bpy.types.WindowManager.contact_lens_test = IntProperty(  # type: ignore[attr-defined]
+        name="Test", description="Volume test to show", min=1, soft_max=500, default=1, update=_display_changed
+    )
 
 
 def unregister() -> None:
+    del bpy.types.WindowManager.contact_lens_test  # type: ignore[attr-defined]
     del bpy.types.Object.contact_lens_shape  # type: ignore[attr-defined]
     del bpy.types.Scene.contact_lens  # type: ignore[attr-defined]

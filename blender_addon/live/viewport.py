@@ -90,7 +90,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         plate = NO_PLATE if room is None else overlay.plate_of(*shown, style, room)
         studies["steps"] = shown[0].picture(shown[1]), plate
     if volumes is not None:
-        studies["volumes"] = volumes.picture_of(scene.contact_lens.tree_test), NO_PLATE
+        studies["volumes"] = volumes.picture_of(context.window_manager.contact_lens_test), NO_PLATE
     region = context.region.as_pointer()
     others: tuple[Box, ...] = ()
     if inspection is not None:

@@ -318,8 +318,8 @@ class CONTACT_LENS_PT_volumes(Tab, Closed, bpy.types.Panel):
         if view is not None:
             lines = view.lines
             if view.descent is not None:
-                layout.properties(panel, settings, "tree_test")
-                number = view.descent.number_of(settings.tree_test)
+                layout.properties(panel, context.window_manager, "contact_lens_test")
+                number = view.descent.number_of(context.window_manager.contact_lens_test)  # type: ignore[attr-defined]
                 layout.sentence(panel, context, view.descent.sentence(number), "INFO")
                 lines = [*lines, *view.descent.rows(number)]
             layout.rows(panel.box(), context, [(name, text, "") for name, text in lines])

@@ -634,11 +634,11 @@ def test_bounding_volumes_are_told_or_why_there_are_none() -> None:
     assert {"volume_planes", "tree_method", "tree_split", "tree_level", "tree_above"} <= set(drawn("volumes").props)
 
     select(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    settings.tree_descent, settings.tree_test = True, 1_000_000
+    settings.tree_descent, bpy.context.window_manager.contact_lens_test = True, 1_000_000
     assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
     panel = drawn("volumes")
     assert "tree_level" not in panel.props
-    assert {"tree_compare", "tree_descent", "tree_test"} <= set(panel.props)
+    assert {"tree_compare", "tree_descent", "contact_lens_test"} <= set(panel.props)
     descent = lens.live.follow_volumes.current(bpy.context.scene).descent
     assert descent.sentence(descent.found.tests - 1).startswith("Test ")
     assert f"Test {descent.found.tests:,} of {descent.found.tests:,}: " in panel.words
