@@ -111,7 +111,7 @@ def _of_convex(a: ConvexShape, b: ConvexShape, options: _Options) -> Contact:
     method, clearance, contact_tolerance, *_ = options
     for shape in (a, b):
         if options.recorder and shape.skeleton is None:
-            what = f"a {type(shape).__name__} has no vertices"
+            what = f"this {type(shape).__name__} has no vertices"
             raise ValueError(f"trace: {what}; take the ConvexHull of points of its surface")
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
         raise ValueError(

@@ -101,8 +101,10 @@ def _start_of(trace: Trace) -> Certificate | None:
     return Certificate(np.zeros(trace.dim), index_a, index_b, (), corners if facets else (), facets)
 
 
-def _is_pair(pair: IndexPair, counts: tuple[int, int]) -> bool:
-    return len(pair) == 2 and all(0 <= index < count for index, count in zip(pair, counts, strict=True))
+def _is_pair(pair: object, counts: tuple[int, int]) -> bool:
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(index, int) for index in pair)):
+        return False
+    return all(0 <= index < count for index, count in zip(pair, counts, strict=True))
 
 
 def _refuse(number: int, recorded: Step | None, computed: Step | None) -> NoReturn:

@@ -402,3 +402,11 @@ def test_a_face_that_the_search_leaves_though_it_sees_the_support_point_is_refus
     assert trace is not None
     with pytest.raises(ValueError, match=r"^step \d+ \(epa\): its faces are not those that"):
         replay(trace, a, b)
+
+
+@pytest.mark.parametrize("support", [5, "ab", ("a", "b"), (0, 1, 2), (0, 99)], ids=repr)
+def test_a_support_point_that_is_no_pair_of_vertices_is_refused_by_its_step(support: Any) -> None:
+    trace = contact(CUBE, TURNED, trace=True).trace
+    first = replace(trace.steps[0], support=support)
+    with pytest.raises(ValueError, match=r"step 0 \(gjk\): .* is not a support point"):
+        replay(replace(trace, steps=(first, *trace.steps[1:])), CUBE, TURNED)

@@ -221,7 +221,7 @@ def test_round_shapes_have_the_steps_of_their_cores():
 def test_shapes_without_steps_are_refused_with_what_to_do():
     box = Box((0, 0, 0), (2, 2, 2))
     for other, words in (
-        (Cylinder((0, 0, 1), (0, 0, 2), 1), "a Cylinder has no vertices; take the ConvexHull"),
+        (Cylinder((0, 0, 1), (0, 0, 2), 1), "this Cylinder has no vertices; take the ConvexHull"),
         (Compound([box, box.translated([3, 0, 0])]), "pick two of its pieces"),
         (Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]), "take the ConvexHull of its points"),
     ):
