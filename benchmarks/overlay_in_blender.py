@@ -24,7 +24,7 @@ def measure(rounds: int) -> dict[str, float]:
     import gpu
 
     from contact_lens.blender_addon.draw import picture
-    from contact_lens.blender_addon.live import viewport
+    from contact_lens.blender_addon.views import viewport
     from contact_lens.blender_addon.pair import session
 
     contact_lens.register()

@@ -8,21 +8,12 @@ import bpy
 from . import command_line
 from .clashes import check_settings
 from .data import preferences, properties
-from .live import background, follow_clashes, follow_pair, follow_steps, follow_volumes, steady_warnings, viewport
+from .live import background, follow_clashes, follow_pair, follow_steps, follow_volumes, steady_warnings
+from .operators import move_all_operator, move_operators, pair_operators, scene_operators, steps_operators
 from .report.pair import report
 from .report.pair_lines import report_lines
-from .ui import (
-    menu,
-    move_all_operator,
-    move_operators,
-    operators,
-    panels,
-    scene_operators,
-    scene_panel,
-    status_icons,
-    steps_operators,
-    steps_panel,
-)
+from .ui import menu, panels, scene_panel, status_icons, steps_panel
+from .views import viewport
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -31,7 +22,7 @@ _CLASSES = (
     *properties.CLASSES,
     *background.CLASSES,
     *check_settings.CLASSES,
-    *operators.CLASSES,
+    *pair_operators.CLASSES,
     *scene_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,

@@ -13,9 +13,9 @@ import numpy as np
 
 from ...core.types import FloatArray
 from ..geometry.shape_outline import fan
+from ..layers.glyphs import fills
+from ..layers.overlay_geometry import Layer, Style, origin
 from ..pair.inspection import Inspection
-from .glyphs import fills
-from .overlay_geometry import Layer, Style, origin
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 
 FADED = 0.75

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.types import BoolArray, FloatArray
 from ..data.look import Color
-from .glyphs import GlyphArray, strokes
-from .overlay_geometry import Style
+from ..layers.glyphs import GlyphArray, strokes
+from ..layers.overlay_geometry import Style
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top in pixels."""

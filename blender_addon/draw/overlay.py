@@ -21,17 +21,17 @@ from mathutils import Matrix
 from ...core.types import FloatArray
 from ..data import preferences
 from ..data.look import Color
+from ..layers.glyphs import concatenate, strokes
+from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
+from ..layers.study_geometry import middle, origin_of, study_layers, volume_layers
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
 from ..study.volumes import VolumesView
-from .glyphs import concatenate, strokes
 from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
-from .overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
 from .step_sheet import StepPlate, annotate_steps, step_plate
-from .study_geometry import middle, origin_of, study_layers, volume_layers
 
 FONT = 0
 PROBE = "Mixed 0.1"

@@ -15,10 +15,10 @@ from ...core.types import BoolArray, FloatArray
 from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color
+from ..layers.glyphs import RING, arrow, concatenate, marks, strokes
+from ..layers.overlay_geometry import NOW, Showing, Style, has_vector, origin
 from ..pair.pair_contact import curves, outlines, vector_ends
-from .glyphs import RING, arrow, concatenate, marks, strokes
 from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, lengths, project
-from .overlay_geometry import NOW, Showing, Style, has_vector, origin
 from .overlay_names import annotate_names
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from ...core.meshes.solid_facets import Solid
 from ...core.types import FloatArray, IntArray
 from ..data.names import elided
 from ..geometry.shape_outline import stand_in
-from .glyphs import DISC, marks, strokes
+from ..layers.glyphs import DISC, marks, strokes
+from ..layers.overlay_geometry import Showing, origin
 from .label_sheet import SIZES, Marked, Sheet, Surroundings, flat, inside, lengths, project
-from .overlay_geometry import Showing, origin
 from .visible_parts import VisiblePart, surface_samples, visible_parts
 
 if TYPE_CHECKING:

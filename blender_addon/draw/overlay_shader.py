@@ -15,8 +15,8 @@ from mathutils import Matrix
 
 from ...core.types import FloatArray
 from ..data.look import Color
-from .glyphs import GLYPH, GlyphArray
-from .overlay_geometry import Layer
+from ..layers.glyphs import GLYPH, GlyphArray
+from ..layers.overlay_geometry import Layer
 
 HALO_COLOR: Color = (0.05, 0.05, 0.06, 0.75)
 """Around every line and mark: bright colours need it on a light background and dark ones on a dark object."""

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ...core.types import FloatArray
 from ..data import messages
 from ..geometry.shape_outline import stand_in
+from ..layers.overlay_geometry import Showing, origin
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import points_of
@@ -34,7 +35,6 @@ from ..study.volumes import VolumesView
 from .isolated_pair import draw_isolated
 from .label_sheet import LabelRoom
 from .overlay import draw, draw_study, draw_volumes, plate_of, style_of
-from .overlay_geometry import Showing, origin
 from .step_sheet import NO_PLATE
 
 BACKGROUND = (0.035, 0.036, 0.04)

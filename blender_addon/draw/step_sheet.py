@@ -15,9 +15,10 @@ import numpy as np
 from ...core.types import FloatArray
 from ..data.look import Color, role_color
 from ..geometry.shape_outline import fan, loop, rectangle
+from ..layers.glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
+from ..layers.overlay_geometry import Style
 from ..study.picture import Role, StudyPicture, points_of
 from ..study.steps import Bar, Steps
-from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
 from .label_sheet import (
     PLATE_COLOR,
     SIZES,
@@ -32,7 +33,6 @@ from .label_sheet import (
     inside,
     project,
 )
-from .overlay_geometry import Style
 
 Measure = Callable[[str, float], tuple[float, float]]
 """Returns width and height in pixels of a text of a size."""

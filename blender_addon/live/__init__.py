@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is running while Blender is open: handlers, background tasks, and what is drawn and followed."""
+"""What is running while Blender is open: handlers, background tasks, and what follows changes of the scene."""

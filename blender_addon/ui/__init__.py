@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators, panels and menus."""
+"""Panels and menus."""

@@ -7,8 +7,8 @@ import bpy
 
 from ..clashes.move_all import LISTED, SELECTED
 from ..live import handlers
-from . import move_operators, operators, scene_operators, steps_operators
-from .move_all_operator import CONTACT_LENS_OT_move_all_out
+from ..operators import move_operators, pair_operators, scene_operators, steps_operators
+from ..operators.move_all_operator import CONTACT_LENS_OT_move_all_out
 
 
 class CONTACT_LENS_MT_contact(bpy.types.Menu):
@@ -18,7 +18,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         for group in (
-            operators.IN_MENU[1:],
+            pair_operators.IN_MENU[1:],
             move_operators.IN_MENU,
             scene_operators.IN_MENU,
             steps_operators.IN_MENU,

@@ -14,12 +14,14 @@ from ..data.distance import Distance
 from ..data.objects import may_have_surface
 from ..data.units import along
 from ..geometry import collision_shape
-from ..live import follow_pair, follow_volumes, steady_warnings, viewport
+from ..live import follow_pair, follow_volumes, steady_warnings
+from ..operators import layout, move_operators, pair_operators
+from ..operators.layout import Closed, Tab
+from ..operators.move_operators import CONTACT_LENS_OT_separate
 from ..pair import session
 from ..report import pair_lines
-from . import layout, move_operators, operators, status_icons
-from .layout import Closed, Tab
-from .move_operators import CONTACT_LENS_OT_separate
+from ..views import viewport
+from . import status_icons
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
 AROUND_RESULT = 12.0
@@ -55,7 +57,7 @@ def _draw_pair(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     names: tuple[str, str] = ("", "")
     shaped = properties.shaped_pair(context.scene)
     if shaped == (None, None):
-        selected = operators.chosen_pair(context)
+        selected = pair_operators.chosen_pair(context)
         if not isinstance(selected, str):
             shaped = selected
             names = selected[0].name, selected[1].name
@@ -105,7 +107,7 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
         left, number, _ = layout.with_number(row, context, headline.number, layout.room_of(context) - AROUND_RESULT)
         left.label(text=headline.words, icon_value=status_icons.icon(inspection.contact.relation))
         if headline.number and headline.exact:
-            number.operator("contact_lens.copy", text=headline.number, emboss=False).what = operators.NUMBER
+            number.operator("contact_lens.copy", text=headline.number, emboss=False).what = pair_operators.NUMBER
         elif headline.number:
             number.label(text=headline.number)
     row = rows.row()
@@ -123,7 +125,9 @@ def _draw_result(box: bpy.types.UILayout, context: bpy.types.Context, status: fo
     frame.ui_units_x = FRAME
     frame.operator("contact_lens.frame", text="Frame")
     is_running = layout.progress(box, status.progress, "Inspecting", "inspection")
-    if not is_running and not layout.progress(box, operators.refinement_of(context.scene), "Refining", "refinement"):
+    if not is_running and not layout.progress(
+        box, pair_operators.refinement_of(context.scene), "Refining", "refinement"
+    ):
         _draw_status(box.row(), context, status)
 
 
@@ -175,10 +179,10 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
     bl_order = 1
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        if properties.pair_keys(context.scene) is not None and operators.are_many(context):
-            operators.draw_check_selected(self.layout)
+        if properties.pair_keys(context.scene) is not None and pair_operators.are_many(context):
+            pair_operators.draw_check_selected(self.layout)
         elif properties.pair_keys(context.scene) is not None:
-            others = operators.is_another_pair(context)
+            others = pair_operators.is_another_pair(context)
             text = "Inspect" if others else ""
             self.layout.operator("contact_lens.inspect", text=text, icon="SELECT_INTERSECT", emboss=others)
         if properties.picked(context.scene):
@@ -191,10 +195,10 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
         if not is_pinned:
             button = panel.row()
             button.scale_y = 1.4
-            if operators.are_many(context):
-                operators.draw_check_selected(button)
+            if pair_operators.are_many(context):
+                pair_operators.draw_check_selected(button)
             else:
-                button.enabled = not isinstance(operators.chosen_pair(context), str)
+                button.enabled = not isinstance(pair_operators.chosen_pair(context), str)
                 button.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
         _draw_pair(panel, context)
         if is_pinned:
@@ -208,7 +212,7 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             )
             _draw_warnings(panel, context, status)
         elif not layout.progress(panel, status.progress, "Inspecting", "inspection"):
-            reason = operators.chosen_pair(context)
+            reason = pair_operators.chosen_pair(context)
             if isinstance(reason, str):
                 layout.line(panel, context, reason.partition(":")[0], reason, "INFO")
         if viewport.error():
@@ -266,7 +270,7 @@ class CONTACT_LENS_PT_settings(Tab, Closed, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
-        layout.properties(panel, properties.settings_of(context.scene), *operators.SETTINGS)
+        layout.properties(panel, properties.settings_of(context.scene), *pair_operators.SETTINGS)
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:

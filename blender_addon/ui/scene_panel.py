@@ -21,11 +21,13 @@ from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import frame_of
 from ..data.units import UnitFormat
-from ..live import follow_clashes, open_clash
+from ..live import follow_clashes
+from ..operators import layout, move_all_operator, move_operators, scene_operators
+from ..operators.layout import Closed, Tab
+from ..operators.move_operators import CONTACT_LENS_OT_separate_finding
 from ..scene import clash_rows
-from . import layout, move_all_operator, move_operators, scene_operators, status_icons
-from .layout import Closed, Tab
-from .move_operators import CONTACT_LENS_OT_separate_finding
+from ..views import open_clash
+from . import status_icons
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "DOT",

@@ -7,9 +7,9 @@ import bpy
 
 from ..data import messages, properties
 from ..live import follow_pair, follow_steps
+from ..operators import layout, steps_operators
+from ..operators.layout import Closed, Tab
 from ..study import bake
-from . import layout, steps_operators
-from .layout import Closed, Tab
 
 WIDER = 1.6
 """Than an icon: each of the buttons that go through the steps."""

@@ -225,7 +225,7 @@ def test_bake_step_adds_the_shown_step_beside_the_pair_as_one_step_to_be_undone(
     bpy.ops.ed.undo_push(message="Show Steps")
     before = everything()
     assert bpy.ops.contact_lens.bake_step() == {"FINISHED"}
-    assert "UNDO" in lens.ui.steps_operators.CONTACT_LENS_OT_bake_step.bl_options
+    assert "UNDO" in lens.operators.steps_operators.CONTACT_LENS_OT_bake_step.bl_options
     bpy.ops.ed.undo_push(message="Bake Step")
     made = bpy.data.collections["Contact Lens Steps"].children[0]
     assert made.name == stepping.title(1)
@@ -257,7 +257,7 @@ def test_copy_trace_writes_json_of_all_steps(stepping: Any) -> None:
     manager, said = SimpleNamespace(), []
     operator = SimpleNamespace(report=lambda kind, text: said.append(text))
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
-    lens.ui.steps_operators.CONTACT_LENS_OT_copy_trace.execute(operator, context)
+    lens.operators.steps_operators.CONTACT_LENS_OT_copy_trace.execute(operator, context)
     copied = json.loads(manager.clipboard)
     assert copied == json.loads(json.dumps(stepping.trace.to_dict()))
     assert said == [f"{len(copied['steps'])} steps copied as JSON"]

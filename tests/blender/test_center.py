@@ -49,7 +49,7 @@ def pressed(
 @pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
 def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: str) -> None:
-    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
+    geometry, preferences = lens.layers.overlay_geometry, lens.data.preferences
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(30):
         a, b, middle = pressed(seed)
@@ -66,7 +66,7 @@ def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(shape: st
 
 
 def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outlines_what_faces_the_other() -> None:
-    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
+    geometry, preferences = lens.layers.overlay_geometry, lens.data.preferences
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(8):
         a, b, middle = pressed(seed, depth=-0.02)
@@ -91,7 +91,7 @@ def test_a_gap_within_the_clearance_is_drawn_in_the_middle_of_the_faces_and_outl
 
 @pytest.mark.parametrize("depth", [0.0, -0.02])
 def test_the_area_of_meshes_is_outlined_without_the_seams_between_their_triangles(depth: float) -> None:
-    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
+    geometry, preferences = lens.layers.overlay_geometry, lens.data.preferences
     a, b, _ = pressed(1, depth=depth)
     a.contact_lens_shape = b.contact_lens_shape = "MESH"
     found = inspect(a, b, clearance=0.1)
@@ -123,7 +123,7 @@ def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(seed: int) -> None:
     overlay, snapshot = lens.draw.overlay, lens.draw.picture
-    style = lens.draw.overlay_geometry.Style(lens.data.preferences.DEFAULT_LOOK)
+    style = lens.layers.overlay_geometry.Style(lens.data.preferences.DEFAULT_LOOK)
     a, b, _ = pressed(seed, depth=0.0)
     view = snapshot.camera(inspect(a, b), SIZE[0] / SIZE[1])
     place, turn, rng, boxes = np.array(b.location), np.array(b.rotation_euler), np.random.default_rng(seed), []
@@ -210,13 +210,13 @@ def test_of_flat_shapes_in_their_plane_it_is_in_the_world() -> None:
     found = inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
     assert found.contact.center == pytest.approx(middle[:3], abs=1e-5)
-    assert np.array(lens.draw.overlay_geometry.origin(found)).shape == (3,)
+    assert np.array(lens.layers.overlay_geometry.origin(found)).shape == (3,)
 
 
 def test_witness_points_are_drawn_when_they_are_asked_for() -> None:
     a, b, _ = pressed(4)
     inspect(a, b)
-    geometry, style_of = lens.draw.overlay_geometry, lens.draw.overlay.style_of
+    geometry, style_of = lens.layers.overlay_geometry, lens.draw.overlay.style_of
 
     def drawn() -> set[str]:
         return {layer.name for layer in geometry.layers(inspection(), style_of(bpy.context))}

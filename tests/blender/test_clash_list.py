@@ -422,7 +422,7 @@ def test_names_of_a_group_are_as_bright_as_those_of_any_other_clash() -> None:
 def test_the_list_offers_the_moves_that_the_panel_of_a_pair_does() -> None:
     cubes = three_pairs()
     go()
-    menus, drawn = lens.ui.move_operators, []
+    menus, drawn = lens.operators.move_operators, []
     for menu in (menus.CONTACT_LENS_MT_move_out, menus.CONTACT_LENS_MT_move_out_of_clash):
         layout = Layout()
         menu.draw(SimpleNamespace(layout=layout), bpy.context)

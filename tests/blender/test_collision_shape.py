@@ -57,7 +57,7 @@ def read(obj: bpy.types.Object) -> Any:
 
 def layers() -> dict[str, np.ndarray]:
     """The glyphs that the overlay draws, by layer; the camera of a picture sees them too."""
-    geometry, preferences = lens.draw.overlay_geometry, lens.data.preferences
+    geometry, preferences = lens.layers.overlay_geometry, lens.data.preferences
     assert lens.draw.picture.camera(inspection(), 1.5)
     return {
         layer.name: layer.glyphs for layer in geometry.layers(inspection(), geometry.Style(preferences.DEFAULT_LOOK))

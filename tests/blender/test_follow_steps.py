@@ -376,7 +376,7 @@ def test_a_refusal_that_comes_late_pops_up(follow: ModuleType, monkeypatch: pyte
         said.append(self.sentence)
         return {"FINISHED"}
 
-    monkeypatch.setattr(lens.ui.operators.CONTACT_LENS_OT_explain, "execute", explain)
+    monkeypatch.setattr(lens.operators.pair_operators.CONTACT_LENS_OT_explain, "execute", explain)
     monkeypatch.setattr(lens.live.background, "has_windows", lambda: True)
     entry = follow._of_scene[bpy.context.scene.session_uid] = follow._Stepping(is_on=True)  # as begun before that
     for _ in range(2):

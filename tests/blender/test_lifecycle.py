@@ -424,7 +424,7 @@ def test_a_pair_that_takes_long_is_pending_from_the_first_change_to_the_answer(
         slow.now += 0.125
     assert shown == [slow.follow.PairStatus("Updating", is_pending=True, is_following=True)] * 12, "nothing flashes"
     assert slow.begun == []
-    showing = lens.live.viewport._showing(bpy.context, inspection())
+    showing = lens.views.viewport._showing(bpy.context, inspection())
     assert showing.is_pending
     assert showing.moved[1][0, 3] == pytest.approx(0.36), "the overlay draws it where it is"
     slow.settle()
@@ -641,7 +641,7 @@ def test_of_an_inspection_that_is_cancelled_what_was_shown_stays(
 ) -> None:
     rings[1].location.x = 0.25
     bpy.context.view_layer.update()
-    operators = lens.ui.operators
+    operators = lens.operators.pair_operators
     for number, reason in ((1, "inspection cancelled"), (2, "")):
         session.clear()
         work = operators.read_pair(bpy.context, operators.picked_keys(bpy.context))

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "tests" / "data" / "images"
 SIZE = (480, 320)
 DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
-draw = lens.draw
+draw, layers = lens.draw, lens.layers
 
 
 def look() -> Any:
@@ -41,7 +41,7 @@ def look() -> Any:
 
 def styled(**changes: object) -> Any:
     """The style as it is at first, but for these changes."""
-    return draw.overlay_geometry.Style(look(), **changes)
+    return layers.overlay_geometry.Style(look(), **changes)
 
 
 def only(**shown: object) -> Any:
@@ -124,10 +124,10 @@ def notes_of(p: Pair, style: object = None, view=None, size=SIZE, **more) -> Any
 def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
     """The glyphs of a layer, of which `start` and `end` are in the world."""
     (found,) = [
-        layer.glyphs.copy() for layer in draw.overlay_geometry.layers(p, style or styled()) if layer.name == name
+        layer.glyphs.copy() for layer in layers.overlay_geometry.layers(p, style or styled()) if layer.name == name
     ]
     for end in ("start", "end"):
-        found[end] += draw.overlay_geometry.origin(p)
+        found[end] += layers.overlay_geometry.origin(p)
     return found
 
 
@@ -151,30 +151,30 @@ def test_the_arrow_goes_from_the_contact_center_in_true_length(name):
 def test_the_contact_center_is_marked_by_a_disc_among_the_corners(name):
     p = (PAIRS | OTHERS)[name]()
     (disc,) = layer_named(p, "center").reshape(-1, 6)
-    assert (disc["form"][:, 0] == draw.glyphs.DISC).all()
+    assert (disc["form"][:, 0] == layers.glyphs.DISC).all()
     assert np.allclose(disc["start"], p.contact.center, rtol=0.0, atol=1e-6)
     assert name == "crossing_meshes" or len(layer_named(p, "corners")) >= 2 * 6
-    assert np.array_equal(draw.overlay_geometry.origin(p), p.contact.center)
+    assert np.array_equal(layers.overlay_geometry.origin(p), p.contact.center)
 
 
 def test_a_separated_pair_has_a_gap_line_and_neither_region_nor_arrow():
     p = PAIRS["gap"]()
     line = layer_named(p, "gap")[0]
     assert np.allclose([line["start"], line["end"]], [p.contact.point_on_a, p.contact.point_on_b], atol=1e-6)
-    assert {layer.name for layer in draw.overlay_geometry.layers(p, styled())} == {"outline a", "outline b", "gap"}
+    assert {layer.name for layer in layers.overlay_geometry.layers(p, styled())} == {"outline a", "outline b", "gap"}
 
 
 def test_a_box_has_twelve_edges_and_only_the_outline_of_b_is_dashed():
     a, b = (layer_named(PAIRS["corner_in_face"](), f"outline {side}")["form"] for side in "ab")
     assert len(a) == len(b) == 12 * 6
-    assert (a[:, [0, 3]] == (draw.glyphs.STROKE, 0.0)).all()
+    assert (a[:, [0, 3]] == (layers.glyphs.STROKE, 0.0)).all()
     assert (b[:, 3] > 0.0).all()
 
 
 def test_witness_points_are_round_on_a_and_square_on_b():
     p = PAIRS["corner_in_face"]()
     glyphs = layer_named(p, "witness", styled(show_witness=True))
-    for form, point in (draw.glyphs.DISC, p.contact.point_on_a), (draw.glyphs.SQUARE, p.contact.point_on_b):
+    for form, point in (layers.glyphs.DISC, p.contact.point_on_a), (layers.glyphs.SQUARE, p.contact.point_on_b):
         assert np.allclose(glyphs["start"][glyphs["form"][:, 0] == form], point, atol=1e-6)
 
 
@@ -187,7 +187,7 @@ def test_equally_good_ways_out_are_drawn_without_the_chosen_one():
 
 def test_a_toggle_takes_its_own_layers_away_and_no_other():
     p, full = PAIRS["inside"](), styled(show_witness=True, show_ties=True)
-    everything = {layer.name for layer in draw.overlay_geometry.layers(p, full)}
+    everything = {layer.name for layer in layers.overlay_geometry.layers(p, full)}
     for toggle, gone in {
         "show_hulls": {"outline a", "outline b"},
         "show_region": {"region", "region border"},
@@ -196,7 +196,7 @@ def test_a_toggle_takes_its_own_layers_away_and_no_other():
         "show_vector": {"vector"},
         "show_ties": {"ties"},
     }.items():
-        left = {layer.name for layer in draw.overlay_geometry.layers(p, replace(full, **{toggle: False}))}
+        left = {layer.name for layer in layers.overlay_geometry.layers(p, replace(full, **{toggle: False}))}
         assert (gone <= everything, left) == (True, everything - gone), toggle
 
 
@@ -204,7 +204,7 @@ def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
     extents = []
     for place in np.zeros(3), np.array([1e6, -2e6, 5e5]):
         p = pair(box() + place, box((1.6, -0.4, 0.7), (1.6,) * 3, (32, 28, 40)) + place)
-        (glyphs,) = [layer.glyphs for layer in draw.overlay_geometry.layers(p, styled()) if layer.name == "outline b"]
+        (glyphs,) = [layer.glyphs for layer in layers.overlay_geometry.layers(p, styled()) if layer.name == "outline b"]
         extents.append(np.ptp(glyphs["start"], axis=0))
     assert np.allclose(*extents, atol=1e-6)
 
@@ -228,13 +228,13 @@ def test_long_names_lose_their_middle():
 
 def test_a_stale_result_says_so():
     p = PAIRS["corner_in_face"]()
-    notes = notes_of(p, showing=draw.overlay_geometry.Showing(is_stale=True))
+    notes = notes_of(p, showing=layers.overlay_geometry.Showing(is_stale=True))
     assert notes.texts[0].text == f"{draw.overlay_labels.vector_label(p)} (out of date)"
 
 
 def name_dots(notes: Any, color: tuple[float, ...]) -> np.ndarray:
     """The pixels (n, 2) that the name in a color points at."""
-    marks = notes.marks[notes.marks["form"][:, 0] == draw.glyphs.DISC]
+    marks = notes.marks[notes.marks["form"][:, 0] == layers.glyphs.DISC]
     return np.unique(marks["start"][(marks["color"] == np.float32(color)).all(axis=1), :2], axis=0)
 
 
@@ -243,14 +243,16 @@ def test_a_result_on_its_way_is_three_dots_and_the_names_are_where_the_objects_a
     step[:3, 3] = (-1.2, 0.5, 0.4)
     then, now = (
         notes_of(
-            p, showing=draw.overlay_geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None)
+            p, showing=layers.overlay_geometry.Showing(is_pending=pending, moved=(np.eye(4), step) if pending else None)
         )
         for pending in (False, True)
     )
     assert (then.texts[0].text, now.texts[0].text) == (draw.overlay_labels.vector_label(p), "...")
     view, projection, size = (*view_of(p), SIZE)
     middle = now.texts[0].x, now.texts[0].y
-    moved = draw.overlay_labels.project(draw.overlay_geometry.origin(p) + 0.5 * step[:3, 3], projection @ view, size)[0]
+    moved = draw.overlay_labels.project(layers.overlay_geometry.origin(p) + 0.5 * step[:3, 3], projection @ view, size)[
+        0
+    ]
     assert np.linalg.norm(moved - middle) < 80.0, "between them"
     assert not (now.marks["color"] == np.float32(look().color_vector)).all(axis=1).any()
     eye = np.linalg.inv(view_of(p)[0])[:3, 3]
@@ -286,7 +288,7 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
             assert room.free[0] <= left < right <= room.free[2]
             assert room.free[1] <= bottom < top <= room.free[3]
             assert not any(overlap(area, other) for other in (*notes.boxes[:i], *taken))
-        ends, _ = projected(draw.overlay_geometry.vector_ends(p.contact), view)
+        ends, _ = projected(layers.overlay_geometry.vector_ends(p.contact), view)
         along = ends[0] + np.linspace(0.0, 1.0, 50)[:, None] * (ends[1] - ends[0])
         labelled = [
             b for b, t in zip(notes.boxes, notes.texts, strict=True) if t.text == draw.overlay_labels.vector_label(p)
@@ -299,12 +301,12 @@ def test_labels_are_never_cut_off_nor_on_anything_else_nor_on_the_arrow(name):
 
 def test_a_label_far_from_its_arrow_has_a_line_to_it():
     p, style = PAIRS["inside"](), only(show_vector=True, show_labels=True)
-    ends, _ = projected(draw.overlay_geometry.vector_ends(p.contact), view_of(p))
+    ends, _ = projected(layers.overlay_geometry.vector_ends(p.contact), view_of(p))
     x, y = ends.mean(axis=0)
     for half, count in (0.0, 0), (90.0, 1):
         room = draw.overlay_labels.LabelRoom((0.0, 0.0, 480.0, 320.0), ((x - half, y - half, x + half, y + half),))
         is_line = (notes_of(p, style, room=room).marks["color"] == np.float32(look().color_vector)).all(axis=1)
-        assert is_line.sum() == count * len(draw.glyphs.QUAD)
+        assert is_line.sum() == count * len(layers.glyphs.QUAD)
 
 
 def test_an_object_that_is_out_of_view_is_not_named():
@@ -341,14 +343,14 @@ def test_what_blender_draws_into_a_view_leaves_a_rectangle_and_floating_boxes(se
         ("BOTTOM", (0.0, 0.0, width, bottom)),
         ("FLOAT", (10.0, 10.0, 60.0, 40.0)),
     ]
-    free, floating = lens.live.view_room.cut(view, regions)
+    free, floating = lens.views.view_room.cut(view, regions)
     assert free == (0.0 if outside else left, bottom, width - right, height - top)
     assert floating == [(10.0, 10.0, 60.0, 40.0)]
     for area in (area for alignment, area in regions if alignment != "FLOAT"):
         assert not overlap(free, area)
-    assert lens.live.view_room.cut(view, [])[0] == view
-    assert lens.live.view_room.cut(view, [("RIGHT", view)])[0] == view, "a region without room is not drawn"
-    crowded = lens.live.view_room.cut(
+    assert lens.views.view_room.cut(view, [])[0] == view
+    assert lens.views.view_room.cut(view, [("RIGHT", view)])[0] == view, "a region without room is not drawn"
+    crowded = lens.views.view_room.cut(
         view, [("LEFT", (0.0, 0.0, 0.6 * width, height)), ("RIGHT", (0.5 * width, 0.0, width, height))]
     )
     assert crowded[0][0] >= crowded[0][2], "nothing is left"
@@ -359,7 +361,7 @@ def test_an_arrow_too_short_to_see_is_continued_in_a_lighter_color():
     ends, _ = projected([p.contact.center, p.contact.center + p.contact.mtv], view)
     assert np.linalg.norm(ends[0] - ends[1]) < 1.0
     notes = notes_of(p, view=view)
-    (head,) = np.unique(notes.marks[notes.marks["form"][:, 0] == draw.glyphs.HEAD][["start", "end", "color"]])
+    (head,) = np.unique(notes.marks[notes.marks["form"][:, 0] == layers.glyphs.HEAD][["start", "end", "color"]])
     further, _ = projected([p.contact.center + p.contact.normal], view)
     length, direction = np.linalg.norm((head["end"] - head["start"])[:2]), (further - ends[0])[0]
     assert head["start"][:2] == pytest.approx(ends[0], abs=0.1)
@@ -367,15 +369,15 @@ def test_an_arrow_too_short_to_see_is_continued_in_a_lighter_color():
     assert (head["end"] - head["start"])[:2] @ direction == pytest.approx(length * np.linalg.norm(direction), rel=1e-3)
     assert (head["color"][:3] > look().color_vector[:3]).all()
     assert notes.texts[0].text == "0.0005 m"
-    assert draw.glyphs.HEAD not in notes_of(PAIRS["inside"]()).marks["form"][:, 0], "that one is long enough"
+    assert layers.glyphs.HEAD not in notes_of(PAIRS["inside"]()).marks["form"][:, 0], "that one is long enough"
 
 
 def test_an_arrow_seen_from_its_end_gets_a_ring():
     p, (_, projection) = PAIRS["shallow"](), view_of(PAIRS["shallow"]())
     above = np.eye(4)
     above[:3, 3] = -p.contact.center - (0.0, 0.0, 5.0)  # the arrow goes up
-    assert draw.glyphs.RING in notes_of(p, view=(above, projection)).marks["form"][:, 0]
-    assert draw.glyphs.RING not in notes_of(p).marks["form"][:, 0]
+    assert layers.glyphs.RING in notes_of(p, view=(above, projection)).marks["form"][:, 0]
+    assert layers.glyphs.RING not in notes_of(p).marks["form"][:, 0]
 
 
 TOUCHES = {
@@ -398,18 +400,18 @@ def test_a_touch_has_a_mark_and_a_leader_from_its_label(name, scale):
         notes = notes_of(p, styled(scale=scale), view=(view_matrix, projection))
         marks, color = notes.marks, np.float32((*look().color_region[:3], 1.0))
         (middle,), _ = projected([p.contact.center], (view_matrix, projection))
-        rings = marks[marks["form"][:, 0] == draw.glyphs.RING]
-        assert len(rings) == len(draw.glyphs.QUAD) * is_small
+        rings = marks[marks["form"][:, 0] == layers.glyphs.RING]
+        assert len(rings) == len(layers.glyphs.QUAD) * is_small
         if is_small:
             assert rings["start"][0, :2] == pytest.approx(middle, abs=0.1)
             assert rings["form"][0, 1] == sizes.ring_radius * scale
-        is_leader = (marks["form"][:, 0] == draw.glyphs.STROKE) & (marks["color"] == color).all(axis=1)
+        is_leader = (marks["form"][:, 0] == layers.glyphs.STROKE) & (marks["color"] == color).all(axis=1)
         (leader,) = np.unique(marks[is_leader][["start", "end"]])
         away = np.linalg.norm(leader["start"][:2] - middle)
         assert away == pytest.approx(scale * (sizes.ring_radius if is_small else 0.4 * sizes.label_distance), abs=0.1)
         label = next(area for area, text in zip(notes.boxes, notes.texts, strict=True) if text.text == "touching")
         assert leader["end"][:2] == pytest.approx(np.clip(middle, label[:2], label[2:]), abs=0.1)
-    assert draw.glyphs.RING not in notes_of(PAIRS["face_on_face"]()).marks["form"][:, 0], "that one penetrates"
+    assert layers.glyphs.RING not in notes_of(PAIRS["face_on_face"]()).marks["form"][:, 0], "that one penetrates"
 
 
 def view_3d() -> dict[str, object]:
@@ -430,7 +432,7 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
         for owner, name in shown:
             setattr(owner, name, name in on)
         with bpy.context.temp_override(**context):
-            return lens.live.view_room.room_of(bpy.context)
+            return lens.views.view_room.room_of(bpy.context)
 
     try:
         assert room().taken == ()
@@ -459,7 +461,7 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
 
 def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypatch):
     drawn, follow, stage = {}, lens.live.follow_pair, draw.overlay.DrawingStage
-    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: "the result")
+    monkeypatch.setattr(lens.views.viewport.session, "current", lambda context: "the result")
     monkeypatch.setattr(follow, "status", lambda context: follow.PairStatus("Up to date"))
 
     def record(*given: object) -> None:
@@ -467,12 +469,12 @@ def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypa
         drawn[arguments["part"]] = tuple(arguments[name] for name in ("inspection", "size", "room"))
 
     of_draw = signature(draw.overlay.draw)
-    monkeypatch.setattr(lens.live.viewport.overlay, "draw", record)
+    monkeypatch.setattr(lens.views.viewport.overlay, "draw", record)
     bpy.context.scene.contact_lens_check.ghost = False
     with bpy.context.temp_override(**view_3d()):
         for part in stage.WORLD, stage.LABELS:
-            lens.live.viewport._draw_current(bpy.context, part)
-        room = lens.live.view_room.room_of(bpy.context)
+            lens.views.viewport._draw_current(bpy.context, part)
+        room = lens.views.view_room.room_of(bpy.context)
         size = bpy.context.region.width, bpy.context.region.height
     assert drawn == {stage.WORLD: ("the result", size, None), stage.LABELS: ("the result", size, room)}
 
@@ -507,9 +509,11 @@ def test_leaders_of_names_do_not_cross_the_arrow():
     p, crossed = PAIRS["inside"](), []
     for view in views_around(p):
         marks = notes_of(p, view=view).marks
-        (tail, tip), _ = projected(draw.overlay_geometry.vector_ends(p.contact), view)
+        (tail, tip), _ = projected(layers.overlay_geometry.vector_ends(p.contact), view)
         for color in look().color_a, look().color_b:
-            is_leader = (marks["form"][:, 0] == draw.glyphs.STROKE) & (marks["color"] == np.float32(color)).all(axis=1)
+            is_leader = (marks["form"][:, 0] == layers.glyphs.STROKE) & (marks["color"] == np.float32(color)).all(
+                axis=1
+            )
             for leader in np.unique(marks[is_leader][["start", "end"]]):
                 start, end = leader["start"][:2].astype(float), leader["end"][:2].astype(float)
                 along = np.linalg.solve(np.stack([tip - tail, start - end], axis=1), start - tail)
@@ -720,7 +724,7 @@ def test_the_arrow_is_as_long_as_the_projected_vector(graphics):
     along = (drawn - start) @ (end - start) / length
     # The last three pixels of the tip are thinner than a pixel and blend with what is behind.
     assert along.max() == pytest.approx(length - 1.5, abs=1.5)
-    assert along.min() == pytest.approx(-0.5 * draw.overlay_geometry.SIZES.vector * look().line_width, abs=1.5)
+    assert along.min() == pytest.approx(-0.5 * layers.overlay_geometry.SIZES.vector * look().line_width, abs=1.5)
 
 
 def test_a_region_inside_both_shapes_is_seen(graphics):
@@ -825,7 +829,9 @@ def test_a_mesh_that_is_its_own_shape_has_no_outline_unless_it_is_inside_the_oth
     inside = replace(inside, proxy_a=ITSELF, proxy_b=ITSELF)
     for p, names in (crossing, set()), (inside, {"outline b"}):
         drawn = {
-            layer.name: layer for layer in draw.overlay_geometry.layers(p, styled()) if layer.name.startswith("outline")
+            layer.name: layer
+            for layer in layers.overlay_geometry.layers(p, styled())
+            if layer.name.startswith("outline")
         }
         assert drawn.keys() == names
         assert all(layer.only_hidden for layer in drawn.values())
@@ -866,7 +872,7 @@ def test_an_outline_is_drawn_only_behind_geometry_for_a_convex_mesh(graphics):
 def test_while_a_result_is_on_its_way_outlines_are_where_the_objects_are(graphics):
     p, step = PAIRS["face_on_face"](), np.eye(4)
     step[:3, 3] = (0.5, 0.2, 0.0)
-    pending = draw.overlay_geometry.Showing(is_pending=True, moved=(np.eye(4), step))
+    pending = layers.overlay_geometry.Showing(is_pending=True, moved=(np.eye(4), step))
     moved = replace(p, shape_b=p.shape_b.translated(step[:3, 3]))
     view, black = view_of(p), (0.0, 0.0, 0.0)
     outlines_only = only(show_hulls=True)
@@ -887,12 +893,12 @@ def test_while_a_result_is_on_its_way_outlines_are_where_the_objects_are(graphic
 
 def test_round_areas_have_no_corners():
     p = pair(ball((0.0, 0.0, 0.0), 1.0, rings=2), box())
-    most = draw.overlay_geometry.MOST_CORNERS
+    most = layers.overlay_geometry.MOST_CORNERS
     for count, found in (most, most), (most + 1, 0):
         turns = np.arange(count) * 2.0 * np.pi / count
         disc = np.array([(np.cos(t), np.sin(t), z) for t in turns for z in (0.0, 1.0)])
         p = pair(box((0.0, 0.0, -1.0), (4.0, 4.0, 2.0)), disc)
-        assert len(draw.overlay_geometry.region_corners(p.contact)) == found
+        assert len(layers.overlay_geometry.region_corners(p.contact)) == found
 
 
 def test_corners_closer_together_than_their_marks_are_left_out(graphics):
@@ -935,7 +941,7 @@ def test_sizes_follow_the_interface_scale(graphics):
 def test_a_stale_result_is_faded(graphics):
     p = PAIRS["face_on_face"]()
     pixels = picture(
-        p, part=draw.overlay.DrawingStage.WORLD, showing=draw.overlay_geometry.Showing(is_stale=True), solid=False
+        p, part=draw.overlay.DrawingStage.WORLD, showing=layers.overlay_geometry.Showing(is_stale=True), solid=False
     )
     assert lit(pixels, look().color_a) == 0
     assert lit(picture(p, part=draw.overlay.DrawingStage.WORLD, solid=False), look().color_a) > 300
@@ -946,7 +952,7 @@ def test_a_stale_result_is_faded(graphics):
             only_arrow,
             black,
             part=draw.overlay.DrawingStage.LABELS,
-            showing=draw.overlay_geometry.Showing(is_stale=each),
+            showing=layers.overlay_geometry.Showing(is_stale=each),
             solid=False,
         )
         for each in (False, True)
@@ -986,7 +992,7 @@ def test_all_that_two_scenes_show_keeps_its_batches():
 
 
 def test_labels_are_laid_out_again_only_when_something_that_they_depend_on_is_another(graphics, monkeypatch):
-    overlay, geometry, calls = draw.overlay, draw.overlay_geometry, []
+    overlay, geometry, calls = draw.overlay, layers.overlay_geometry, []
     annotate, measure = overlay.annotate, overlay.measure
     monkeypatch.setattr(overlay, "annotate", lambda *given: calls.append(given) or annotate(*given))
     p, part = PAIRS["corner_in_face"](), overlay.DrawingStage.LABELS
@@ -1088,23 +1094,23 @@ def test_an_error_while_drawing_is_told_once(monkeypatch, capsys, module, asked)
         calls.append(context)
         raise RuntimeError("the shader is gone")
 
-    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
-    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: None)
-    monkeypatch.setattr(getattr(lens.live.viewport, module), asked, fail)
-    monkeypatch.setattr(lens.live.viewport, "_error", "")
+    monkeypatch.setattr(lens.views.viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
+    monkeypatch.setattr(lens.views.viewport.session, "current", lambda context: None)
+    monkeypatch.setattr(getattr(lens.views.viewport, module), asked, fail)
+    monkeypatch.setattr(lens.views.viewport, "_error", "")
     for _ in range(3):
-        lens.live.viewport._draw(draw.overlay.DrawingStage.LABELS)
+        lens.views.viewport._draw(draw.overlay.DrawingStage.LABELS)
     assert len(calls) == 1
     assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
-    assert "the shader is gone" in lens.live.viewport.error()
+    assert "the shader is gone" in lens.views.viewport.error()
 
 
 def test_nothing_is_drawn_when_the_view_s_overlays_are_off(monkeypatch):
-    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
-    monkeypatch.setattr(lens.live.viewport.session, "current", lambda context: pytest.fail("asked for a result"))
-    monkeypatch.setattr(lens.live.viewport, "_error", "")
-    lens.live.viewport._draw(draw.overlay.DrawingStage.WORLD)
-    assert lens.live.viewport.error() == ""
+    monkeypatch.setattr(lens.views.viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
+    monkeypatch.setattr(lens.views.viewport.session, "current", lambda context: pytest.fail("asked for a result"))
+    monkeypatch.setattr(lens.views.viewport, "_error", "")
+    lens.views.viewport._draw(draw.overlay.DrawingStage.WORLD)
+    assert lens.views.viewport.error() == ""
 
 
 def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
@@ -1121,12 +1127,12 @@ def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
         def draw_handler_remove(handle, region):
             alive.remove(handle)
 
-    monkeypatch.setattr(lens.live.viewport, "_handles", [])
-    monkeypatch.setattr(lens.live.viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
+    monkeypatch.setattr(lens.views.viewport, "_handles", [])
+    monkeypatch.setattr(lens.views.viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
     for _ in range(10):
-        lens.live.viewport.register()
+        lens.views.viewport.register()
         assert len(alive) == 2
-        lens.live.viewport.unregister()
+        lens.views.viewport.unregister()
         assert not alive
     assert not draw.overlay_shader._batches
 

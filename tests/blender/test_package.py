@@ -101,7 +101,7 @@ def enabled_again() -> Iterator[None]:
 def test_ten_times_on_and_off_leaves_nothing_behind(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     timers = counted_timers(monkeypatch)
     session, inspection = lens.pair.session, lens.pair.inspection
-    geometry, viewport = lens.geometry.local_geometry, lens.live.viewport
+    geometry, viewport = lens.geometry.local_geometry, lens.views.viewport
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     on = registered()

@@ -304,7 +304,7 @@ def test_the_status_fits_its_row_and_its_tooltip_is_whole() -> None:
     inspect(cube("A"), cube(name, (1.5, 0.0, 0.0)))
     lens.pair.session.mark_stale(bpy.context.scene, f"'{name}' {reason}")
     status = result()[-1]
-    assert len(status) <= lens.ui.layout.characters(bpy.context)
+    assert len(status) <= lens.operators.layout.characters(bpy.context)
     assert status.startswith("'The")
     assert status.endswith(f"2nd' {reason}")
     assert main().given("explain", "sentence") == [f"'{name}' {reason}"]
@@ -319,10 +319,10 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
     copied = {}
     for what in ("Number", "Depth", "Direction", "Center"):
         assert bpy.ops.contact_lens.copy(what=what) == {"FINISHED"}
-        copied[what] = lens.ui.operators.text_to_copy(bpy.context, what)
+        copied[what] = lens.operators.pair_operators.text_to_copy(bpy.context, what)
     assert copied["Number"] == copied["Depth"] == "0.4876545 m"
     assert copied["Direction"] == "[1, 0, 0]"
-    operator = lens.ui.operators.CONTACT_LENS_OT_copy
+    operator = lens.operators.pair_operators.CONTACT_LENS_OT_copy
     assert operator.description(bpy.context, SimpleNamespace(what="Number")) == "Copy 0.4876545 m to the clipboard"
     assert operator.description(bpy.context, SimpleNamespace(what="")) == "", "its own"
     with pytest.raises(RuntimeError, match="has no row 'Weight'"):
@@ -656,7 +656,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     bl_rna = bpy.context.preferences.addons[addon.__name__].preferences.bl_rna
     preferences.draw(SimpleNamespace(layout=layout, bl_rna=bl_rna), bpy.context)
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
-    menu, move_operators = lens.ui.menu, lens.ui.move_operators
+    menu, move_operators = lens.ui.menu, lens.operators.move_operators
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
     assert len(listed.operators) == 27
     layout = Layout()
@@ -674,7 +674,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
 
 
 def test_why_the_overlay_is_not_drawn_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lens.live.viewport, "error", lambda: "The overlay cannot be drawn")
+    monkeypatch.setattr(lens.views.viewport, "error", lambda: "The overlay cannot be drawn")
     assert "The overlay cannot be drawn" in main().words
 
 
@@ -688,7 +688,7 @@ def test_a_shape_that_cannot_be_chosen_is_disabled(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_too_long_for_the_sidebar_loses_its_middle_or_takes_two_lines() -> None:
-    layout, elided = lens.ui.layout, lens.data.names.elided
+    layout, elided = lens.operators.layout, lens.data.names.elided
     assert elided("Beam.Y.07", 9) == "Beam.Y.07"
     assert elided("Beam.Y.Level.07", 9) == "Beam…l.07"
     assert elided("Beam.Y.Level.07", 9, other="Beam.Y.Level.08") == "Beam…l.07", "its end tells it from the other"

@@ -47,7 +47,7 @@ def test_bounds_get_nearer_until_the_search_ends(bounded: Any) -> None:
     assert after.contact.least_depth > 1.2 * bounded.contact.least_depth
     assert distance.of_contact(after.contact).is_at_most
     assert not refine.poll()
-    assert lens.ui.operators.CONTACT_LENS_OT_refine.disabled_reason(bpy.context) == (
+    assert lens.operators.pair_operators.CONTACT_LENS_OT_refine.disabled_reason(bpy.context) == (
         "The depth cannot be refined further"
     )
 

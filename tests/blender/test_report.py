@@ -129,7 +129,7 @@ def test_save_json_is_off_without_a_result() -> None:
 
 
 def test_save_json_proposes_the_objects_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    operators = lens.ui.operators
+    operators = lens.operators.pair_operators
     opened: list[Any] = []
     context = SimpleNamespace(
         scene=bpy.context.scene, window_manager=SimpleNamespace(fileselect_add=opened.append), blend_data=bpy.data

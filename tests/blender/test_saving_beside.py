@@ -33,7 +33,7 @@ def pictured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def begin(path: Path, kind: str, said: list[Any], most: int = 0) -> Iterator[Any]:
-    return lens.ui.scene_operators._save_steps(bpy.context, path, kind, most, said, False)
+    return lens.operators.scene_operators._save_steps(bpy.context, path, kind, most, said, False)
 
 
 def done(fraction: float) -> bool:

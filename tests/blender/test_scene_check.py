@@ -422,7 +422,7 @@ def test_touches_of_edges_and_corners_can_be_left_out() -> None:
         cube(f"{k:02}", place, 1.0)
     cube("Deep", (10.0, 0.0, 0.0), 1.0), cube("Deeper", (10.9, 0.9, 0.9), 1.0)
     faces, edges, corners = 54, 72, 32
-    line = lens.ui.scene_operators.summary
+    line = lens.operators.scene_operators.summary
     for least, left_out, words in (
         ("FACE", corners + edges, "; left out: 104 corner and edge touches"),
         ("EDGE", corners, "; left out: 32 corner touches"),
@@ -871,7 +871,7 @@ class Checking:
     """Check Scene as its button runs it in a window, the work held until the test says so."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        cls = lens.ui.scene_operators.CONTACT_LENS_OT_check_scene
+        cls = lens.operators.scene_operators.CONTACT_LENS_OT_check_scene
         self.operator, self.window = modal_operator(
             lens.live.background, cls.steps, monkeypatch, title=cls.title, keeps_partial=True, selected=False
         )
@@ -1160,7 +1160,7 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is() -> None:
     check()
     bpy.ops.contact_lens.go_to_finding()
     assert selected() == {"One", "Two"}
-    session, isolation = lens.pair.session, lens.live.isolation
+    session, isolation = lens.pair.session, lens.views.isolation
     found = inspection()
     assert any(key[2] for key in found.keys)
     assert found.verification.ok
@@ -1190,7 +1190,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
     """It changes nothing in the file or the view, so nothing has to be put back."""
     _a, _b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    is_isolated = lens.live.isolation.is_isolated
+    is_isolated = lens.views.isolation.is_isolated
 
     def look_at_first() -> None:
         check(show_touching=True)
@@ -1227,7 +1227,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(tmp_path: Path) ->
 def test_a_pair_is_isolated_whoever_inspects_it_until_something_else_is_selected() -> None:
     """Active rigid bodies too: any selection makes Blender tag them all."""
     a, b, c, *_ = [rigid_body(obj, "MESH") for obj in row_of_cubes()]
-    is_isolated = lens.live.isolation.is_isolated
+    is_isolated = lens.views.isolation.is_isolated
     check()
     activate("A", "B")
     update()
@@ -1235,7 +1235,7 @@ def test_a_pair_is_isolated_whoever_inspects_it_until_something_else_is_selected
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     update()
     assert is_isolated(bpy.context), "where they are now"
-    assert lens.live.isolation.steps((a, b), inspection())[1] == pytest.approx(np.eye(4))
+    assert lens.views.isolation.steps((a, b), inspection())[1] == pytest.approx(np.eye(4))
     bpy.ops.contact_lens.clear_findings()
     inspect(b, c)
     update()
@@ -1333,7 +1333,7 @@ class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.show, go_on = lens.live.open_clash, threading.Event()
+        self.show, go_on = lens.views.open_clash, threading.Event()
         self.go_on, background = go_on, lens.live.background
         report_progress, inspects = lens.core.progress.report_progress, self.show.prepare_inspection
 
@@ -1380,7 +1380,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(slow: Slow) -> None:
-    session, isolation = lens.pair.session, lens.live.isolation
+    session, isolation = lens.pair.session, lens.views.isolation
     row_of_cubes()
     check()
     first = slow.go("A", "B")
@@ -1405,7 +1405,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
 
 
 def test_what_happens_while_a_pair_is_looked_at_is_noticed(slow: Slow) -> None:
-    session, isolation = lens.pair.session, lens.live.isolation
+    session, isolation = lens.pair.session, lens.views.isolation
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
     check()

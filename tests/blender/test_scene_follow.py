@@ -405,7 +405,7 @@ def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone() -> None:
 def test_the_exhibit_of_instances_ends_with_what_they_are_made_of() -> None:
     two_instances()
     source = bpy.data.objects["Part"]
-    exhibit = lens.live.isolation
+    exhibit = lens.views.isolation
     for change in (lambda: squeeze(source, 0.5), lambda: move(source, 0.25)):
         check()
         settings().active = -1
@@ -423,7 +423,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another() -> None:
     bpy.context.scene.frame_set(1)
     check()
     go_to("AB")
-    exhibit = lens.live.isolation
+    exhibit = lens.views.isolation
     assert exhibit.is_isolated(bpy.context)
     bpy.context.scene.frame_set(10)
     assert not exhibit.is_isolated(bpy.context)

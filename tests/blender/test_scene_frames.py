@@ -319,7 +319,7 @@ def test_a_check_again_finds_only_the_pairs_that_have_changed(found_alone: list[
 
 def test_a_check_that_was_dropped_keeps_its_cache_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its thread may still run when the next one begins."""
-    operators, scene_pairs = lens.ui.scene_operators, lens.scene.scene_check
+    operators, scene_pairs = lens.operators.scene_operators, lens.scene.scene_check
     chain()
     caches: list[object] = []
     monkeypatch.setattr(scene_pairs, "check", lambda given, progress, known: caches.append(known))

@@ -204,7 +204,7 @@ def test_an_approved_pair_that_is_apart_is_not_counted_as_a_present_clash() -> N
     assert "the earlier numbers" in settings().findings[shown_rows()[0]].tooltip
     assert header() == ["1 touching"]
     assert [text for text in panel().texts if "penetrating" in text or "touching" in text] == ["1 touching"]
-    assert ", 1 touching" in lens.ui.scene_operators.summary(bpy.context.scene)
+    assert ", 1 touching" in lens.operators.scene_operators.summary(bpy.context.scene)
     verdict = "".join(lens.page.html_report._verdict(checks()))
     assert ("1 touching" in verdict, "1 apart" in verdict, "penetrating" in verdict) == (True, True, False)
 
@@ -220,7 +220,7 @@ def test_the_explanation_of_a_row_says_what_is_gone_until_that_is_resolved() -> 
 
 
 def test_a_check_without_clashes_is_not_asked_for_again() -> None:
-    reason = lens.ui.scene_operators.CONTACT_LENS_OT_go_to_finding.disabled_reason
+    reason = lens.operators.scene_operators.CONTACT_LENS_OT_go_to_finding.disabled_reason
     cube("Alone")
     assert "run Check Scene" in reason(bpy.context)
     check()
@@ -228,7 +228,7 @@ def test_a_check_without_clashes_is_not_asked_for_again() -> None:
 
 
 def test_a_number_is_never_cut_off_and_a_name_in_its_middle() -> None:
-    layout = lens.ui.layout
+    layout = lens.operators.layout
     cube("The first of two objects with long names"), cube("The second of two objects with long names", (1.9, 0, 0))
     bpy.context.scene.unit_settings.length_unit = "MICROMETERS"
     check()
@@ -279,7 +279,7 @@ def test_as_many_rows_are_below_the_list_whatever_clash_is_active(monkeypatch: p
     bpy.context.scene.frame_set(3)
     assert "Found at frame 1" in panel_of(0).texts
     assert panel().row == none.row
-    monkeypatch.setattr(lens.live.open_clash, "progress_of", lambda scene: 0.25)
+    monkeypatch.setattr(lens.views.open_clash, "progress_of", lambda scene: 0.25)
     assert panel().bars == ["Inspecting: 25 %"]
     assert panel().row == none.row
 
@@ -355,6 +355,6 @@ def test_going_through_the_list_begins_at_its_ends() -> None:
 
 
 def test_approve_explains_itself_and_other_statuses_are_named() -> None:
-    description = lens.ui.scene_operators.CONTACT_LENS_OT_set_status.description
+    description = lens.operators.scene_operators.CONTACT_LENS_OT_set_status.description
     assert "until it gets deeper" in description(bpy.context, SimpleNamespace(status="APPROVED", all_shown=False))
     assert description(bpy.context, SimpleNamespace(status="REVIEWED", all_shown=False)) == ""

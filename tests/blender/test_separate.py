@@ -215,7 +215,7 @@ def test_the_button_names_what_it_moves_and_its_tooltip_how_far(pair: Pair) -> N
     a.name = "Barrel with a name that is far too long for a button"
     update()
     refresh()
-    button, row = lens.ui.move_operators, Layout()
+    button, row = lens.operators.move_operators, Layout()
     operator = button.CONTACT_LENS_OT_separate
     button.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
     assert row.drawn.texts[0] == "Move 'Barrel with a…for a button' Out"
@@ -226,7 +226,7 @@ def test_the_button_names_what_it_moves_and_its_tooltip_how_far(pair: Pair) -> N
 
 def test_the_button_is_disabled_after_the_move_but_not_the_operator_or_its_panel_would_go(pair: Pair) -> None:
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
-    row, move_operators = Layout(), lens.ui.move_operators
+    row, move_operators = Layout(), lens.operators.move_operators
     operator = move_operators.CONTACT_LENS_OT_separate
     move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
     assert row.drawn.texts[0] == "Move 'B' Out"
@@ -245,8 +245,8 @@ def test_of_two_fixed_objects_none_moves_unless_the_user_picks_it(pair: Pair) ->
     stays(reason, a, b)
     stays("'A' cannot be moved: it has a locked location", a, b, moves="A")
     row = Layout()
-    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
-    lens.ui.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    operator = lens.operators.move_operators.CONTACT_LENS_OT_separate
+    lens.operators.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
     assert row.drawn.disabled == ["contact_lens.separate"]
     assert operator.description(bpy.context, SimpleNamespace(moves="AUTO", along="SHORTEST")) == reason
     assert bpy.ops.contact_lens.separate(moves="B") == {"FINISHED"}
@@ -340,7 +340,7 @@ def test_the_menu_offers_all_moves_and_says_what_each_does(slab_and_cube: Pair) 
         "Move Both by Half",
         *(f"Move 'B' Along {axis}" for axis in "XYZ"),
     ]
-    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
+    operator = lens.operators.move_operators.CONTACT_LENS_OT_separate
     described = {
         axis: operator.description(bpy.context, SimpleNamespace(moves="B", along=axis)) for axis in ("SHORTEST", "Z")
     }
@@ -369,7 +369,7 @@ def assert_at(margin: float) -> None:
 def test_the_margin_is_the_clearance_unless_it_is_set(pair: Pair, capfd: pytest.CaptureFixture[str]) -> None:
     a, b = pair
     inspect(a, b, clearance=0.01)
-    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
+    operator = lens.operators.move_operators.CONTACT_LENS_OT_separate
     automatic = SimpleNamespace(moves="AUTO", along="SHORTEST")
     assert operator.description(bpy.context, automatic) == "Move 'B' out of 'A' by 0.51 m, to a gap of 0.01 m"
     capfd.readouterr()
@@ -391,8 +391,8 @@ def test_a_gap_within_the_clearance_is_widened_and_closed(pair: Pair, moves: str
     inspect(a, b, clearance=0.001)
     assert relation() == "within_clearance"
     row = Layout()
-    operator = lens.ui.move_operators.CONTACT_LENS_OT_separate
-    lens.ui.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
+    operator = lens.operators.move_operators.CONTACT_LENS_OT_separate
+    lens.operators.move_operators.draw_button(row, bpy.context, operator, "CONTACT_LENS_MT_move_out", 40)
     assert row.drawn.disabled == []
     assert bpy.ops.contact_lens.separate(moves=moves, margin=margin) == {"FINISHED"}
     assert_at(margin)
@@ -611,7 +611,7 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    separate_steps = lens.ui.move_operators.separate_steps
+    separate_steps = lens.operators.move_operators.separate_steps
     operator, window = modal_operator(lens.live.background, separate_steps, monkeypatch, moves="B", along="Z")
     assert operator.flow.task.is_cancelled is False, "the inspection is known: it looks for the move"
     assert operator.modal(window, ESC) == {"CANCELLED"}
@@ -623,7 +623,7 @@ def test_esc_while_the_move_along_an_axis_is_looked_for_leaves_all_as_it_was(
 def separating(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
     lens.pair.session.clear()
-    separate_steps = lens.ui.move_operators.separate_steps
+    separate_steps = lens.operators.move_operators.separate_steps
     return modal_operator(lens.live.background, separate_steps, monkeypatch, moves="AUTO", along="SHORTEST")
 
 

@@ -18,7 +18,7 @@ from .scenes import cube, lens
 from .test_overlay import DARK, LIGHT, box, graphics, overlap, pair, styled, view_3d  # noqa: F401
 
 SIZE = (640, 400)
-draw, study = lens.draw, lens.study
+draw, layers, study = lens.draw, lens.layers, lens.study
 SENTENCE = (
     "The support point is vertex 3 of Cube minus vertex 12 of Suzanne. The simplex is now a tetrahedron, and its "
     "nearest feature to the origin is a face, 0.213 m away: the search goes on."
@@ -147,7 +147,7 @@ TOGETHER = {
 
 @pytest.mark.parametrize("kind", TOGETHER)
 def test_roles_that_are_seen_together_differ_without_color(graphics, monkeypatch, kind):  # noqa: F811
-    monkeypatch.setattr(draw.study_geometry, "role_color", lambda role, look: (0.8, 0.8, 0.8, 1.0))
+    monkeypatch.setattr(layers.study_geometry, "role_color", lambda role, look: (0.8, 0.8, 0.8, 1.0))
     pictures = {role: grey(seen(Steps(of_role(role, kind)))) for role in TOGETHER[kind]}
     for one, other in combinations(pictures, 2):
         different = np.abs(pictures[one] - pictures[other])
@@ -291,7 +291,7 @@ def glyphs_in(plate: Any, color: tuple[float, ...], form: int) -> np.ndarray:
 
 def test_the_plot_marks_the_current_step_and_says_its_numbers():
     shown = draw.step_sheet.SHOWN
-    places = [glyphs_in(plate_of(Steps(), k), shown, draw.glyphs.FILL)["start"][:, 0] for k in range(5)]
+    places = [glyphs_in(plate_of(Steps(), k), shown, layers.glyphs.FILL)["start"][:, 0] for k in range(5)]
     for before, after in pairwise(places):
         assert before.max() == pytest.approx(after.min()), "one column a step"
     texts = [text.text for text in plate_of(Steps(), 3).texts]
@@ -305,7 +305,7 @@ def test_the_plot_marks_the_current_step_and_says_its_numbers():
 
 def test_upper_and_lower_bound_differ_without_color_and_close():
     plate, look = plate_of(Steps()), lens.data.look
-    upper, lower = (glyphs_in(plate, look.role_color(role), draw.glyphs.STROKE) for role in ("support", "simplex"))
+    upper, lower = (glyphs_in(plate, look.role_color(role), layers.glyphs.STROKE) for role in ("support", "simplex"))
     assert (upper["form"][:, 3] > 0.0).all()
     assert (lower["form"][:, 3] == 0.0).all()
     assert upper["start"][:, 1].min() > lower["start"][:, 1].max()
@@ -329,7 +329,7 @@ def test_a_click_hits_each_bar_and_nothing_beside_them():
     overlaps, gaps = (
         [
             glyph
-            for glyph in plate.glyphs.reshape(-1)[plate.glyphs["form"][:, 0] == draw.glyphs.FILL]
+            for glyph in plate.glyphs.reshape(-1)[plate.glyphs["form"][:, 0] == layers.glyphs.FILL]
             if is_hatched(glyph)
         ]
         for is_hatched in (
@@ -347,7 +347,7 @@ def test_a_click_hits_each_bar_and_nothing_beside_them():
     left, right = plate.bars[0][0], plate.bars[-1][0]
     for x, y in ((left[0] - 2.0, left[1] + 5.0), (right[2] + 2.0, right[1] + 5.0), (left[0] + 2.0, left[1] - 3.0)):
         assert plate.bar_at(x, y) is None
-    (best,) = glyphs_in(plate, (1.0, 1.0, 1.0, 1.0), draw.glyphs.DIAMOND).reshape(-1, 6)
+    (best,) = glyphs_in(plate, (1.0, 1.0, 1.0, 1.0), layers.glyphs.DIAMOND).reshape(-1, 6)
     assert plate.bar_at(best["start"][0, 0], 0.5 * (left[1] + left[3])) == 13
     assert "best: gap 0.4 m" in [text.text for text in plate.texts]
 
@@ -418,7 +418,7 @@ def test_a_label_out_of_view_or_turned_off_is_left_out():
 def test_beside_a_step_the_overlay_keeps_outlines_and_names():
     p = pair(box(), box((1.6, -0.4, 0.7), (1.6, 1.6, 1.6), (32, 28, 40)))
     beside = draw.overlay.beside_steps(styled(show_witness=True, show_ties=True), is_contact=False)
-    assert {layer.name for layer in draw.overlay_geometry.layers(p, beside)} == {"outline a", "outline b"}
+    assert {layer.name for layer in layers.overlay_geometry.layers(p, beside)} == {"outline a", "outline b"}
     assert beside.show_labels
     assert draw.overlay.beside_steps(styled(), is_contact=True) == styled()
 
@@ -468,13 +468,13 @@ def test_a_picture_of_a_step_has_both_objects_and_the_step_above_the_sentence(gr
 
 
 def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
-    drawn, viewport, steps = [], lens.live.viewport, Steps()
+    drawn, viewport, steps = [], lens.views.viewport, Steps()
     monkeypatch.setattr(
         viewport.background, "shown_flows", lambda scene: [SimpleNamespace(status="Works", progress=0.5)]
     )
     monkeypatch.setattr(viewport.overlay, "draw_progress", lambda *given: drawn.append(given[4]))
     with bpy.context.temp_override(**view_3d()):
-        room = lens.live.view_room.room_of(bpy.context)
+        room = lens.views.view_room.room_of(bpy.context)
         plate = draw.overlay.plate_of(steps, 2, draw.overlay.style_of(bpy.context), room).box
         for shown in (None, (steps, 2)):
             monkeypatch.setattr(viewport.follow_steps, "current", lambda scene, shown=shown: shown)

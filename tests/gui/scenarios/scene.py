@@ -47,9 +47,9 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.start()
     yield from window.close_others()
-    operators = window.part("blender_addon.ui.scene_operators")
-    isolation = window.part("blender_addon.live.isolation")
-    opening = window.part("blender_addon.live.open_clash")
+    operators = window.part("blender_addon.operators.scene_operators")
+    isolation = window.part("blender_addon.views.isolation")
+    opening = window.part("blender_addon.views.open_clash")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]

@@ -90,7 +90,7 @@ def steps(window: Any) -> Iterator[float]:
     region = window.region("WINDOW")
     with window.context():
         overlay = window.part("blender_addon.draw.overlay")
-        room = window.part("blender_addon.live.view_room").room_of(bpy.context)
+        room = window.part("blender_addon.views.view_room").room_of(bpy.context)
         plate = overlay.plate_of(*current(), overlay.style_of(bpy.context), room)
     shown = current()[0].shown
     (left, low, right, _), of = next(bar for bar in plate.bars if bar[1] not in shown)
@@ -143,7 +143,7 @@ def steps(window: Any) -> Iterator[float]:
     with window.context():
         bpy.ops.screen.region_quadview()
     yield from window.screenshot("quad")
-    room_of = window.part("blender_addon.live.view_room").room_of
+    room_of = window.part("blender_addon.views.view_room").room_of
     numbers["written in"] = []
     for quarter in [region for region in window.area.regions if region.type == "WINDOW"]:
         with bpy.context.temp_override(window=window.window, area=window.area, region=quarter):
@@ -204,5 +204,5 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(current, "another pair has steps")
     bpy.ops.wm.open_mainfile(filepath=file)
     yield from ended_by("another file is open")
-    numbers["trouble"] = window.part("blender_addon.live.viewport").error()
+    numbers["trouble"] = window.part("blender_addon.views.viewport").error()
     yield from window.screenshot("other_file")

@@ -95,5 +95,5 @@ def steps(window: Any) -> Iterator[float]:
 
     settings.show_volumes = False
     yield from window.until(lambda: view() is None, "turned off")
-    numbers["trouble"] = window.part("blender_addon.live.viewport").error()
+    numbers["trouble"] = window.part("blender_addon.views.viewport").error()
     yield from window.screenshot("off")

@@ -17,11 +17,12 @@ from ..clashes.finding import ContactLensFinding
 from ..data import messages, properties
 from ..data.objects import contains, object_in_scene
 from ..geometry.snapshot import ReadError
+from ..live import background, follow_pair, handlers
+from ..live.background import Flow, Steps
 from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated, is_reshaped
 from ..pair.session import prepare_inspection
-from . import background, follow_pair, handlers, viewport
-from .background import Flow, Steps
+from . import viewport
 
 UNKNOWN_SIZE = 1.0
 """Blender units: how much is shown around the contact of a pair of which one is gone."""

@@ -24,8 +24,8 @@ from ..pair.inspection import is_outdated
 from ..pair.placing import SHORTEST
 from ..pair.separate import SeparateError
 from ..report import pair_lines
-from . import operators, scene_operators
-from .operators import Pair
+from . import pair_operators, scene_operators
+from .pair_operators import Pair
 
 AUTOMATIC = "AUTO"
 MOVES = (
@@ -55,7 +55,7 @@ def separate_steps(
     margin: the gap that is left; None: the clearance that it is inspected with, or `clearance` if that is larger. Raise
     ReadError and SeparateError.
     """
-    keys, (a, b) = operators.picked_keys(context), properties.pair(context.scene)
+    keys, (a, b) = pair_operators.picked_keys(context), properties.pair(context.scene)
     if keys[0][2] or keys[1][2] or a is None or b is None:
         raise SeparateError(AN_INSTANCE)
     if operator.moves == AUTOMATIC:
@@ -63,7 +63,7 @@ def separate_steps(
         if not chosen:
             raise SeparateError(mover.both_fixed_reason(a, b))
         operator.moves = chosen  # as the redo panel shows it
-    before = yield from operators.inspect(operators.read_pair(context, keys))
+    before = yield from pair_operators.inspect(pair_operators.read_pair(context, keys))
     if margin is None:
         margin = max(before.settings.clearance, clearance)
         reason = placing.idle_reason(before, margin)
@@ -80,7 +80,7 @@ def separate_steps(
     session.store(context.scene, before)
     moved, warnings = separate.separate(context, a, b, operator.moves, before, translation)
     try:
-        after = yield from operators.inspect(operators.read_pair(context, keys))
+        after = yield from pair_operators.inspect(pair_operators.read_pair(context, keys))
         session.store(context.scene, after)
         outlook = pair_lines.one_line(after)
         warnings += filter(None, [placing.off_margin(after, margin)])
@@ -199,7 +199,7 @@ class CONTACT_LENS_OT_separate(MoveOutOperator, bpy.types.Operator):
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         inspection = session.current(context)
         if inspection is None or session.is_stale(context) or inspection.is_depth_pending:
-            return operators.no_result(context)
+            return pair_operators.no_result(context)
         return placing.no_depth_reason(inspection.contact)
 
     @classmethod

@@ -19,14 +19,15 @@ from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.label_sheet import Box, Kept
 from ..draw.overlay import DrawingStage
-from ..draw.overlay_geometry import NOW, Showing
 from ..draw.overlay_shader import free
 from ..draw.step_sheet import NO_PLATE, StepPlate, room_beside
+from ..layers.overlay_geometry import NOW, Showing
+from ..live import background, follow_pair, follow_steps, follow_volumes
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
-from . import background, follow_pair, follow_steps, follow_volumes, isolation
+from . import isolation
 from .view_room import free_box, room_of
 
 FILLED = 0.75

@@ -27,7 +27,7 @@ from ..data.objects import unsupported_reason
 from ..data.records import Settings
 from ..geometry.snapshot import NotFiniteError, ReadError
 from ..history.decisions_file import DecisionsError
-from ..live import background, follow_pair, follow_steps, follow_volumes, handlers, viewport
+from ..live import background, follow_pair, follow_steps, follow_volumes, handlers
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated, refined
@@ -37,6 +37,7 @@ from ..report import files as report_files
 from ..report import pair as report
 from ..report import pair_lines
 from ..study.picture import points_of
+from ..views import viewport
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""

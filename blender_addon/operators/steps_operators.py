@@ -20,10 +20,10 @@ from ..draw import overlay
 from ..geometry import collision_shape
 from ..live import background, follow_steps
 from ..live.background import Polled, Undoable
-from ..live.view_room import room_of
 from ..pair import session
 from ..study import bake
-from . import operators
+from ..views.view_room import room_of
+from . import pair_operators
 
 MOVES: tuple[tuple[str, str, str, Any, int], ...] = (
     ("FIRST", "First", "Show the first step (Shift Left Arrow)", "REW", 0),
@@ -61,7 +61,7 @@ class CONTACT_LENS_OT_show_steps(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if properties.pair_keys(context.scene) is None:
-            chosen = operators.chosen_pair(context)
+            chosen = pair_operators.chosen_pair(context)
             if isinstance(chosen, str):
                 self.report({"ERROR"}, chosen)
                 return {"CANCELLED"}
@@ -110,7 +110,7 @@ class CONTACT_LENS_OT_go_to_step(OfSteps, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return operators.tooltip(MOVES, properties.to)
+        return pair_operators.tooltip(MOVES, properties.to)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = follow_steps.current(context.scene)

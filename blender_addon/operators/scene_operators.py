@@ -22,7 +22,7 @@ from ..data.objects import frame_of
 from ..data.records import Pair
 from ..history import decisions_file
 from ..history.decisions_file import DecisionsError
-from ..live import background, follow_clashes, handlers, open_clash
+from ..live import background, follow_clashes, handlers
 from ..live.background import BackgroundOperator, Flow, Polled, Steps, Undoable
 from ..read import scene_reader
 from ..read.elsewhere import Elsewhere
@@ -36,7 +36,8 @@ from ..scene import scene_check as scene_pairs
 from ..scene.clash_rows import in_scene_units, present_relations, words
 from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
-from . import layout, operators
+from ..views import open_clash
+from . import layout, pair_operators
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
@@ -292,7 +293,7 @@ class CONTACT_LENS_OT_ignore_pair(Undoable, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return operators.tooltip(IGNORED, properties.what)
+        return pair_operators.tooltip(IGNORED, properties.what)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if self.what == "SELECTED":
@@ -366,11 +367,11 @@ FORMATS = (
 
 def _path_beside_file(context: bpy.types.Context, ending: str) -> str:
     """Return the path that a file browser begins with."""
-    stem = operators.NOT_IN_FILE_NAMES.sub("_", Path(bpy.data.filepath).stem or context.scene.name)
+    stem = pair_operators.NOT_IN_FILE_NAMES.sub("_", Path(bpy.data.filepath).stem or context.scene.name)
     return str(Path(bpy.data.filepath).parent / f"{stem} {ending}")
 
 
-class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_save_scene_report(pair_operators.SaveOperator, bpy.types.Operator):
     """Save the clashes as a web page, a table or a JSON file"""
 
     bl_idname = "contact_lens.save_scene_report"
@@ -492,7 +493,7 @@ class CONTACT_LENS_OT_open_report(Polled, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_save_decisions(operators.SaveOperator, bpy.types.Operator):
+class CONTACT_LENS_OT_save_decisions(pair_operators.SaveOperator, bpy.types.Operator):
     """Save which clashes are approved, reviewed or ignored, for checks that leave this file as it is"""
 
     bl_idname = "contact_lens.save_decisions"
