@@ -24,8 +24,8 @@ def measure(rounds: int) -> dict[str, float]:
     import gpu
 
     from contact_lens.blender_addon.draw import picture
-    from contact_lens.blender_addon.views import viewport
     from contact_lens.blender_addon.pair import session
+    from contact_lens.blender_addon.views import viewport
 
     contact_lens.register()
     bpy.ops.wm.read_homefile(use_factory_startup=True)

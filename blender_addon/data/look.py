@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...core.result import Relation
+
 Color = tuple[float, float, float, float]
 
 
@@ -17,8 +19,9 @@ class Look:
 
     color_a: Color = (0.337, 0.706, 0.914, 1.0)  # sky blue
     color_b: Color = (0.941, 0.894, 0.259, 1.0)  # yellow: orange is what Blender outlines selected objects in
-    color_region: Color = (0.0, 0.620, 0.451, 0.5)  # bluish green
+    color_region: Color = (0.0, 0.620, 0.580, 0.5)  # teal
     color_vector: Color = (0.835, 0.369, 0.0, 1.0)  # vermillion
+    color_inside: Color = (0.902, 0.624, 0.0, 1.0)  # amber
     color_gap: Color = (0.800, 0.475, 0.655, 1.0)  # reddish purple
     color_point: Color = (1.0, 1.0, 1.0, 1.0)
     line_width: float = 2.0
@@ -28,11 +31,28 @@ class Look:
 
 DEFAULT_LOOK = Look()
 
+_OF_RELATION: dict[str, str] = {
+    Relation.PENETRATING: "color_vector",
+    Relation.COINCIDENT: "color_vector",
+    Relation.A_INSIDE_B: "color_inside",
+    Relation.B_INSIDE_A: "color_inside",
+    Relation.TOUCHING: "color_region",
+    Relation.WITHIN_CLEARANCE: "color_gap",
+}
+"""The colour of a pair by its relation; apart it has none."""
+_GREY: Color = (0.600, 0.600, 0.620, 1.0)
+
+
+def relation_color(relation: str, look: Look = DEFAULT_LOOK) -> Color:
+    """Return the opaque colour of a pair by its relation; grey where it is apart, or not known."""
+    name = _OF_RELATION.get(relation)
+    return _GREY if name is None else (*getattr(look, name)[:3], 1.0)
+
+
 _ORANGE: Color = (0.902, 0.624, 0.0, 1.0)
 _GREEN: Color = (0.0, 0.720, 0.520, 1.0)  # bluish green, brighter: it is lines
 _BLUE: Color = (0.300, 0.580, 1.0, 1.0)  # brighter, to be seen on dark
 _PALE: Color = (0.720, 0.760, 0.820, 1.0)
-_GREY: Color = (0.600, 0.600, 0.620, 1.0)
 
 DASH, DASH_WIDTHS = 12.0, 6.0
 """Period of dashes, in pixels at interface scale 1; of thick lines in widths."""

@@ -26,9 +26,14 @@ class ContactLensPreferences(bpy.types.AddonPreferences):
 
     color_a: _color("Object A", DEFAULT_LOOK.color_a, "Outline and name of A")  # type: ignore[valid-type]
     color_b: _color("Object B", DEFAULT_LOOK.color_b, "Outline and name of B")  # type: ignore[valid-type]
-    color_region: _color("Contact Area", DEFAULT_LOOK.color_region, "Where the surfaces meet or face each other")  # type: ignore[valid-type]
-    color_vector: _color("Arrow", DEFAULT_LOOK.color_vector, "Shortest move of B out of A")  # type: ignore[valid-type]
-    color_gap: _color("Gap", DEFAULT_LOOK.color_gap, "Line between separated objects")  # type: ignore[valid-type]
+    color_region: _color(  # type: ignore[valid-type]
+        "Touching", DEFAULT_LOOK.color_region, "Where surfaces touch; its alpha is that of all contact areas"
+    )
+    color_vector: _color(  # type: ignore[valid-type]
+        "Penetrating", DEFAULT_LOOK.color_vector, "Overlap, and the shortest move of B out of A"
+    )
+    color_inside: _color("Inside", DEFAULT_LOOK.color_inside, "Overlap where one object is inside the other")  # type: ignore[valid-type]
+    color_gap: _color("Gap", DEFAULT_LOOK.color_gap, "Line between separated objects, and faces within the clearance")  # type: ignore[valid-type]
     color_point: _color("Contact Points", DEFAULT_LOOK.color_point, "Center and corners of the contact area")  # type: ignore[valid-type]
     line_width: FloatProperty(  # type: ignore[valid-type]
         name="Line Width",

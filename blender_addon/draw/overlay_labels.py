@@ -14,7 +14,7 @@ from ...core.result import Relation
 from ...core.types import BoolArray, FloatArray
 from ..data import messages
 from ..data.distance import Distance
-from ..data.look import Color
+from ..data.look import Color, relation_color
 from ..layers.glyphs import RING, arrow, concatenate, marks, strokes
 from ..layers.overlay_geometry import NOW, Showing, Style, has_vector, origin
 from ..pair.pair_contact import curves, outlines, vector_ends
@@ -111,7 +111,7 @@ def _annotate_vector(
         return
     start, end = ends
     color = look.color_gap if contact.signed_distance > 0.0 else look.color_vector
-    color = color if has_vector(contact) else (*look.color_region[:3], 1.0)
+    color = color if has_vector(contact) else relation_color(contact.relation, look)
     line = look.line_width * scale
 
     # Where the normal points on screen is known even where the vector itself is less than a pixel.

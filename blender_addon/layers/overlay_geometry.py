@@ -16,7 +16,7 @@ import numpy as np
 from ...core.meshes.mesh import Mesh
 from ...core.result import Contact, Relation
 from ...core.types import FloatArray
-from ..data.look import Color, Look
+from ..data.look import Color, Look, relation_color
 from ..geometry.shape_outline import fan
 from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fills, marks, shape_edges, strokes
@@ -135,6 +135,11 @@ class _Drawn:
         return self.style.look
 
     @property
+    def color(self) -> Color:
+        """The opaque colour of the relation."""
+        return relation_color(self.contact.relation, self.look)
+
+    @property
     def line(self) -> float:
         """Pixels of a line."""
         return self.look.line_width * self.style.scale
@@ -164,18 +169,17 @@ class _Drawn:
 
     def border(self, points: FloatArray, width: float, is_closed: bool) -> GlyphArray:
         """Return a polygon (n, 3), a curve or a segment as lines, and a single point as a diamond."""
-        color: Color = (*self.look.color_region[:3], 1.0)
         if len(points) == 1:
-            return marks(points, DIAMOND, color, SIZES.point_region * self.point)
+            return marks(points, DIAMOND, self.color, SIZES.point_region * self.point)
         starts, ends = (points, np.roll(points, -1, axis=0)) if is_closed else (points[:-1], points[1:])
-        return strokes(starts, ends, color, width * self.line)
+        return strokes(starts, ends, self.color, width * self.line)
 
 
 def _region(drawn: _Drawn) -> Iterator[Layer]:
     """The area in which they meet; one across which they face each other has its border alone."""
     if drawn.contact.relation is Relation.WITHIN_CLEARANCE:
         return
-    color = drawn.look.color_region
+    color = (*drawn.color[:3], drawn.look.color_region[3])
     yield Layer("region", concatenate([fills(fan(p), color) for p in drawn.patches if len(p) >= 3]), 0.8, 0.0)
 
 
@@ -196,12 +200,11 @@ def _outline(drawn: _Drawn) -> Iterator[Layer]:
 
 
 def _border(drawn: _Drawn) -> Iterator[Layer]:
-    contact, color = drawn.contact, (*drawn.look.color_region[:3], 1.0)
-    borders = []
+    contact, borders = drawn.contact, []
     for region in contact.regions:
         if region.area > 0.0:  # without the seams of its patches
             starts, ends = (region.outline - contact.center).transpose(1, 0, 2)
-            borders.append(strokes(starts, ends, color, SIZES.border * drawn.line))
+            borders.append(strokes(starts, ends, drawn.color, SIZES.border * drawn.line))
     for p in outlines(contact, with_areas=False):
         width = SIZES.border if len(p) >= 3 else SIZES.segment
         borders.append(drawn.border(p - contact.center, width, is_closed=len(p) >= 3))

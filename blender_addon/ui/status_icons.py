@@ -12,6 +12,7 @@ import bpy.utils.previews
 import numpy as np
 
 from ...core.types import FloatArray
+from ..data.look import relation_color
 
 SIZE = 64
 """Pixels of an icon: enough for the largest interface scales; Blender makes it smaller."""
@@ -19,13 +20,6 @@ RADIUS = 0.68
 """Of a dot, as a fraction of half the icon; also the unit of the radii below."""
 EDGE = 0.45
 """How dark the thin edge around a dot is: themes have backgrounds of any brightness."""
-
-# Of Okabe and Ito, which people with any common colour blindness can distinguish.
-_VERMILLION = (0.835, 0.369, 0.0)
-_ORANGE = (0.902, 0.624, 0.0)
-_GREEN = (0.0, 0.620, 0.451)
-_PURPLE = (0.800, 0.475, 0.655)
-_GRAY = (0.65, 0.65, 0.65)
 
 _icons: bpy.utils.previews.ImagePreviewCollection | None = None
 
@@ -49,16 +43,16 @@ def _half() -> FloatArray:
 
 
 _FORMS = {
-    "penetrating": (_VERMILLION, _disc()),
-    "coincident": (_VERMILLION, _ring(0.22) + _disc(0.6)),
-    "a_inside_b": (_ORANGE, _ring(0.22) + _disc(0.45)),
-    "b_inside_a": (_ORANGE, _ring(0.22) + _disc(0.45)),
-    "touching": (_GREEN, np.maximum(_ring(0.22), _half())),
-    "within_clearance": (_PURPLE, _ring(0.36)),
-    "separated": (_GRAY, _ring(0.22)),
-    "unknown": (_GRAY, _disc(0.45)),
+    "penetrating": _disc(),
+    "coincident": _ring(0.22) + _disc(0.6),
+    "a_inside_b": _ring(0.22) + _disc(0.45),
+    "b_inside_a": _ring(0.22) + _disc(0.45),
+    "touching": np.maximum(_ring(0.22), _half()),
+    "within_clearance": _ring(0.36),
+    "separated": _ring(0.22),
+    "unknown": _disc(0.45),
 }
-"""By relation: its colour, and how much of each pixel the form covers."""
+"""How much of each pixel the form of a relation covers."""
 
 
 def icon(relation: str) -> int:
@@ -72,9 +66,9 @@ def register() -> None:
     global _icons
     _icons = bpy.utils.previews.new()
     edge = EDGE * _ring(0.12, 1.12)[..., None] * np.array((0.0, 0.0, 0.0, 1.0))
-    for name, (color, covered) in _FORMS.items():
+    for name, covered in _FORMS.items():
         # Blender takes colours multiplied by their alpha.
-        pixels = covered[..., None] * np.array((*color, 1.0))
+        pixels = covered[..., None] * np.array(relation_color(name))
         if name != "unknown":
             pixels += (1.0 - covered[..., None]) * edge
         preview: Any = _icons.new(name)

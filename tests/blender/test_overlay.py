@@ -200,6 +200,23 @@ def test_a_toggle_takes_its_own_layers_away_and_no_other():
         assert (gone <= everything, left) == (True, everything - gone), toggle
 
 
+@pytest.mark.parametrize(
+    ("height", "clearance", "relation", "color"),
+    [
+        (1.3, 0.0, "penetrating", (0.835, 0.369, 0.0)),
+        (0.0, 0.0, "b_inside_a", (0.902, 0.624, 0.0)),
+        (1.5, 0.0, "touching", (0.0, 0.620, 0.580)),
+        (1.6, 0.2, "within_clearance", (0.800, 0.475, 0.655)),
+    ],
+)
+def test_the_contact_area_has_the_color_of_the_relation(height, clearance, relation, color):
+    a, b = lens.core.ConvexHull(box()), lens.core.ConvexHull(box((0.1, 0.0, height), (1.0, 1.0, 1.0)))
+    p = Pair(lens.core.contact(a, b, clearance=clearance), a, b)
+    assert p.contact.relation == relation
+    assert np.unique(layer_named(p, "region border")["color"][:, :3], axis=0) == pytest.approx(np.array([color]))
+    assert lens.data.look.relation_color(relation) == (*color, 1.0)
+
+
 def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
     extents = []
     for place in np.zeros(3), np.array([1e6, -2e6, 5e5]):
@@ -698,7 +715,7 @@ def test_the_overlay_looks_as_stored(graphics, name, background):
     [
         ("face_on_face", "show_hulls", "color_a", 400),
         ("face_on_face", "show_hulls", "color_b", 250),
-        ("face_on_face", "show_region", "color_region", 250),
+        ("face_on_face", "show_region", "color_vector", 250),
         ("face_on_face", "show_points", "color_point", 60),
         ("face_on_face", "show_witness", "color_a", 20),
         ("face_on_face", "show_witness", "color_b", 20),
@@ -734,7 +751,7 @@ def test_a_region_inside_both_shapes_is_seen(graphics):
     changed = changed_by(with_region, without, 20)
     assert changed.sum() > 1500
     gain = (with_region.astype(int) - without)[changed]
-    assert (gain[:, 1] > gain[:, 0]).mean() > 0.9, "it is green"
+    assert (gain[:, 0] > gain[:, 1]).mean() > 0.9, "it is vermillion, as the pair penetrates"
 
 
 def test_hull_edges_behind_are_dim_and_in_front_are_bright(graphics):
