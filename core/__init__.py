@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from .many.parts import partition as partition
     from .many.result import Contacts as Contacts
     from .many.shape_set import ShapeSet as ShapeSet
+    from .measures.overlap_volume import OverlapVolume as OverlapVolume
+    from .measures.overlap_volume import overlap_volume as overlap_volume
     from .meshes.contact_curves import contact_curves as contact_curves
     from .meshes.decomposition import Decomposition as Decomposition
     from .meshes.mesh import Mesh as Mesh
@@ -110,6 +112,8 @@ _LATE = {
     "partition": ".many.parts",
     "Contacts": ".many.result",
     "ShapeSet": ".many.shape_set",
+    "OverlapVolume": ".measures.overlap_volume",
+    "overlap_volume": ".measures.overlap_volume",
     "contact_curves": ".meshes.contact_curves",
     "Decomposition": ".meshes.decomposition",
     "Mesh": ".meshes.mesh",

@@ -252,6 +252,17 @@ BATCH_MISS = 0.25
 the single call."""
 
 
+# --- Measures -------------------------------------------------------------------------------------------------------
+
+OVERLAP_ROUNDING = 8.0
+"""Times EPS and the largest coordinate about a point inside: what the height of a point above a plane may be wrong by,
+three products of rounded coordinates and their sum; relative, what the area of a triangle may be."""
+
+OVERLAP_SUM = 64.0
+"""Times EPS and the sum of what is added: what sums of volumes, and the powers that bounds are divided by, may be wrong
+by. numpy adds in blocks of 128, eight numbers side by side."""
+
+
 # --- Verification ---------------------------------------------------------------------------------------------------
 
 VERIFY_UNIT = 16.0
@@ -266,3 +277,7 @@ on each side, up to four times that at a corner of less than 26 degrees."""
 
 VERIFY_SLIVER = 16.0
 """Times EPS, the largest coordinate and the length of an outline: what its corners' rounding makes of the area."""
+
+VERIFY_CENTROID = 1e-9
+"""Times the extent of an overlap: how far its centroid may be from that of the body; times its volume: how much of the
+body's surface may be inverted by rounding."""

@@ -30,15 +30,16 @@ from .relation import possible_relations
 from .ties import check_normals, check_realised
 
 if TYPE_CHECKING:
+    from ..measures.volume_record import OverlapVolume
     from ..meshes.solid_facets import Solid
 
 __all__ = ["Check", "Verification", "verify"]
 
 
-def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
-    """Return, check by check, whether `contact` is a true statement about the shapes A and B.
+def verify(answer: Contact | OverlapVolume, a: Solid, b: Solid) -> Verification:
+    """Return, check by check, whether a contact or a measure is a true statement about the shapes A and B.
 
-    The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
+    The shapes must be those the answer was computed from. A wrong sign, a tilted normal, a moved witness point, a
     scaled depth, a bound that rounding can break, a wrong relation, a torn polytope, a region that is not the
     intersection of the support features: each fails a check. A contact with fields that cannot be read (wrong types,
     sizes, indices) fails the checks of its form, and no others are made.
@@ -62,15 +63,18 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
     `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
 
-    Raise ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
+    Measures, such as what `overlap_volume` returns, are checked by what their docstrings promise.
+
+    Raise ValueError, naming the argument, when one is not an answer or a shape, or the shapes' dimensions differ.
 
     >>> a, b = Box([0, 0, 0], [1, 1, 1]), Box([0.75, 0, 0], [1, 1, 1])
     >>> bool(verify(contact(a, b), a, b)), bool(verify(contact(a, b), b, a))
     (True, False)
     """
-    if not isinstance(contact, Contact):
-        raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
     validate_solids(a, b)
+    if not isinstance(answer, Contact):
+        return _of_measure(answer, a, b)
+    contact = answer
     if not (isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)):
         from .mesh import check_mesh
 
@@ -110,6 +114,16 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
         *check_region(contact, a, b, tolerance, grain, exponent, area),
     ]
     return Verification(tuple(checks), width)
+
+
+def _of_measure(answer: object, a: Solid, b: Solid) -> Verification:
+    from ..measures.volume_record import OverlapVolume
+
+    if isinstance(answer, OverlapVolume):
+        from .overlap_volume import check_overlap_volume
+
+        return check_overlap_volume(answer, a, b)
+    raise ValueError(f"answer must be what contact() or a measure returns, not {type(answer).__name__}")
 
 
 def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:

@@ -224,7 +224,7 @@ def test_what_is_no_contact_or_no_shape_is_refused_by_name():
     a, b = ConvexHull(CUBE), ConvexHull(SQUARE[:, :2])
     c = contact(a, a)
     for words, arguments in (
-        (r"^contact must be what contact\(\) returns", (None, a, a)),
+        (r"^answer must be what contact\(\) or a measure returns", (None, a, a)),
         (r"^a must be a shape", (c, CUBE, a)),
         (r"^b must be a shape", (c, a, None)),
         ("same dimension", (c, a, b)),
