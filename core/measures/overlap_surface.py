@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from ..meshes.solid_facets import Solid
+from ..meshes.mesh import Mesh
+from ..meshes.solid_facets import Solid, solid_facets
 from ..progress import Progress
 from ..result import Contact
 from ..shapes.shape import validate_solids
+from .mesh_overlap_surface import mesh_overlap_surface
 from .surface_record import OverlapSurface as OverlapSurface
 
 
@@ -24,4 +26,7 @@ def overlap_surface(
     returns False.
     """
     validate_solids(a, b)
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        curves, normal = ((), None) if contact is None else (contact.curves, contact.normal)
+        return mesh_overlap_surface(solid_facets(a).mesh, solid_facets(b).mesh, curves, normal, progress)
     return OverlapSurface.empty(a.dim)

@@ -70,6 +70,25 @@ def signs_of_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> Signs:
     return decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, p, q, r)
 
 
+def signs_of_turns(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> SignArray:
+    """Return the signs (k,) of det(q - p, s - r) in the plane: positive where the second vector is turned to the left.
+
+    Each is (2, k), one column a pair of vectors.
+    """
+    u, v = q - p, s - r
+    product, subtrahend = u[0] * v[1], u[1] * v[0]
+    values = product - subtrahend
+    errors = ORIENTATION_FILTER * EPS * (np.abs(product) + np.abs(subtrahend)) + ORIENTATION_LEAST
+    signs = (values > errors).astype(np.int8)
+    signs -= values < -errors
+    unclear = np.flatnonzero(signs == 0)
+    if len(unclear):
+        p, q, r, s = (corner.take(unclear, axis=1) for corner in (p, q, r, s))
+        rows = [[_difference(end[x], start[x]) for x in range(2)] for start, end in ((p, q), (r, s))]
+        signs[unclear] = _signs_of_rows(_beyond_the_plane(rows), 2)[0]
+    return signs
+
+
 def determinants(u: FloatArray, v: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return det(u, v, w) of columns (3, k), rounded, and the sum of the absolute values of its products."""
     values, weight = np.zeros(u.shape[1]), np.zeros(u.shape[1])
@@ -113,11 +132,14 @@ def _rows(corners: tuple[FloatArray, ...]) -> list[list[_Doubled]]:
     """Return the exact rows of the determinant; in the plane the third is across it."""
     first = corners[0]
     rows = [[_difference(corner[x], first[x]) for x in range(len(first))] for corner in corners[1:]]
-    if len(first) == 2:
-        zero, unit = np.zeros(first.shape[1]), np.ones(first.shape[1])
-        rows = [[*row, _Doubled(zero, zero)] for row in rows]
-        rows.append([_Doubled(zero, zero), _Doubled(zero, zero), _Doubled(unit, zero)])
-    return rows
+    return _beyond_the_plane(rows) if len(first) == 2 else rows
+
+
+def _beyond_the_plane(rows: list[list[_Doubled]]) -> list[list[_Doubled]]:
+    """Return rows (2, 2) of determinants in the plane with a third row, and column, across it."""
+    zero, unit = np.zeros(len(rows[0][0].high)), np.ones(len(rows[0][0].high))
+    none = _Doubled(zero, zero)
+    return [[*row, none] for row in rows] + [[none, none, _Doubled(unit, zero)]]
 
 
 def _exact_signs(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
@@ -133,17 +155,23 @@ def _exact_signs(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray
     if not len(remaining):
         return signs, values
     corners = tuple(corner.take(remaining, axis=1) for corner in corners)
-    rows = _rows(corners)
+    signs[remaining], values[remaining] = _signs_of_rows(_rows(corners), len(corners[0]))
+    return signs, values
+
+
+def _signs_of_rows(rows: list[list[_Doubled]], dim: int) -> tuple[SignArray, FloatArray]:
+    """Return signs and values of determinants of exact rows."""
+    count = len(rows[0][0].high)
+    signs, values = np.zeros(count, dtype=np.int8), np.zeros(count)
     total, weight = _determinant(rows)
     sure = np.abs(total.high) > _ORIENTATION_DOUBLED * EPS * EPS * weight + ORIENTATION_LEAST
     zero = (weight == 0.0) & _no_underflow(rows)
-    zero |= ~sure & _is_integer_zero(rows, total, len(corners[0]))
+    zero |= ~sure & _is_integer_zero(rows, total, dim)
     done = sure & ~zero
-    values[remaining[done]] = total.high[done]
-    signs[remaining[done]] = np.sign(total.high[done]).astype(np.int8)
+    values[done] = total.high[done]
+    signs[done] = np.sign(total.high[done]).astype(np.int8)
     for k in np.flatnonzero(~(sure | zero)).tolist():
-        sign, value = _integer_determinant([[(float(x.high[k]), float(x.low[k])) for x in row] for row in rows])
-        signs[remaining[k]], values[remaining[k]] = sign, value
+        signs[k], values[k] = _integer_determinant([[(float(x.high[k]), float(x.low[k])) for x in row] for row in rows])
     return signs, values
 
 
