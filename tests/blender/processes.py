@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -40,25 +41,33 @@ def in_process(command: list[str], folder: Path, **environment: str) -> tuple[in
 
 
 def modules_of(addon: ModuleType, folder: Path) -> Path:
-    """A folder in which `contact_lens` is the add-on with what the package has beside it."""
+    """A folder in which `contact_lens` is the add-on with what the package has beside it, compiled: for all tests
+    whose folders are beside this one."""
     assert addon.__file__ is not None
-    target = folder / "modules" / "contact_lens"
-    shutil.copytree(Path(addon.__file__).parent, target)
-    shutil.copy(Path(__file__).resolve().parents[2] / "__main__.py", target)
-    return target.parent
+    modules = folder.parent / "modules"
+    if not modules.is_dir():
+        target = modules / "contact_lens"
+        shutil.copytree(Path(addon.__file__).parent, target)
+        shutil.copy(Path(__file__).resolve().parents[2] / "__main__.py", target)
+        assert compileall.compile_dir(target, quiet=1)
+    return modules
 
 
 def installed(packed: Path, folder: Path) -> str:
-    """The path of an installed Blender, with the extension in a profile in that folder."""
+    """The path of an installed Blender, with the extension in a profile in that folder: a copy of one that is beside
+    it for all tests."""
     # The gate has one only later, so this is skipped even where programs are required.
     binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
     if not binary:
         pytest.skip("there is no installed Blender: name one in $BLENDER")
     if unusable := unusable_reason(binary, VERSIONS["blender"]):
         pytest.skip(f"{unusable}: name one in $BLENDER")
-    (folder / "profile").mkdir(exist_ok=True)
-    shutil.copy(packed, folder / "packed.zip")
-    install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
-    code, out, err = in_process([binary, "-b", "--factory-startup", *install], folder)
-    assert code == 0, out + err
+    source = folder.parent / "installed"
+    if not source.is_dir():
+        source.mkdir()
+        shutil.copy(packed, source / "packed.zip")
+        install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
+        code, out, err = in_process([binary, "-b", "--factory-startup", *install], source)
+        assert code == 0, out + err
+    shutil.copytree(source / "profile", folder / "profile", dirs_exist_ok=True)
     return binary

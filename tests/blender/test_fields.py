@@ -29,7 +29,8 @@ def test_one_record_adds_a_number_to_every_report_and_document(addon: ModuleType
     cube("A", kind="MESH")
     cube("B", (1.5, 0.0, 0.0), kind="MESH")
     cube("C", (-1.75, 0.0, 0.0))
-    file, modules = save_scene(tmp_path / "scene.blend"), modules_of(addon, tmp_path)
+    file = save_scene(tmp_path / "scene.blend")
+    modules = shutil.copytree(modules_of(addon, tmp_path), tmp_path / "modules")
     package = modules / "contact_lens"
     shutil.copytree(FOLDER.parent, package / "docs")
     table = package / "blender_addon" / "scene" / "fields.py"

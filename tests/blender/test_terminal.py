@@ -109,12 +109,12 @@ def test_versions_are_known_where_there_is_no_blender(addon: ModuleType, tmp_pat
 
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
 def test_a_library_that_blender_lacks_is_named(addon: ModuleType, tmp_path: Path) -> None:
-    modules = modules_of(addon, tmp_path)
+    modules = f"{tmp_path}{os.pathsep}{modules_of(addon, tmp_path)}"
     problem = "libXrender.so.1: cannot open shared object file: No such file or directory"
-    (modules / "bpy.py").write_text(f"raise ImportError({problem!r})\n", encoding="utf-8")
+    (tmp_path / "bpy.py").write_text(f"raise ImportError({problem!r})\n", encoding="utf-8")
     for words in (["check", "a.blend"], ["--version"]):
         command = [sys.executable, "-m", "contact_lens", *words]
-        code, out, err = in_process(command, tmp_path, PYTHONPATH=str(modules))
+        code, out, err = in_process(command, tmp_path, PYTHONPATH=modules)
         assert (code, out) == (2, ""), "1 is for clashes"
         (line,) = err.splitlines()
         assert line.endswith(problem)
@@ -122,10 +122,10 @@ def test_a_library_that_blender_lacks_is_named(addon: ModuleType, tmp_path: Path
 
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about a Python of its own")
 def test_an_interrupt_while_blender_is_loaded_ends_the_process(addon: ModuleType, tmp_path: Path) -> None:
-    modules = modules_of(addon, tmp_path)
+    modules = f"{tmp_path}{os.pathsep}{modules_of(addon, tmp_path)}"
     caught = "import contextlib, signal\nwith contextlib.suppress(KeyboardInterrupt):\n    signal.raise_signal(2)\n"
-    (modules / "bpy.py").write_text(caught, encoding="utf-8")
-    code, *told = in_process([sys.executable, "-m", "contact_lens", "a.blend"], tmp_path, PYTHONPATH=str(modules))
+    (tmp_path / "bpy.py").write_text(caught, encoding="utf-8")
+    code, *told = in_process([sys.executable, "-m", "contact_lens", "a.blend"], tmp_path, PYTHONPATH=modules)
     assert code not in (0, 1), "1 is for clashes"
     assert told == ["", ""]
 
