@@ -8,7 +8,15 @@ import bpy
 from . import command_line
 from .clashes import check_settings
 from .data import preferences, properties
-from .live import background, follow_clashes, follow_pair, follow_steps, follow_volumes, steady_warnings
+from .live import (
+    background,
+    follow_clashes,
+    follow_measures,
+    follow_pair,
+    follow_steps,
+    follow_volumes,
+    steady_warnings,
+)
 from .operators import move_all_operator, move_operators, pair_operators, scene_operators, steps_operators
 from .report.pair import report
 from .report.pair_lines import report_lines
@@ -40,6 +48,7 @@ _PARTS = (
     scene_operators,
     follow_clashes,
     follow_pair,
+    follow_measures,
     follow_volumes,
     follow_steps,
     steps_operators,

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is measured of each scene's pair, made beside Blender once the pair rests, and never of an older inspection.
+
+An overlap that is made in no time, as those of convex shapes are, is there as soon as it is asked for, also while the
+pair moves. All else is made in a thread, one after the other, and what is requested again when the pair has changed.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ...core.progress import Cancelled, Progress
+from ...core.shapes.curved_shape import ConvexShape
+from ..data import properties
+from ..measure.pair_measures import MEASURES, PairMeasures, is_of_same
+from ..pair import session
+from . import background, handlers
+from .background import Flow, Steps
+
+QUICK_S = 0.02
+"""An overlap that took less the last time is made at once."""
+SETTLE_S = 0.1
+"""Seconds for which a pair is the same before what takes long is made."""
+GRACE_S = 0.3
+"""Seconds for which nothing is said of what may end at once."""
+MODAL_AFTER_S = 1.0
+"""Seconds after which Esc is heard by what runs beside Blender."""
+POLL_INTERVAL_S = 0.05
+
+clock = time.monotonic
+
+
+@dataclass(eq=False)
+class _Measuring:
+    """What is known, and what is to be made, of a scene's pair."""
+
+    measures: PairMeasures
+    wanted: dict[str, None]
+    """The measures that are requested, in order."""
+    seconds: float
+    """What the last overlap of the pair took; infinite when none was made."""
+    since: float
+    """When it was first asked for."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """By measure: why there is none, as a sentence; empty where it was cancelled."""
+    flow: Flow | None = None
+    start: float = 0.0
+    """When the flow began."""
+
+
+_of_scene: dict[int, _Measuring] = {}
+"""By the scene's session_uid."""
+
+
+def current(scene: bpy.types.Scene) -> PairMeasures | None:
+    """Return what is measured of the inspection that is shown; None without one. What is not there yet comes soon."""
+    entry = _current(scene)
+    return None if entry is None else entry.measures
+
+
+def _current(scene: bpy.types.Scene) -> _Measuring | None:
+    """Return what is known of the scene's last inspection, made anew where that is of another pair or place."""
+    inspection, entry = session.stored(scene), _of_scene.get(scene.session_uid)
+    if inspection is None or inspection.keys != properties.pair_keys(scene):
+        _drop(scene)
+        return None
+    if entry is not None and entry.measures.inspection is inspection:
+        return entry
+    if entry is not None and is_of_same(entry.measures.inspection, inspection):
+        entry.measures = replace(entry.measures, inspection=inspection)  # a later stage, or other names
+        return entry
+    if entry is not None and entry.measures.inspection.keys == inspection.keys:
+        wanted, seconds = entry.wanted, entry.seconds
+    else:
+        is_convex = isinstance(inspection.shape_a, ConvexShape) and isinstance(inspection.shape_b, ConvexShape)
+        wanted, seconds = {}, 0.0 if is_convex else inf
+    _drop(scene)
+    entry = _of_scene[scene.session_uid] = _Measuring(PairMeasures(inspection), wanted, seconds, clock())
+    if seconds < QUICK_S:
+        _begin(entry, None)
+    if _next(entry):
+        _wake()
+    return entry
+
+
+def _next(entry: _Measuring) -> str:
+    """Return the measure that is made next; empty when there is none."""
+    waiting = (kind for kind in ("surface", *entry.wanted) if kind not in entry.errors)
+    return next((kind for kind in waiting if getattr(entry.measures, kind) is None), "")
+
+
+def request(scene: bpy.types.Scene, kind: str) -> None:
+    """Measure the scene's pair, now and after each change, until `leave`. kind: a key of MEASURES."""
+    entry = _current(scene)
+    if entry is None:
+        return
+    entry.wanted[kind] = None
+    entry.errors.pop(kind, None)
+    entry.measures = replace(entry.measures, **{kind: None})
+    if background.has_windows():
+        _wake()
+    while not background.has_windows() and _next(entry):
+        _begin(entry, None)
+    handlers.redraw()
+
+
+def leave(scene: bpy.types.Scene, kind: str) -> None:
+    """Measure this no longer, and drop what was found."""
+    entry = _of_scene.get(scene.session_uid)
+    if entry is not None and kind in entry.wanted:
+        del entry.wanted[kind]
+        entry.errors.pop(kind, None)
+        entry.measures = replace(entry.measures, **{kind: None})
+        handlers.redraw()
+
+
+def is_wanted(scene: bpy.types.Scene, kind: str) -> bool:
+    """Return whether this is measured of the scene's pair."""
+    entry = _of_scene.get(scene.session_uid)
+    return entry is not None and kind in entry.wanted
+
+
+def error(scene: bpy.types.Scene) -> str:
+    """Return why something could not be measured, as a sentence; empty when nothing failed."""
+    entry = _of_scene.get(scene.session_uid)
+    return "" if entry is None else next((text for text in entry.errors.values() if text), "")
+
+
+def progress_of(scene: bpy.types.Scene) -> float | None:
+    """Return the fraction done of what is measured; None when nothing has run for GRACE_S."""
+    entry = _of_scene.get(scene.session_uid)
+    if entry is None or entry.flow is None or clock() - entry.start < GRACE_S:
+        return None
+    return entry.flow.progress
+
+
+def cancel(scene: bpy.types.Scene) -> None:
+    """Cancel what is measured of a scene's pair: it is not made again until the pair changes."""
+    entry = _of_scene.get(scene.session_uid)
+    if entry is not None and entry.flow is not None:
+        entry.flow.cancel()
+        handlers.redraw()
+
+
+def _wake() -> None:
+    if background.has_windows():
+        handlers.wake(_run, POLL_INTERVAL_S)
+
+
+def _run() -> float | None:
+    """The timer: look at every scene that is in a window and has something to be measured."""
+    waiting = False
+    for context in handlers.window_contexts():
+        entry = _of_scene.get(context.scene.session_uid)
+        if entry is not None and (entry.flow is not None or _next(entry)):
+            _follow(context, entry)
+            waiting = True
+    return POLL_INTERVAL_S if waiting else None
+
+
+def _follow(context: bpy.types.Context, entry: _Measuring) -> None:
+    """Take what is done, end what is of an older inspection, begin what is to be made."""
+    scene = context.scene
+    is_stale = session.current(context) is None or session.is_stale(context)
+    if _current(scene) is not entry:
+        return  # dropped, or of another place
+    if is_stale:
+        _drop_flow(entry)  # the inspection that follows is waited for
+    elif entry.flow is not None:
+        if not entry.flow.run(0.0) and clock() - entry.start > MODAL_AFTER_S and background.has_windows():
+            background.wait_for(entry.flow)
+    elif clock() - entry.since >= SETTLE_S:
+        _begin(entry, 0.0)
+    handlers.redraw()
+
+
+def _begin(entry: _Measuring, seconds: float | None) -> None:
+    """Make the next measure; what takes longer than `seconds` beside Blender, None: all of it now."""
+    kind = _next(entry)
+    title, measure = MEASURES[kind]
+    entry.start = clock()
+    flow = entry.flow = Flow(title, _steps(entry, kind, partial(measure, entry.measures.inspection)))
+    flow.run(seconds)
+
+
+def _steps(entry: _Measuring, kind: str, work: Callable[[Progress], Any]) -> Steps:
+    """Make what the work returns the measure of a scene's pair, or remember why there is none."""
+    try:
+        found = yield work
+        entry.measures = replace(entry.measures, **{kind: found})
+        entry.seconds = clock() - entry.start if kind == "surface" else entry.seconds
+    except Cancelled:
+        entry.errors[kind] = ""
+        entry.wanted.pop(kind, None)
+        raise
+    except ValueError as problem:
+        entry.errors[kind] = str(problem)
+    except Exception as problem:
+        # A defect, or no memory: the user gets a sentence, and Blender goes on.
+        traceback.print_exc()
+        entry.errors[kind] = (
+            f"This cannot be measured ({type(problem).__name__}: {problem}): please report this with the text in the "
+            "system console"
+        )
+    finally:
+        entry.flow = None
+    return {"FINISHED"}
+
+
+def _drop_flow(entry: _Measuring) -> None:
+    flow, entry.flow = entry.flow, None
+    if flow is not None:
+        flow.drop()
+
+
+def _drop(scene: bpy.types.Scene) -> None:
+    """Forget what is known of a scene's pair, and drop what runs."""
+    entry = _of_scene.pop(scene.session_uid, None)
+    if entry is not None:
+        _drop_flow(entry)
+
+
+@persistent
+def _loaded(*_: object) -> None:
+    for entry in _of_scene.values():
+        _drop_flow(entry)
+    _of_scene.clear()
+
+
+background.CANCELLATIONS["measures"] = "Cancel measuring the pair", cancel
+_FOLLOWER = handlers.Follower({"load_post": _loaded}, timers=(_run,), stop=_loaded)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister
