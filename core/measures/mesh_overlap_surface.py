@@ -26,7 +26,7 @@ from ..region.contact_curve import ContactCurve
 from ..runs import group_chunks, ranges
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
-from .overlap_parts import SurfacePart, overlap_parts
+from .overlap_parts import InsidePart, overlap_parts
 from .surface_record import OverlapSurface
 
 _MOST = 1 << 22
@@ -103,12 +103,12 @@ def _polyline(curve: ContactCurve) -> FloatArray:
     return np.concatenate([curve.points, curve.points[:1]]) if curve.is_closed else curve.points.copy()
 
 
-def _is_open(part: SurfacePart) -> bool:
+def _is_open(part: InsidePart) -> bool:
     """Return whether the part of a surface inside the other ends at a hole of one of them."""
     return not part.is_consistent or bool((part.windings.take(part.mesh.boundary_edges) > 0).any())
 
 
-class _Lines(NamedTuple):
+class _Outlines(NamedTuple):
     """Directed lines, each in a triangle of one mesh; `points` are their ends."""
 
     triangles: IntArray
@@ -116,9 +116,9 @@ class _Lines(NamedTuple):
     ends: FloatArray
     times: IntArray
 
-    def take(self, chosen: IntArray | BoolArray | slice) -> _Lines:
+    def take(self, chosen: IntArray | BoolArray | slice) -> _Outlines:
         """Return some of the lines."""
-        return _Lines(self.triangles[chosen], self.starts[chosen], self.ends[chosen], self.times[chosen])
+        return _Outlines(self.triangles[chosen], self.starts[chosen], self.ends[chosen], self.times[chosen])
 
 
 def _facing_each_other(a: Mesh, b: Mesh, crossings: Crossings) -> list[IntArray]:
@@ -139,13 +139,13 @@ def _normals(mesh: Mesh, triangles: IntArray) -> FloatArray:
 
 
 def _filled(
-    part: SurfacePart, other: SurfacePart, opposite: IntArray, progress: Progress | None
+    part: InsidePart, other: InsidePart, opposite: IntArray, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
     """Return which triangles of a part are inside as a whole, and the corners (3 t, 3) of t triangles that fill the
     others."""
     whole = part.whole
     starts, ends = part.points.take(part.lines.T, axis=0)
-    outline = _Lines(part.triangles, starts, ends, part.times)
+    outline = _Outlines(part.triangles, starts, ends, part.times)
     if not part.is_consistent:
         outline = _closing(outline, part.lines)
     if len(opposite):
@@ -158,7 +158,7 @@ def _filled(
     return whole, _fill(part, outline, bool(len(opposite)), progress)
 
 
-def _sides(part: SurfacePart, pairs: IntArray, other: SurfacePart) -> _Lines:
+def _sides(part: InsidePart, pairs: IntArray, other: InsidePart) -> _Outlines:
     """Return the sides of triangles pairs[:, 1] of `other`, as lines in triangles pairs[:, 0]; without those that two
     of them have in opposite directions."""
     corners = other.mesh.triangles.take(pairs[:, 1], axis=0)
@@ -169,12 +169,12 @@ def _sides(part: SurfacePart, pairs: IntArray, other: SurfacePart) -> _Lines:
     table, times = table[times != 0], times[times != 0]
     links = np.where((times > 0)[:, None], table[:, 1:], table[:, :0:-1])
     begins, stops = other.points.take(links.T, axis=0)
-    return _Lines(table[:, 0], begins, stops, np.abs(times))
+    return _Outlines(table[:, 0], begins, stops, np.abs(times))
 
 
-def _joined(first: _Lines, second: _Lines) -> _Lines:
+def _joined(first: _Outlines, second: _Outlines) -> _Outlines:
     """Return the lines of both."""
-    return _Lines(
+    return _Outlines(
         np.concatenate([first.triangles, second.triangles]),
         np.concatenate([first.starts, second.starts]),
         np.concatenate([first.ends, second.ends]),
@@ -182,7 +182,7 @@ def _joined(first: _Lines, second: _Lines) -> _Lines:
     )
 
 
-def _closing(outline: _Lines, links: IntArray) -> _Lines:
+def _closing(outline: _Outlines, links: IntArray) -> _Outlines:
     """Return the lines of those triangles in which as many go from every point as come to it."""
     triangles = np.concatenate([outline.triangles, outline.triangles])
     order = np.lexsort((links.T.ravel(), triangles))
@@ -194,7 +194,7 @@ def _closing(outline: _Lines, links: IntArray) -> _Lines:
     return outline.take(~np.isin(outline.triangles, open_ones))
 
 
-def _fill(part: SurfacePart, outline: _Lines, is_crossed: bool, progress: Progress | None) -> FloatArray:
+def _fill(part: InsidePart, outline: _Outlines, is_crossed: bool, progress: Progress | None) -> FloatArray:
     """Return the corners (3 t, 3) of triangles that fill the outlines in triangles of a mesh."""
     normals = _normals(part.mesh, outline.triangles)
     axis = np.abs(normals).argmax(axis=1)
@@ -219,7 +219,7 @@ def _fill(part: SurfacePart, outline: _Lines, is_crossed: bool, progress: Progre
 
 
 def _strips(
-    outline: _Lines, place: IntArray, start: FloatArray, end: FloatArray, is_crossed: bool, thin: float
+    outline: _Outlines, place: IntArray, start: FloatArray, end: FloatArray, is_crossed: bool, thin: float
 ) -> FloatArray:
     """Return the corners (3 t, 3) of triangles that fill some outlines: those of equal `place`, ascending, with their
     ends in the plane (n, 2)."""

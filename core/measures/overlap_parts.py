@@ -31,7 +31,7 @@ _FAR = np.array([0.7548776662466927, 0.5698402909980532, 0.3247179572447460])
 
 
 @dataclass(frozen=True, eq=False)
-class SurfacePart:
+class InsidePart:
     """The part of one mesh's surface inside the other mesh."""
 
     mesh: Mesh
@@ -56,8 +56,8 @@ class SurfacePart:
 class OverlapParts:
     """Both parts, which together bound the overlap."""
 
-    a: SurfacePart
-    b: SurfacePart
+    a: InsidePart
+    b: InsidePart
     cuts: GeneralPosition
     origin: FloatArray
     """(3,) what was subtracted from coordinates after they were scaled."""
@@ -205,7 +205,7 @@ class _Windings:
 
 def _part(
     mesh: Mesh, points: FloatArray, cuts: Cuts, fractions: FloatArray, windings: IntArray, is_consistent: bool
-) -> SurfacePart:
+) -> InsidePart:
     """Return the part of a mesh inside another that goes around its corners so many times."""
     corners = len(mesh.points)
     is_cut = np.zeros(len(mesh.triangles), dtype=np.bool_)
@@ -245,7 +245,7 @@ def _part(
     kept = along != 0
     links, triangle, along = links[kept], triangle[kept], along[kept]
     links[along < 0] = links[along < 0, ::-1]
-    return SurfacePart(
+    return InsidePart(
         mesh,
         points,
         windings,
