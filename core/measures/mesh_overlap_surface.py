@@ -108,7 +108,7 @@ def _is_open(part: InsidePart) -> bool:
     return not part.is_consistent or bool((part.windings.take(part.mesh.boundary_edges) > 0).any())
 
 
-class _Outlines(NamedTuple):
+class _PartLines(NamedTuple):
     """Directed lines, each in a triangle of one mesh; `points` are their ends."""
 
     triangles: IntArray
@@ -116,9 +116,9 @@ class _Outlines(NamedTuple):
     ends: FloatArray
     times: IntArray
 
-    def take(self, chosen: IntArray | BoolArray | slice) -> _Outlines:
+    def take(self, chosen: IntArray | BoolArray | slice) -> _PartLines:
         """Return some of the lines."""
-        return _Outlines(self.triangles[chosen], self.starts[chosen], self.ends[chosen], self.times[chosen])
+        return _PartLines(self.triangles[chosen], self.starts[chosen], self.ends[chosen], self.times[chosen])
 
 
 def _facing_each_other(a: Mesh, b: Mesh, crossings: Crossings) -> list[IntArray]:
@@ -145,7 +145,7 @@ def _filled(
     others."""
     whole = part.whole
     starts, ends = part.points.take(part.lines.T, axis=0)
-    outline = _Outlines(part.triangles, starts, ends, part.times)
+    outline = _PartLines(part.triangles, starts, ends, part.times)
     if not part.is_consistent:
         outline = _closing(outline, part.lines)
     if len(opposite):
@@ -158,7 +158,7 @@ def _filled(
     return whole, _fill(part, outline, bool(len(opposite)), progress)
 
 
-def _sides(part: InsidePart, pairs: IntArray, other: InsidePart) -> _Outlines:
+def _sides(part: InsidePart, pairs: IntArray, other: InsidePart) -> _PartLines:
     """Return the sides of triangles pairs[:, 1] of `other`, as lines in triangles pairs[:, 0]; without those that two
     of them have in opposite directions."""
     corners = other.mesh.triangles.take(pairs[:, 1], axis=0)
@@ -169,12 +169,12 @@ def _sides(part: InsidePart, pairs: IntArray, other: InsidePart) -> _Outlines:
     table, times = table[times != 0], times[times != 0]
     links = np.where((times > 0)[:, None], table[:, 1:], table[:, :0:-1])
     begins, stops = other.points.take(links.T, axis=0)
-    return _Outlines(table[:, 0], begins, stops, np.abs(times))
+    return _PartLines(table[:, 0], begins, stops, np.abs(times))
 
 
-def _joined(first: _Outlines, second: _Outlines) -> _Outlines:
+def _joined(first: _PartLines, second: _PartLines) -> _PartLines:
     """Return the lines of both."""
-    return _Outlines(
+    return _PartLines(
         np.concatenate([first.triangles, second.triangles]),
         np.concatenate([first.starts, second.starts]),
         np.concatenate([first.ends, second.ends]),
@@ -182,7 +182,7 @@ def _joined(first: _Outlines, second: _Outlines) -> _Outlines:
     )
 
 
-def _closing(outline: _Outlines, links: IntArray) -> _Outlines:
+def _closing(outline: _PartLines, links: IntArray) -> _PartLines:
     """Return the lines of those triangles in which as many go from every point as come to it."""
     triangles = np.concatenate([outline.triangles, outline.triangles])
     order = np.lexsort((links.T.ravel(), triangles))
@@ -194,7 +194,7 @@ def _closing(outline: _Outlines, links: IntArray) -> _Outlines:
     return outline.take(~np.isin(outline.triangles, open_ones))
 
 
-def _fill(part: InsidePart, outline: _Outlines, is_crossed: bool, progress: Progress | None) -> FloatArray:
+def _fill(part: InsidePart, outline: _PartLines, is_crossed: bool, progress: Progress | None) -> FloatArray:
     """Return the corners (3 t, 3) of triangles that fill the outlines in triangles of a mesh."""
     normals = _normals(part.mesh, outline.triangles)
     axis = np.abs(normals).argmax(axis=1)
@@ -219,7 +219,7 @@ def _fill(part: InsidePart, outline: _Outlines, is_crossed: bool, progress: Prog
 
 
 def _strips(
-    outline: _Outlines, place: IntArray, start: FloatArray, end: FloatArray, is_crossed: bool, thin: float
+    outline: _PartLines, place: IntArray, start: FloatArray, end: FloatArray, is_crossed: bool, thin: float
 ) -> FloatArray:
     """Return the corners (3 t, 3) of triangles that fill some outlines: those of equal `place`, ascending, with their
     ends in the plane (n, 2)."""

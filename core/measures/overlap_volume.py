@@ -6,12 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact import contact as find_contact
+from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
 from ..result import Contact
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
 from .polytope_overlap import overlap_body, overlap_bounds
+from .solid_overlap import solid_overlap_volume
 from .volume_record import OverlapVolume as OverlapVolume
 from .volume_record import no_volume, none_overlaps
 
@@ -38,7 +40,11 @@ def overlap_volume(a: Solid, b: Solid, contact: Contact | None = None) -> Overla
     for name, shape in (("A", a), ("B", b)):
         if isinstance(shape, Polytope) and shape.rank < shape.dim:
             return none_overlaps(f"{name} is flat: it has no volume")
-    if (low >= high).any():
+    if (low > high).any():
+        return none_overlaps()
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        return solid_overlap_volume(a, b)
+    if (low == high).any():
         return none_overlaps()
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
         return no_volume("Volumes of these shapes are not supported")

@@ -104,6 +104,17 @@ def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
     return hull, grown * float(np.sqrt((corners * corners).sum(axis=1).max())) + rounding
 
 
+def bracketing_hulls(shape: CurvedShape) -> tuple[ConvexHull, ConvexHull] | None:
+    """Return a polytope inside a curved shape in space and one around it; None where rounding leaves none inside."""
+    hull, slack = inner_hull(shape)
+    if hull.rank < 3:
+        return None
+    middle = hull._centred.mean(axis=0)
+    corners = hull._centred - middle
+    farthest = float(np.sqrt((corners * corners).sum(axis=1).max()))
+    return hull, ConvexHull(hull.center + middle + corners * (1.0 + slack / farthest))
+
+
 def bounds_of(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest corners (t, 3) of triangles (t, 3, 3)."""
     return points.min(axis=1), points.max(axis=1)

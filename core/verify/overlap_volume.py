@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..measures.volume_record import OverlapVolume
+from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
 from ..runs import chunks
 from ..shapes.hull import ConvexHull
@@ -20,6 +21,7 @@ from ..shapes.polytope import PRODUCTS, Polytope
 from ..tolerance import EPS, OVERLAP_ROUNDING, VERIFY_CENTROID
 from ..types import FloatArray
 from .check import Check, Verification
+from .mesh_overlap import check_mesh_overlap
 from .pair_proof import pair_bounds
 
 _OWN_ROUNDING = 0.5 * OVERLAP_ROUNDING
@@ -31,9 +33,9 @@ def check_overlap_volume(answer: OverlapVolume, a: Solid, b: Solid) -> Verificat
     """Return, check by check, whether `answer` is a true statement about A and B, which must be shapes."""
     if answer.volume is None or answer.lower is None or answer.upper is None:
         reason = bool(answer.unsupported_reason) and answer.volume is answer.lower is answer.upper is None
-        return Verification(
-            (Check("there is a reason for no volume", reason, answer.unsupported_reason),), float("nan")
-        )
+        form = Check("there is a reason for no volume", reason, answer.unsupported_reason)
+        measured = check_mesh_overlap(answer, a, b) if isinstance(a, Mesh) or isinstance(b, Mesh) else ()
+        return Verification((form, *measured), float("nan"))
     numbers = answer.lower, answer.volume, answer.upper
     form = Check(
         "the volume is between its bounds",
@@ -48,7 +50,9 @@ def check_overlap_volume(answer: OverlapVolume, a: Solid, b: Solid) -> Verificat
 
 def _checks(answer: OverlapVolume, a: Solid, b: Solid) -> Iterator[Check]:
     flat = [isinstance(shape, Polytope) and shape.rank < shape.dim for shape in (a, b)]
-    if any(flat) or bool(answer.unsupported_reason):
+    if not any(flat) and (isinstance(a, Mesh) or isinstance(b, Mesh)):
+        yield from check_mesh_overlap(answer, a, b)
+    elif any(flat) or bool(answer.unsupported_reason):
         is_zero = answer.upper == 0.0 and any(flat) and bool(answer.unsupported_reason)
         yield Check("a flat shape has no volume", is_zero, answer.unsupported_reason)
     elif isinstance(a, Polytope) and isinstance(b, Polytope):
