@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from .many.parts import partition as partition
     from .many.result import Contacts as Contacts
     from .many.shape_set import ShapeSet as ShapeSet
+    from .measures.clearance_band import ClearanceBand as ClearanceBand
+    from .measures.clearance_band import clearance_band as clearance_band
     from .measures.overlap_volume import OverlapVolume as OverlapVolume
     from .measures.overlap_volume import overlap_volume as overlap_volume
     from .meshes.contact_curves import contact_curves as contact_curves
@@ -112,6 +114,8 @@ _LATE = {
     "partition": ".many.parts",
     "Contacts": ".many.result",
     "ShapeSet": ".many.shape_set",
+    "ClearanceBand": ".measures.clearance_band",
+    "clearance_band": ".measures.clearance_band",
     "OverlapVolume": ".measures.overlap_volume",
     "overlap_volume": ".measures.overlap_volume",
     "contact_curves": ".meshes.contact_curves",

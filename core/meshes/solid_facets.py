@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ Solid = Mesh | ConvexPieces
 
 _AROUND = 2_000
 """Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""
+_FEW_AROUND = 500
+"""The same, of facets that are refined afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +87,25 @@ def fans(shape: Polytope, both_sides: bool) -> IntArray:
     return np.array(found or [(0, last, last)], dtype=np.intp)
 
 
-def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
-    """Return a polytope inside a curved shape in space, and a length: no point of the shape is farther from it.
+def facets_of_pieces(solid: Solid) -> Iterator[tuple[ConvexShape | None, Mesh, float]]:
+    """Yield each convex piece of a solid, of a mesh None, with its facets, few where it is curved, and a certified
+    length: no point of the piece is farther from them."""
+    if isinstance(solid, Mesh):
+        yield None, solid, 0.0
+        return
+    for piece in pieces_of(solid):
+        hull, slack = inner_hull(piece, _FEW_AROUND) if isinstance(piece, CurvedShape) else (piece, 0.0)
+        yield piece, mesh_of([hull]), slack
+
+
+def inner_hull(shape: CurvedShape, around: int = _AROUND) -> tuple[ConvexHull, float]:
+    """Return a polytope inside a curved shape in space, and a length: no point of the shape is farther from it. Its
+    corners are support points in `around` directions.
 
     Grown about a point inside until its planes are beyond the support planes it contains the shape; the length is what
     its farthest corner moves by.
     """
-    hull = ConvexHull(shape.supports(spread(3, _AROUND)))
+    hull = ConvexHull(shape.supports(spread(3, around)))
     rounding = CURVED_ROUNDING * EPS * (shape.rounding_radius + shape.magnitude)
     if hull.rank < 3:  # so small that all is rounding
         return hull, shape.extent + rounding

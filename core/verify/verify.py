@@ -30,13 +30,14 @@ from .relation import possible_relations
 from .ties import check_normals, check_realised
 
 if TYPE_CHECKING:
+    from ..measures.clearance_band import ClearanceBand
     from ..measures.volume_record import OverlapVolume
     from ..meshes.solid_facets import Solid
 
 __all__ = ["Check", "Verification", "verify"]
 
 
-def verify(answer: Contact | OverlapVolume, a: Solid, b: Solid) -> Verification:
+def verify(answer: Contact | OverlapVolume | ClearanceBand, a: Solid, b: Solid) -> Verification:
     """Return, check by check, whether a contact or a measure is a true statement about the shapes A and B.
 
     The shapes must be those the answer was computed from. A wrong sign, a tilted normal, a moved witness point, a
@@ -117,12 +118,17 @@ def verify(answer: Contact | OverlapVolume, a: Solid, b: Solid) -> Verification:
 
 
 def _of_measure(answer: object, a: Solid, b: Solid) -> Verification:
+    from ..measures.clearance_band import ClearanceBand
     from ..measures.volume_record import OverlapVolume
 
     if isinstance(answer, OverlapVolume):
         from .overlap_volume import check_overlap_volume
 
         return check_overlap_volume(answer, a, b)
+    if isinstance(answer, ClearanceBand):
+        from .clearance_band import check_clearance_band
+
+        return check_clearance_band(answer, a, b)
     raise ValueError(f"answer must be what contact() or a measure returns, not {type(answer).__name__}")
 
 
