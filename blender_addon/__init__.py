@@ -17,8 +17,15 @@ from .live import (
     follow_volumes,
     steady_warnings,
 )
-from .operators import move_all_operator, move_operators, pair_operators, scene_operators, steps_operators
-from .report.pair import report
+from .operators import (
+    measure_operators,
+    move_all_operator,
+    move_operators,
+    pair_operators,
+    scene_operators,
+    steps_operators,
+)
+from .operators.pair_operators import report_of as report
 from .report.pair_lines import report_lines
 from .ui import menu, panels, scene_panel, status_icons, steps_panel
 from .views import viewport
@@ -31,6 +38,7 @@ _CLASSES = (
     *background.CLASSES,
     *check_settings.CLASSES,
     *pair_operators.CLASSES,
+    *measure_operators.CLASSES,
     *scene_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,

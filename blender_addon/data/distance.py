@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .units import DIGITS, UnitFormat
+from .units import DIGITS, DIGITS_OF_BOUND, UnitFormat
 
 FAR_APART = 0.05
 """Bounds that differ by more, relative to the number, are too far apart for a number between them."""
 AT_MOST = "\N{LESS-THAN OR EQUAL TO} "
-DIGITS_OF_BOUND = 3
-"""Of bounds that are far apart."""
 
 
 class HasDistance(Protocol):

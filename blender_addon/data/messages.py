@@ -8,6 +8,7 @@ one sentence that says what to do; a reason is the end of a sentence about an ob
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -118,6 +119,11 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
     """Return a note of a result with the name in place of a leading "A: " or "B: "."""
     letter, _, text = note.partition(": ")
     return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else capitalized(note)
+
+
+def named(sentences: str, names: tuple[str, str]) -> str:
+    """Return sentences about a pair with the names in place of "A is" and "B is"."""
+    return re.sub(r"\b([AB])(?= is )", lambda found: f"'{names['AB'.index(found[1])]}'", sentences)
 
 
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:

@@ -28,6 +28,8 @@ LONGEST = 7
 """Digits before the point from which on, and zeros behind it, a number is written with an exponent."""
 ROUGH_DIGITS = 2
 """Of errors and differences."""
+DIGITS_OF_BOUND = 3
+"""Of bounds that are far apart."""
 EXACT_DIGITS = 7
 """Of what is copied: as many as Blender's properties keep."""
 
@@ -221,6 +223,19 @@ class UnitFormat:
         number = _texts([value * factor**power])[0]
         return f"{number} {symbol}{_POWERS[power]}" if symbol else number
 
+    def bounded(self, value: float, lower: float, upper: float, power: int = 1) -> str:
+        """`value` Blender units to a power as text, with its proved bounds, rounded outward, where they are farther
+        apart than the last digit: '4.1 m³ (4.08 to 4.13)'."""
+        symbol, factor = self._unit(_ROOTS[power](max(abs(value), upper)))
+        value, lower, upper = (number * factor**power for number in (value, lower, upper))
+        unit, error = f" {symbol}{_POWERS[power]}" if symbol else "", upper - lower
+        text = f"{_texts([value], error)[0]}{unit}"
+        if _last_place(abs(value), error, DIGITS) == _last_place(abs(value), 0.0, DIGITS):
+            return text
+        least = _texts([lower], rounding="down", digits=DIGITS_OF_BOUND)[0]
+        most = _texts([upper], rounding="up", digits=DIGITS_OF_BOUND)[0]
+        return f"{text} ({least} to {most})"
+
     def vector(self, values: Iterable[float], error: float = 0.0) -> str:
         """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""
         return self._vector(list(map(float, values)), error, VECTOR_DIGITS, "nearest")
@@ -265,8 +280,12 @@ class UnitFormat:
 
     def exact_area(self, value: float) -> str:
         """`value` square Blender units in the unit of `area` with all digits."""
-        symbol, factor = self._unit(math.sqrt(abs(value)))
-        return f"{_exact(value * factor * factor)} {symbol}²" if symbol else _exact(value)
+        return self.exact_measure(value, 2)
+
+    def exact_measure(self, value: float, power: int) -> str:
+        """`value` Blender units to a power in the unit of `measure` with all digits."""
+        symbol, factor = self._unit(_ROOTS[power](abs(value)))
+        return f"{_exact(value * factor**power)} {symbol}{_POWERS[power]}" if symbol else _exact(value)
 
 
 def direction(values: Iterable[float]) -> str:

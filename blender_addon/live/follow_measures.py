@@ -23,7 +23,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ..data import properties
 from ..measure.pair_measures import MEASURES, PairMeasures, is_of_same
 from ..pair import session
-from . import background, handlers
+from . import background, follow_pair, handlers
 from .background import Flow, Steps
 
 QUICK_S = 0.02
@@ -44,8 +44,8 @@ class _Measuring:
     """What is known, and what is to be made, of a scene's pair."""
 
     measures: PairMeasures
-    wanted: dict[str, None]
-    """The measures that are requested, in order."""
+    wanted: dict[str, tuple[float, ...]]
+    """The measures that are requested, in order, and what they are given."""
     seconds: float
     """What the last overlap of the pair took; infinite when none was made."""
     since: float
@@ -67,6 +67,12 @@ def current(scene: bpy.types.Scene) -> PairMeasures | None:
     return None if entry is None else entry.measures
 
 
+def valid(context: bpy.types.Context) -> PairMeasures | None:
+    """Return what is measured of the scene's pair as it is now; None where the inspection is of before."""
+    status = follow_pair.status(context)
+    return None if status.is_outdated or status.is_pending else current(context.scene)
+
+
 def _current(scene: bpy.types.Scene) -> _Measuring | None:
     """Return what is known of the scene's last inspection, made anew where that is of another pair or place."""
     inspection, entry = session.stored(scene), _of_scene.get(scene.session_uid)
@@ -82,11 +88,14 @@ def _current(scene: bpy.types.Scene) -> _Measuring | None:
         wanted, seconds = entry.wanted, entry.seconds
     else:
         is_convex = isinstance(inspection.shape_a, ConvexShape) and isinstance(inspection.shape_b, ConvexShape)
-        wanted, seconds = {}, 0.0 if is_convex else inf
+        # The volume of convex shapes costs next to nothing.
+        wanted, seconds = ({"volume": ()}, 0.0) if is_convex else ({}, inf)
     _drop(scene)
     entry = _of_scene[scene.session_uid] = _Measuring(PairMeasures(inspection), wanted, seconds, clock())
     if seconds < QUICK_S:
         _begin(entry, None)
+    if wanted and not background.has_windows():
+        _make_all(entry)
     if _next(entry):
         _wake()
     return entry
@@ -98,19 +107,28 @@ def _next(entry: _Measuring) -> str:
     return next((kind for kind in waiting if getattr(entry.measures, kind) is None), "")
 
 
-def request(scene: bpy.types.Scene, kind: str) -> None:
-    """Measure the scene's pair, now and after each change, until `leave`. kind: a key of MEASURES."""
+def request(scene: bpy.types.Scene, kind: str, *given: float) -> None:
+    """Measure the scene's pair, now and after each change, until `leave`.
+
+    kind: a key of MEASURES. given: to its function, after the inspection.
+    """
     entry = _current(scene)
     if entry is None:
         return
-    entry.wanted[kind] = None
+    entry.wanted[kind] = given
     entry.errors.pop(kind, None)
     entry.measures = replace(entry.measures, **{kind: None})
     if background.has_windows():
         _wake()
-    while not background.has_windows() and _next(entry):
-        _begin(entry, None)
+    else:
+        _make_all(entry)
     handlers.redraw()
+
+
+def _make_all(entry: _Measuring) -> None:
+    """Make all that is wanted now."""
+    while _next(entry):
+        _begin(entry, None)
 
 
 def leave(scene: bpy.types.Scene, kind: str) -> None:
@@ -188,7 +206,9 @@ def _begin(entry: _Measuring, seconds: float | None) -> None:
     kind = _next(entry)
     title, measure = MEASURES[kind]
     entry.start = clock()
-    flow = entry.flow = Flow(title, _steps(entry, kind, partial(measure, entry.measures.inspection)))
+    flow = entry.flow = Flow(
+        title, _steps(entry, kind, partial(measure, entry.measures.inspection, *entry.wanted.get(kind, ())))
+    )
     flow.run(seconds)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...core.measures.overlap_surface import overlap_surface
+from ...core.measures.overlap_volume import overlap_volume
 from ...core.measures.surface_record import OverlapSurface
+from ...core.measures.volume_record import OverlapVolume
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.point_distance import points_to_mesh
 from ...core.meshes.winding import contains
@@ -29,9 +31,12 @@ class PairMeasures:
     """What it is of."""
     surface: OverlapSurface | None = None
     """The boundary of the overlap, world space; empty where nothing overlaps."""
-    volume: Any = None
+    volume: OverlapVolume | None = None
+    """Its volume; of a pair that is inspected in its plane its area."""
     deepest: Any = None
+    """How deep the surfaces are inside each other."""
     band: Any = None
+    """How wide the gap is on the surface of A."""
 
     @property
     def body(self) -> Mesh | None:
@@ -72,10 +77,23 @@ def overlap_of(inspection: Inspection, progress: Progress | None = None) -> Over
     return found
 
 
+def volume_of(inspection: Inspection, progress: Progress | None = None) -> OverlapVolume:
+    """Return how much of a pair overlaps, in world space; in any thread. Raise Cancelled."""
+    flat, pair = inspection.flat, inspection.flat or inspection
+    found = overlap_volume(pair.shape_a, pair.shape_b, pair.contact)
+    if flat is None or found.centroid is None:
+        return found
+    return replace(found, centroid=flat.plane.to_3d(found.centroid))
+
+
 def is_of_same(a: Inspection, b: Inspection) -> bool:
     """Return whether two inspections are of the same shapes where they were, in the same dimension."""
     return a.shape_a is b.shape_a and a.shape_b is b.shape_b and (a.flat is None) == (b.flat is None)
 
 
-MEASURES: dict[str, tuple[str, Callable[[Inspection, Progress], Any]]] = {"surface": ("Overlap", overlap_of)}
-"""By the name of its field: what is computed, for its progress, and the function, which any thread can call."""
+MEASURES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "surface": ("Overlap", overlap_of),
+    "volume": ("Overlap volume", volume_of),
+}
+"""By the name of its field: what is computed, for its progress, and the function, which any thread can call with the
+inspection, what was given to `request`, and its progress."""

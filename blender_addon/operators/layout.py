@@ -12,6 +12,7 @@ import bpy
 
 from ..data import messages
 from ..data.names import elided
+from ..data.properties import pair_keys
 
 _LETTER_WIDTH = 6.1
 """Pixels of a character at interface scale 1: a little more than the average."""
@@ -41,6 +42,16 @@ class Closed:
     """A panel that is closed until it is opened."""
 
     bl_options: Any = {"DEFAULT_CLOSED"}
+
+
+class OfPair(Tab, Closed):
+    """A sub-panel that is there while a pair is in the pickers: none of the others moves when its result is gone."""
+
+    bl_parent_id = "CONTACT_LENS_PT_contact"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return pair_keys(context.scene) is not None
 
 
 def show_tab(area: bpy.types.Area) -> None:

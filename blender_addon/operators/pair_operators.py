@@ -27,7 +27,7 @@ from ..data.objects import unsupported_reason
 from ..data.records import Settings
 from ..geometry.snapshot import NotFiniteError, ReadError
 from ..history.decisions_file import DecisionsError
-from ..live import background, follow_pair, follow_steps, follow_volumes, handlers
+from ..live import background, follow_measures, follow_pair, follow_steps, follow_volumes, handlers
 from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..pair import session
 from ..pair.inspection import Inspection, Keys, is_outdated, refined
@@ -464,6 +464,15 @@ def _lines_copied(number: int) -> str:
     return f"{messages.counted(number, 'line')} copied"
 
 
+def report_of(context: bpy.types.Context) -> report.Report:
+    """Return the scene's current result, with what was measured of it, as plain, JSON-ready data: world space, lengths
+    in Blender units.
+
+    Raises LookupError when there is no result.
+    """
+    return report.report(context, follow_measures.valid(context))
+
+
 def text_to_copy(context: bpy.types.Context, what: str) -> str:
     """Return what Copy copies, as its property says; empty where the result does not have it."""
     inspection = session.current(context)
@@ -471,10 +480,11 @@ def text_to_copy(context: bpy.types.Context, what: str) -> str:
         return ""
     if what == NUMBER:
         return pair_lines.headline(inspection).exact
+    found = follow_measures.valid(context)
     if what:
-        rows = pair_lines.measurements(inspection)
+        rows = pair_lines.measurements(inspection) + ([] if found is None else pair_lines.measures(inspection, found))
         return next((row.copied for row in rows if row.name == what), "")
-    lines = pair_lines.report_lines(inspection, session.stale_reason(context))
+    lines = pair_lines.report_lines(inspection, session.stale_reason(context), found)
     return "".join(f"{name}\t{text}\n" for name, text in lines)
 
 
@@ -566,7 +576,7 @@ class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
         return "" if inspection is None else path_beside_file(inspection.name_a, inspection.name_b)
 
     def save(self, context: bpy.types.Context, path: Path) -> None:
-        report_files.write(report_files.place_of(str(path)), report.to_json(report.report(context)))
+        report_files.write(report_files.place_of(str(path)), report.to_json(report_of(context)))
 
 
 class CONTACT_LENS_OT_show_volumes(Undoable, Polled, bpy.types.Operator):

@@ -22,6 +22,7 @@ from ...core.shapes.rounded import Rounded
 from ..data import messages
 from ..data.units import UnitFormat
 from ..geometry.collision_shape import covers_hull
+from ..measure.pair_measures import PairMeasures
 from ..pair import session
 from ..pair.inspection import CollisionProxy, Inspection, Stage, Work
 from ..pair.pair_contact import center_of, curve_length, curves, is_convex
@@ -60,10 +61,10 @@ def inspected(context: bpy.types.Context) -> Inspection:
     return inspection
 
 
-def report(context: bpy.types.Context) -> Report:
+def report(context: bpy.types.Context, measures: PairMeasures | None = None) -> Report:
     """Return the scene's current result as plain, JSON-ready data: world space, lengths in Blender units.
 
-    Raises LookupError when there is no result.
+    measures: what else was measured of the pair. Raises LookupError when there is no result.
     """
     inspection = inspected(context)
     if inspection.is_depth_pending:
@@ -75,6 +76,7 @@ def report(context: bpy.types.Context) -> Report:
         **_build(inspection, stale),
         "file": Path(bpy.data.filepath).name or None,
         "frame": int(frame) if float(frame).is_integer() else frame,
+        **({} if measures is None else _measured(measures)),
     }
 
 
@@ -131,6 +133,13 @@ def _build(inspection: Inspection, stale: str) -> Report:
             },
         }
     )
+
+
+def _measured(measures: PairMeasures) -> Report:
+    """What was measured beyond the contact; nothing where nothing was."""
+    named = {"overlap_volume": measures.volume}
+    found = {name: measure.to_dict() for name, measure in named.items() if measure is not None}
+    return {"measures": plain(found)} if found else {}
 
 
 def _plane(inspection: Inspection) -> Report | None:

@@ -19,6 +19,7 @@ from ..data.distance import Distance
 from ..data.messages import capitalized, counted
 from ..data.units import UnitFormat, direction, exact_vector, ratio
 from ..geometry.collision_shape import OPEN_SHARE, covers_hull
+from ..measure.pair_measures import PairMeasures
 from ..pair.inspection import Inspection
 from ..pair.pair_contact import curve_length
 from ..scene.clash_rows import failed_checks
@@ -139,6 +140,27 @@ def measurements(inspection: Inspection) -> list[Row]:
     for side in sides_of(inspection):
         rows.append(Row(f"Shape of {side.letter.upper()}", capitalized(_shape_words(side))))
     return rows
+
+
+def measures(inspection: Inspection, found: PairMeasures) -> list[Row]:
+    """Return what was measured: how much overlaps."""
+    units, volume = inspection.units, found.volume
+    rows = []
+
+    def add(name: str, value: float, lower: float, upper: float, power: int = 1) -> None:
+        rows.append(Row(name, units.bounded(value, lower, upper, power), units.exact_measure(value, power)))
+
+    if volume is not None and volume.volume is not None and (volume.volume > 0.0 or inspection.contact.intersects):
+        name, power = ("Overlap Volume", 3) if inspection.flat is None else ("Overlap Area", 2)
+        add(name, volume.volume, volume.lower, volume.upper, power)
+    return rows
+
+
+def measure_notes(inspection: Inspection, found: PairMeasures) -> list[str]:
+    """Return why something could not be measured, as sentences."""
+    names = inspection.name_a, inspection.name_b
+    reason = "" if found.volume is None else found.volume.unsupported_reason
+    return [messages.named(reason, names)] if reason else []
 
 
 def _of_one_box(inspection: Inspection, distance: Distance) -> UnitFormat:
@@ -351,13 +373,15 @@ def too_coarse(inspection: Inspection) -> str:
     return messages.too_coarse(names, inspection.units.rough(inspection.resolution)) if names else ""
 
 
-def report_lines(inspection: Inspection, stale: str = "") -> list[tuple[str, str]]:
-    """Return the whole report as rows of a name and a text, in the scene's units."""
-    rows = (*measurements(inspection), *accuracy(inspection))
+def report_lines(inspection: Inspection, stale: str = "", found: PairMeasures | None = None) -> list[tuple[str, str]]:
+    """Return the whole report as rows of a name and a text, in the scene's units; found: what else was measured."""
+    measured = [] if found is None else measures(inspection, found)
+    rows = (*measurements(inspection), *measured, *accuracy(inspection))
     return [
         ("A", inspection.name_a),
         ("B", inspection.name_b),
         ("Relation", relation_words(inspection)),
         *((row.name, row.text) for row in rows),
         *(("Note", text) for text in notes(inspection, stale)),
+        *(("Note", text) for text in ([] if found is None else measure_notes(inspection, found))),
     ]

@@ -16,12 +16,12 @@ from ..data.units import along
 from ..geometry import collision_shape
 from ..live import follow_pair, follow_volumes, steady_warnings
 from ..operators import layout, move_operators, pair_operators
-from ..operators.layout import Closed, Tab
+from ..operators.layout import Closed, OfPair, Tab
 from ..operators.move_operators import CONTACT_LENS_OT_separate
 from ..pair import session
 from ..report import pair_lines
 from ..views import viewport
-from . import status_icons
+from . import measures_panel, status_icons
 
 TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
 AROUND_RESULT = 12.0
@@ -219,16 +219,6 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             layout.sentence(panel, context, viewport.error(), "ERROR")
 
 
-class OfPair(Tab, Closed):
-    """A sub-panel that is there while a pair is in the pickers: none of the others moves when its result is gone."""
-
-    bl_parent_id = "CONTACT_LENS_PT_contact"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return properties.pair_keys(context.scene) is not None
-
-
 def _known(rows: list[pair_lines.Row], status: follow_pair.PairStatus) -> list[pair_lines.Row]:
     """Return rows without the texts that do not hold while an answer is on its way."""
     return [pair_lines.Row(row.name, messages.PENDING) for row in rows] if status.is_pending else rows
@@ -378,6 +368,7 @@ CLASSES = (
     CONTACT_LENS_PT_shape,
     CONTACT_LENS_PT_contact,
     CONTACT_LENS_PT_measurements,
+    *measures_panel.CLASSES,
     CONTACT_LENS_PT_accuracy,
     CONTACT_LENS_PT_display,
     CONTACT_LENS_PT_settings,

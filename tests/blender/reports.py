@@ -53,7 +53,7 @@ class Cells(HTMLParser):
 def pair_report() -> Any:
     """The report of the inspected pair, as JSON has it."""
     pair = lens.report.pair
-    return read_json(pair.to_json(pair.report(bpy.context)))
+    return read_json(pair.to_json(lens.operators.pair_operators.report_of(bpy.context)))
 
 
 def table_of(text: str) -> list[dict[str, str]]:

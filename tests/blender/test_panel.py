@@ -332,7 +332,7 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
 def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
     panels = lens.ui.panels
     below = [panel for panel in panels.CLASSES if getattr(panel, "bl_parent_id", "") == "CONTACT_LENS_PT_contact"]
-    assert [panel.bl_label for panel in below] == ["Measurements", "Accuracy", "Display", "Settings"]
+    assert [panel.bl_label for panel in below] == ["Measurements", "Measures", "Accuracy", "Display", "Settings"]
     assert all("DEFAULT_CLOSED" in panel.bl_options for panel in below)
     assert drawn("measurements").texts == drawn("accuracy").texts == []
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
@@ -658,7 +658,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
     menu, move_operators = lens.ui.menu, lens.operators.move_operators
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
-    assert len(listed.operators) == 27
+    assert len(listed.operators) == 28
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}

@@ -24,7 +24,7 @@ def report() -> ModuleType:
 
 def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
-    data = report.report(bpy.context)
+    data = lens.operators.pair_operators.report_of(bpy.context)
     assert pair_report() == data
     assert (data["schema"], data["schema_version"]) == ("contact-lens-report", 1)
     assert (data["objects"]["a"]["name"], data["objects"]["b"]["name"]) == ("A", "B")
@@ -121,7 +121,7 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     inspect(cube("Würfel"), cube("B", (1.5, 0.0, 0.0)))
     path = tmp_path / "contact.json"
     assert bpy.ops.contact_lens.save_json(filepath=str(path)) == {"FINISHED"}
-    assert load_report(path) == report.report(bpy.context)
+    assert load_report(path) == lens.operators.pair_operators.report_of(bpy.context)
 
 
 def test_save_json_is_off_without_a_result() -> None:

@@ -22,9 +22,10 @@ pytestmark = [
 ]
 
 OPTIONAL = re.compile(
-    r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+)$"
+    r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
+    r"|measures|overlap_volume)$"
 )
-"""Fields that checks stored by earlier versions, and so saved lists, do not have."""
+"""Fields that checks stored by earlier versions, and so saved lists, do not have, and what was measured if it was."""
 VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
 OF_SIDES_0_1_0 = ("name", "object", "instancer", "instance", "checked_as", "convex")
 COUNTED = re.compile("no .*(relations|ignored_pairs)/[^/]*$")
@@ -61,6 +62,7 @@ def hulls(folder: Path) -> Any:
 
 def meshes(folder: Path) -> Any:
     inspect(cube("A", kind="MESH"), cube("B", (1.5, 0.2, 0.1), kind="MESH"))
+    assert bpy.ops.contact_lens.measure_overlap() == {"FINISHED"}
     return pair_report()
 
 

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of what is measured of a pair: how much overlaps, how deep, how wide the gap is everywhere."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..live import follow_measures
+from ..operators import layout
+from ..operators.layout import OfPair
+from ..pair import session
+from ..report import pair_lines
+
+
+class CONTACT_LENS_PT_measures(OfPair, bpy.types.Panel):
+    bl_label = "Measures"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        panel, scene = self.layout, context.scene
+        inspection, found = session.current(context), follow_measures.valid(context)
+        if inspection is not None and found is not None:
+            layout.rows(panel, context, pair_lines.measures(inspection, found))
+            for note in pair_lines.measure_notes(inspection, found):
+                layout.sentence(panel, context, note, "INFO")
+        if problem := follow_measures.error(scene):
+            layout.sentence(panel, context, problem, "ERROR")
+        layout.progress(panel, follow_measures.progress_of(scene), "Measuring", "measures")
+        panel.operator("contact_lens.measure_overlap", icon="SELECT_INTERSECT")
+
+
+CLASSES = (CONTACT_LENS_PT_measures,)
