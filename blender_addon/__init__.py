@@ -18,6 +18,7 @@ from .live import (
     steady_warnings,
 )
 from .operators import (
+    clash_dots_operators,
     measure_operators,
     move_all_operator,
     move_operators,
@@ -43,6 +44,7 @@ _CLASSES = (
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,
     *steps_operators.CLASSES,
+    *clash_dots_operators.CLASSES,
     *menu.CLASSES,
     *panels.CLASSES,
     *steps_panel.CLASSES,

@@ -126,6 +126,7 @@ class _Table:
         self._places: dict[int, str] | None = None
         self._there: set[int] | None = None
         self._totals: Totals | None = None
+        self._out_of_date: frozenset[int] | None = None
         self._read(_findings(scene))
         self.pending.update(range(len(self.things)))
         self._words = Counter(row.word for row in self.rows)
@@ -232,7 +233,7 @@ class _Table:
                 i for i, thing in enumerate(self.things) if thing.key is not None and thing.key[0] not in there
             )
         if self.pending:
-            self._totals = None
+            self._totals = self._out_of_date = None
         for i in self.pending:
             reason = self._reason(i)
             self.uncompared.pop(i, None)
@@ -307,13 +308,20 @@ class _Table:
         self.rows[k] = now
         self._words.subtract([before.word])
         self._words = +self._words + Counter([now.word])  # without those of which there is none
-        self._totals = None
+        self._totals = self._out_of_date = None
 
     def row_reasons(self) -> dict[int, str]:
         """Return why findings are not known to be as they were, by their numbers."""
         overdue = {i for i in self.uncompared if self.is_overdue(i)}
         reasons = {k: self.reason(k)[1] for i in (*self.reasons, *overdue) for k in self.things[i].rows}
         return {k: reason for k, reason in reasons.items() if reason}
+
+    def out_of_date(self) -> frozenset[int]:
+        """Return the numbers of the findings that are known to be out of date."""
+        if self._out_of_date is None:
+            reasons = self.row_reasons()
+            self._out_of_date = frozenset(k for k, reason in reasons.items() if reason != messages.COMPARING)
+        return self._out_of_date
 
     def totals(self) -> Totals:
         """Count the findings."""
@@ -403,10 +411,9 @@ def totals(scene: bpy.types.Scene) -> Totals:
     return _table(scene).totals()
 
 
-def outdated(scene: bpy.types.Scene) -> list[int]:
+def outdated(scene: bpy.types.Scene) -> frozenset[int]:
     """Return the numbers of the findings that are known to be out of date."""
-    reasons = _table(scene).row_reasons()
-    return [k for k, reason in reasons.items() if reason != messages.COMPARING]
+    return _table(scene).out_of_date()
 
 
 def row_of_pair(scene: bpy.types.Scene, pair: frozenset[Key]) -> int | None:

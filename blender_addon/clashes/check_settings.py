@@ -179,6 +179,12 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         description="Show only clashes whose objects were moved, edited or removed since the check",
         update=_filter_changed,
     )
+    show_dots: BoolProperty(  # type: ignore[valid-type]
+        name="Clashes",
+        description="Show a dot at each clash of the list in the viewport: a click on it opens the clash",
+        default=True,
+        update=display_changed,
+    )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost Other Objects",
         description="Fade all other objects while A and B, and nothing else, are selected",

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ..data.objects import frame_of
 from . import changes, check_settings
 from .check_settings import ContactLensCheck, Listed
 from .finding import RELATIONS, STATUSES, decisions, revision
@@ -40,8 +41,8 @@ class Heading(NamedTuple):
     """How many clashes the group has; 0 unless the clash is its first."""
 
 
-class _ListedClash(NamedTuple):
-    """What a clash is filtered by and put in order by, beside its status."""
+class ListedClash(NamedTuple):
+    """What a clash is filtered by, put in order by and shown in views by, beside its status."""
 
     names: tuple[str, str]
     searched: str
@@ -49,6 +50,12 @@ class _ListedClash(NamedTuple):
     group: str
     signed_distance: float
     area: float
+    center: tuple[float, float, float]
+    frame: float
+    """At which it was found."""
+    owners: tuple[int, int]
+    """`session_uid` of its objects, of an instance of its instancer; 0 where one is gone."""
+    is_apart: bool
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class ClashList:
     """How many clashes have each status, shown or not."""
     ignored: frozenset[int] = frozenset()
     """Those that the next check leaves out because the user has listed their pairs as ignored."""
+    clashes: list[ListedClash] = field(default_factory=list, repr=False)
+    """All of them as they are now, by their numbers."""
+    statuses_of: list[str] = field(default_factory=list, repr=False)
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -82,7 +92,7 @@ class ClashList:
         return flags.tolist(), places.tolist()
 
 
-_clashes: dict[int, tuple[object, list[_ListedClash]]] = {}
+_clashes: dict[int, tuple[object, list[ListedClash]]] = {}
 _statuses: dict[int, tuple[object, list[str]]] = {}
 _ignored: dict[int, tuple[object, frozenset[int]]] = {}
 _lists: dict[int, tuple[object, ClashList]] = {}
@@ -96,7 +106,7 @@ def shown(scene: bpy.types.Scene) -> ClashList:
     check, uid = check_settings.of_scene(scene), scene.session_uid
     content = 0 if uid in _held else revision(), len(check.findings), *_names_of_objects()
     if uid not in _clashes or _clashes[uid][0] != content:
-        _clashes[uid] = content, _read(check)
+        _clashes[uid] = content, _read(check, frame_of(scene))
         _lists.pop(uid, None)
     clashes = _clashes[uid][1]
     decided = content, decisions()
@@ -106,7 +116,7 @@ def shown(scene: bpy.types.Scene) -> ClashList:
     if uid not in _ignored or _ignored[uid][0] != (content, listed):
         pairs = enumerate(finding.pair for finding in check.findings) if listed else ()
         _ignored[uid] = (content, listed), frozenset(k for k, pair in pairs if is_in(listed, pair))
-    changed = frozenset(changes.outdated(scene)) if check.only_changed else frozenset()
+    changed = changes.outdated(scene) if check.only_changed else frozenset()
     opened = _opened(check, clashes, changed, _ignored[uid][1])
     key = decided, check.search, check.sort, hidden(check), changed, _ignored[uid][0], opened
     if uid not in _lists or _lists[uid][0] != key:
@@ -115,7 +125,7 @@ def shown(scene: bpy.types.Scene) -> ClashList:
 
 
 def _opened(
-    check: ContactLensCheck, clashes: list[_ListedClash], changed: frozenset[int], ignored: frozenset[int]
+    check: ContactLensCheck, clashes: list[ListedClash], changed: frozenset[int], ignored: frozenset[int]
 ) -> Listed | None:
     """Return how the active clash is listed where that is not as it is now."""
     then = check_settings.opened(check)
@@ -167,14 +177,18 @@ def _names_of_objects() -> tuple[list[str], bytes]:
     return names, uids.tobytes()
 
 
-def _read(check: ContactLensCheck) -> list[_ListedClash]:
+def _read(check: ContactLensCheck, frame: float) -> list[ListedClash]:
+    """frame: for files saved by an earlier version, which do not say of which one a clash is."""
     result = []
     for finding in check.findings:
         names = finding.label("a"), finding.label("b")
         relation = finding.relation
         group = group_of(relation)
         searched = "\n".join(names).casefold()
-        result.append(_ListedClash(names, searched, relation, group, finding.signed_distance, finding.area))
+        numbers = finding.signed_distance, finding.area, finding.center, finding.frame_of_state(frame)
+        owners = [0 if obj is None else obj.session_uid for obj in (finding.object_a, finding.object_b)]
+        found = *numbers, (owners[0], owners[1]), finding.is_apart
+        result.append(ListedClash(names, searched, relation, group, *found))
     return result
 
 
@@ -207,20 +221,21 @@ def hidden(check: ContactLensCheck) -> frozenset[str]:
 
 def _arrange(
     check: ContactLensCheck,
-    clashes: list[_ListedClash],
+    clashes: list[ListedClash],
     statuses: list[str],
     changed: frozenset[int],
     ignored: frozenset[int],
     opened: Listed | None,
 ) -> ClashList:
     """Return the list of clashes; changed: those alone are shown, unless there are none."""
-    found = Counter(statuses)
+    found, now = Counter(statuses), (clashes, statuses)
     by_urgency = {status[0]: found[status[0]] for status in STATUSES if status[0] in found}
     last = ignored
     if opened is not None:
         k, group = opened.number, group_of(opened.relation)
-        names, searched, *_ = clashes[k]
-        then = _ListedClash(names, searched, opened.relation, group, opened.signed_distance, opened.area)
+        then = clashes[k]._replace(
+            relation=opened.relation, group=group, signed_distance=opened.signed_distance, area=opened.area
+        )
         clashes = [*clashes[:k], then, *clashes[k + 1 :]]
         statuses = [*statuses[:k], opened.status, *statuses[k + 1 :]]
         changed = changed | {k} if changed and opened.is_out_of_date else changed
@@ -257,4 +272,4 @@ def _arrange(
             leader, (a, b) = leaders[k], clashes[k].names
             headings[k] = Heading(leader, b if a == leader else a, sizes[leader] if leader != before else 0)
             before = leader
-    return ClashList(rows, len(clashes), headings, by_urgency, ignored)
+    return ClashList(rows, len(clashes), headings, by_urgency, ignored, *now)

@@ -216,6 +216,13 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         return float(self.found()["area"]) if stored is None else stored.areas[self.number]
 
     @property
+    def center(self) -> tuple[float, float, float]:
+        """The contact center that was found."""
+        stored = None if self.data else self._stored()
+        x, y, z = self.row()["center"] if stored is None else stored.centers[self.number]
+        return x, y, z
+
+    @property
     def has_depth(self) -> bool:
         """Whether the pair has a depth."""
         return bool(self.found().get("has_depth", True))

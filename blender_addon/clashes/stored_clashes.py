@@ -140,6 +140,11 @@ class StoredClashes:
         values: list[float] = self.clashes.column("area").tolist()
         return values
 
+    @cached_property
+    def centers(self) -> list[list[float]]:
+        values: list[list[float]] = self.clashes.column("center").tolist()
+        return values
+
     def as_text(self) -> str:
         """Return them as text."""
         pairs, codes, numbers = self.clashes.arrays()

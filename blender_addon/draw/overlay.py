@@ -7,6 +7,7 @@ and the view.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Flag, auto
 from functools import cache, lru_cache
@@ -21,7 +22,9 @@ from mathutils import Matrix
 from ...core.types import FloatArray
 from ..data import preferences
 from ..data.look import Color
-from ..layers.glyphs import concatenate, strokes
+from ..geometry.shape_outline import fan
+from ..layers.clash_dots import ClashDots
+from ..layers.glyphs import RING, concatenate, fills, marks, strokes
 from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from ..layers.study_geometry import middle, origin_of, study_layers, volume_layers
 from ..pair.inspection import Inspection
@@ -40,6 +43,10 @@ STALE_OPACITY = 0.4
 PROGRESS_COLOR: Color = (0.22, 0.40, 0.66, 1.0)
 PROGRESS_RADIUS = 1.2
 """Half the height of a bar of progress, relative to that of its text."""
+RING_GAP, RING_LINE = 9.0, 2.0
+"""Pixels at interface scale 1: how much wider a ring is than what is in it, and its line."""
+LINE_STEP = 1.45
+"""From line to line of text, relative to its size."""
 TOWARD_VIEWER = 1e-3
 """How much nearer to the viewer the bright pass is drawn, relative to the distance: hull edges lie exactly on mesh
 edges and must win the depth test."""
@@ -192,6 +199,57 @@ def draw_progress(text: str, fraction: float, number: int, style: Style, free: B
     with state_restored():
         gpu.state.depth_test_set("NONE")
         _draw_labels(Annotations(concatenate([]), plate, (words,), ()), size, style.scale, 1.0)
+
+
+def draw_dots(
+    dots: ClashDots,
+    style: Style,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    opacity: float = 1.0,
+    can_be_hidden: bool = False,
+) -> None:
+    """Draw a dot at each clash into the active framebuffer, over all that is there unless that may hide them."""
+    on_gpu = layers_on_gpu((dots, style.look, style.scale), lambda: [dots.layer(style.look, style.scale)])
+    with state_restored():
+        gpu.state.depth_test_set("LESS_EQUAL" if can_be_hidden else "NONE")
+        for _, batch in on_gpu:
+            Pen(projection @ _local(view, dots.origin, None, NOW), size).draw(batch, opacity)
+
+
+def draw_ring(center: FloatArray, diameter: float, style: Style, matrix: FloatArray, size: tuple[int, int]) -> None:
+    """Draw a ring around a dot. center: (3,); diameter: of the dot; matrix: (4, 4) world to clip space."""
+    wide, line = style.scale * (diameter + RING_GAP), 0.5 * style.scale * RING_LINE
+    local = matrix.copy()
+    local[:, 3] += matrix[:, :3] @ center
+    with state_restored():
+        gpu.state.depth_test_set("NONE")
+        Pen(local, size).draw_once(marks(np.zeros(3), RING, TEXT_COLOR, wide, line), halo=1.5 * style.scale)
+
+
+def draw_lines(
+    lines: Sequence[str], pixel: FloatArray, distance: float, style: Style, free: Box, size: tuple[int, int]
+) -> None:
+    """Draw lines of text on a plate beside a pixel, at least so far away, in the free part of a view."""
+    text_size, pad = style.look.label_size * style.scale, SIZES.plate_padding * style.scale
+    step, away = LINE_STEP * text_size, distance + SIZES.label_distance * style.scale
+    width = max(measure(line, text_size)[0] for line in lines) + 2.0 * pad
+    height = step * len(lines) + 2.0 * pad
+    left = pixel[0] + away if pixel[0] + away + width <= free[2] else pixel[0] - away - width
+    left = max(left, free[0])
+    bottom = min(max(pixel[1] - 0.5 * height, free[1]), free[3] - height)
+    right, top = left + width, bottom + height
+    plate = fills(
+        fan(np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])), PLATE_COLOR
+    )
+    words = tuple(
+        Text(line, round(left + pad), round(top - pad - (k + 0.8) * step), text_size, TEXT_COLOR)
+        for k, line in enumerate(lines)
+    )
+    with state_restored():
+        gpu.state.depth_test_set("NONE")
+        _draw_labels(Annotations(concatenate([]), plate, words, ()), size, style.scale, 1.0)
 
 
 def _draw_layers(

@@ -67,7 +67,7 @@ void main()
         local = vec2(corner.x * span, 0.0) + offset;
         measures = vec4(radius, max(span - trim, 0.0), form.w, 0.0);
     }
-    else if (form.x > 7.5) { /* arrowhead: no longer than half the arrow */
+    else if (form.x > 8.5) { /* arrowhead: no longer than half the arrow */
         float fit = min(1.0, 0.5 * span / max(extra, 1e-4));
         float head = extra * fit;
         offset = vec2((corner.y < 0.0) ? -head - reach : 2.0 * reach, corner.z * (radius * fit + 2.0 * reach));
@@ -119,6 +119,9 @@ float distance_to_edge()
     if (shape < 7.5) { /* cross */
         vec2 arms = abs(vec2(local.x + local.y, local.x - local.y)) * 0.7071;
         return max(max(arms.x, arms.y) - radius * 1.2, min(arms.x, arms.y) - measures.y);
+    }
+    if (shape < 8.5) { /* lower half of a disc */
+        return max(length(local) - radius, local.y);
     }
     /* arrowhead, tip at the origin */
     float head = max(measures.y, 1e-4);

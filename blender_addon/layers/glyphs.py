@@ -21,7 +21,7 @@ from ..geometry.shape_outline import SHARP, edges_and_sides, wires
 GlyphArray = NDArray[np.void]
 
 # What a glyph is; the shader has the same numbers.
-FILL, STROKE, DISC, SQUARE, DIAMOND, RING, TRIANGLE, CROSS, HEAD = range(9)
+FILL, STROKE, DISC, SQUARE, DIAMOND, RING, TRIANGLE, CROSS, HALF, HEAD = range(10)
 
 GLYPH = np.dtype(
     [
@@ -65,7 +65,8 @@ def strokes(
 
 
 def marks(points: FloatArray, shape: int, color: Color, size: float, line: float = 0.0) -> GlyphArray:
-    """Points (n, 3) as discs, squares, diamonds, rings, triangles or crosses of `size` pixels across.
+    """Points (n, 3) as discs, lower halves of discs, squares, diamonds, rings, triangles or crosses of `size` pixels
+    across.
 
     line: half the width of a ring's or cross's line.
     """

@@ -117,7 +117,7 @@ class CONTACT_LENS_OT_move_all_out(Undoable, BackgroundOperator, bpy.types.Opera
 
 def _listed_pairs(scene: bpy.types.Scene) -> list[tuple[str, str]]:
     """Return the names of the pairs of the list that are more than a touch, as far as that is known now."""
-    outdated = set(changes.outdated(scene))
+    outdated = changes.outdated(scene)
     return [
         (clash.label("a"), clash.label("b"))
         for k, clash in move_all.open_clashes(scene)

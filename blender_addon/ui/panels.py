@@ -336,6 +336,7 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         space: Any = context.space_data
         self.layout.active = space is None or space.overlay.show_overlays
+        self.layout.prop(check_settings.of_scene(context.scene), "show_dots")
         self.layout.prop(properties.settings_of(context.scene), "show_overlay")
         _draw_toggles(self.layout, context)
 

@@ -55,7 +55,7 @@ ROWS = 5
 """Clashes that the list shows at first; each takes two lines."""
 LEAST_NAME = 6
 """Letters of a name that must be left beside a shape."""
-HEADING, AROUND_COUNTS = 24, 148.0
+HEADING, AROUND_COUNTS = 27, 168.0
 """Characters, and pixels, that the header of the panel takes beside the counts."""
 
 
@@ -201,6 +201,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
                 if room >= 0.0:
                     header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
         buttons = self.layout.row(align=True)
+        buttons.prop(check, "show_dots", text="", icon="HIDE_OFF" if check.show_dots else "HIDE_ON", emboss=False)
         buttons.operator("contact_lens.check_scene", text="", icon="FILE_REFRESH", emboss=False)
         buttons.operator("contact_lens.save_scene_report", text="", icon="EXPORT", emboss=False)
         buttons.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")

@@ -27,7 +27,7 @@ from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
-from . import isolation
+from . import clash_dots, isolation
 from .view_room import free_box, room_of
 
 FILLED = 0.75
@@ -71,8 +71,8 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     scene, is_world = context.scene, DrawingStage.WORLD in part
     volumes = follow_volumes.current(scene)
     inspection = session.current(context) if scene.contact_lens.show_overlay else None
-    shown = follow_steps.current(scene)
-    if volumes is None and inspection is None and shown is None:
+    shown, has_dots = follow_steps.current(scene), clash_dots.is_shown(context)
+    if volumes is None and inspection is None and shown is None and not has_dots:
         return
     # In quad view every quarter comes here with its own region and region data.
     view, projection = (
@@ -80,9 +80,12 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
     )
     size, style = (context.region.width, context.region.height), overlay.style_of(context)
-    if is_world and inspection is not None and _has_ghost(context):
+    is_isolated = inspection is not None and _has_ghost(context)
+    if is_world and is_isolated and inspection is not None:
         steps = isolation.steps(pair(scene), inspection)
         draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
+    if has_dots and is_world:
+        clash_dots.draw(context, view, projection, size, is_isolated)
     if volumes is not None and is_world:
         overlay.draw_volumes(volumes, style, view, projection, size)
     room = room_of(context) if DrawingStage.LABELS in part else None
@@ -153,6 +156,7 @@ def unregister() -> None:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     free()
     _kept.clear()
+    clash_dots.drop()
     _error = ""
 
 

@@ -1098,6 +1098,7 @@ def context_stand_in(show_overlays: bool) -> SimpleNamespace:
         space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=show_overlays)),
         scene=SimpleNamespace(
             contact_lens=SimpleNamespace(show_overlay=True, show_volumes=False),
+            contact_lens_check=SimpleNamespace(show_dots=False),
             session_uid=bpy.context.scene.session_uid,
         ),
     )

@@ -22,6 +22,11 @@ def test_the_list_is_walked_through(seen: Any) -> None:
     assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
 
 
+def test_a_click_on_a_dot_opens_its_clash_and_others_are_blenders(seen: Any) -> None:
+    assert seen["dot"] == ["C", "D"]
+    assert seen["beside dots"] == [["B"], 1], "it selects, and the clash stays the active one"
+
+
 def test_both_names_of_a_clash_are_readable(seen: Any) -> None:
     """However long they are, each has a line and shows how it ends and what it differs from the other by."""
     assert seen["rows"][:3] == ["A", "0.5 m", "B"]

@@ -60,6 +60,9 @@ def steps(window: Any) -> Iterator[float]:
     def selected() -> list[str]:
         return sorted(obj.name for obj in bpy.context.view_layer.objects.selected)
 
+    def looking() -> Any:
+        return opening.progress_of(bpy.context.scene)
+
     def is_isolated() -> bool:
         with window.context():
             return bool(isolation.is_isolated(bpy.context))
@@ -177,12 +180,25 @@ def steps(window: Any) -> Iterator[float]:
     numbers["isolated"].append(is_isolated())
     yield from window.screenshot("left")
 
+    # A click on a dot opens its clash, a click beside dots selects as ever.
+    check().active = -1
+    window.select()
+    window.look_at((8.0, 0.0, 0.0), 40.0, (68.0, 0.0, 20.0))
+    yield 1.0
+    yield from window.move(*window.place(check().findings[1].row()["center"]))
+    yield from window.screenshot("dot")
+    yield from window.click_point(check().findings[1].row()["center"])
+    yield from window.until(lambda: check().active == 1, "a click on a dot opens its clash")
+    yield from window.until(lambda: looking() is None, "the pair is known")
+    numbers["dot"] = selected()
+    window.look_at((8.0, 0.0, 0.0), 40.0, (68.0, 0.0, 20.0))
+    yield 1.0
+    yield from window.click_point((2.2, -1.0, 0.3))
+    numbers["beside dots"] = [selected(), check().active]
+
     # A pair that takes long: Blender stays usable, another row cancels it, Esc too.
     def checking() -> Any:
         return operators.progress_of(bpy.context.scene)
-
-    def looking() -> Any:
-        return opening.progress_of(bpy.context.scene)
 
     def state() -> list[Any]:
         """What is selected, inspected, and whether it is isolated."""
