@@ -82,6 +82,9 @@ if TYPE_CHECKING:
     from .many.shape_set import ShapeSet as ShapeSet
     from .measures.clearance_band import ClearanceBand as ClearanceBand
     from .measures.clearance_band import clearance_band as clearance_band
+    from .measures.deepest_point import deepest_point as deepest_point
+    from .measures.deepest_record import DeepestPoint as DeepestPoint
+    from .measures.deepest_record import DeepestPoints as DeepestPoints
     from .measures.overlap_volume import OverlapVolume as OverlapVolume
     from .measures.overlap_volume import overlap_volume as overlap_volume
     from .meshes.contact_curves import contact_curves as contact_curves
@@ -117,6 +120,9 @@ _LATE = {
     "ClearanceBand": ".measures.clearance_band",
     "clearance_band": ".measures.clearance_band",
     "OverlapVolume": ".measures.overlap_volume",
+    "deepest_point": ".measures.deepest_point",
+    "DeepestPoint": ".measures.deepest_record",
+    "DeepestPoints": ".measures.deepest_record",
     "overlap_volume": ".measures.overlap_volume",
     "contact_curves": ".meshes.contact_curves",
     "Decomposition": ".meshes.decomposition",

@@ -15,7 +15,7 @@ from math import fsum
 
 import numpy as np
 
-from ..mesh_contact.mesh_faults import mesh_faults
+from ..mesh_contact.mesh_faults import own_crossings
 from ..meshes.body import Body
 from ..meshes.general_position import Cuts
 from ..meshes.joined import joined
@@ -54,8 +54,7 @@ def mesh_overlap_volume(a: Mesh, b: Mesh, progress: Progress | None = None) -> O
         body = Body.of(mesh)
         if not body.solid:
             return none_overlaps(f"{name} encloses nothing: it has no volume")
-        mesh_faults(mesh, True, part)
-        count, is_all = mesh.known["own crossings"]
+        count, is_all = own_crossings(mesh, part)
         if count or not is_all:
             words = f" in {counted(count, 'pair', 'pairs')} of triangles" if is_all else ""
             return no_volume(f"{name} crosses itself{words}: it has no clear inside")

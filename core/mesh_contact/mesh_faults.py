@@ -31,13 +31,21 @@ def mesh_faults(given: Mesh, crossings: bool, progress: Progress | None) -> list
         known["faults"] = tuple(_faults(given.original))
     notes = [*map(Note, known["faults"]), *_slits(given)]
     if crossings:
-        if "own crossings" not in known:
-            known["own crossings"] = _own_crossings(joined(given.original).surface, progress)
-        count, is_all = known["own crossings"]
+        count, is_all = own_crossings(given, progress)
         if count:
             least = "" if is_all else "at least "
             notes.append(Note(f"crosses itself in {least}{counted(count, 'pair', 'pairs')} of triangles"))
     return notes
+
+
+def own_crossings(given: Mesh, progress: Progress | None = None) -> tuple[int, bool]:
+    """Return the number of crossing or overlapping pairs of a mesh's triangles, found once for all poses, and whether
+    it is that of all: of very many in nearly one place only some are looked at."""
+    known = given.known
+    if "own crossings" not in known:
+        known["own crossings"] = _own_crossings(joined(given.original).surface, progress)
+    found: tuple[int, bool] = known["own crossings"]
+    return found
 
 
 def _slits(given: Mesh) -> list[Note]:
@@ -94,11 +102,7 @@ def _faults(given: Mesh) -> list[str]:
 
 
 def _own_crossings(mesh: Mesh, progress: Progress | None) -> tuple[int, bool]:
-    """Return the number of crossing or overlapping pairs of a mesh's triangles, and whether it is that of all: of very
-    many in nearly one place only some are looked at.
-
-    Triangles without area are ignored: very often they only touch.
-    """
+    """Return what `own_crossings` does. Triangles without area are ignored: very often they only touch."""
     kept = np.delete(np.arange(len(mesh.triangles)), mesh.degenerate_faces)
     if not len(kept):
         return 0, True

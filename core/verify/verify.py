@@ -31,13 +31,14 @@ from .ties import check_normals, check_realised
 
 if TYPE_CHECKING:
     from ..measures.clearance_band import ClearanceBand
+    from ..measures.deepest_record import DeepestPoints
     from ..measures.volume_record import OverlapVolume
     from ..meshes.solid_facets import Solid
 
 __all__ = ["Check", "Verification", "verify"]
 
 
-def verify(answer: Contact | OverlapVolume | ClearanceBand, a: Solid, b: Solid) -> Verification:
+def verify(answer: Contact | OverlapVolume | DeepestPoints | ClearanceBand, a: Solid, b: Solid) -> Verification:
     """Return, check by check, whether a contact or a measure is a true statement about the shapes A and B.
 
     The shapes must be those the answer was computed from. A wrong sign, a tilted normal, a moved witness point, a
@@ -119,6 +120,7 @@ def verify(answer: Contact | OverlapVolume | ClearanceBand, a: Solid, b: Solid) 
 
 def _of_measure(answer: object, a: Solid, b: Solid) -> Verification:
     from ..measures.clearance_band import ClearanceBand
+    from ..measures.deepest_record import DeepestPoints
     from ..measures.volume_record import OverlapVolume
 
     if isinstance(answer, OverlapVolume):
@@ -129,6 +131,10 @@ def _of_measure(answer: object, a: Solid, b: Solid) -> Verification:
         from .clearance_band import check_clearance_band
 
         return check_clearance_band(answer, a, b)
+    if isinstance(answer, DeepestPoints):
+        from .deepest_point import check_deepest_points
+
+        return check_deepest_points(answer, a, b)
     raise ValueError(f"answer must be what contact() or a measure returns, not {type(answer).__name__}")
 
 

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The search for the point of a surface that is deepest inside a solid, by branch and bound on triangles.
+
+A convex function is largest at a corner of a triangle, and so is a mean of several. The distances from the places that
+the corners are near are such functions, and none is less than the depth: the least mean of them bounds the depth of all
+points of the triangle. Its error falls with the square of the triangle's size, also where several places are as near.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ..progress import Progress, report_progress
+from ..runs import chunks, scattered
+from ..types import BoolArray, FloatArray, IntArray
+from .cut_surface import CutSurface
+from .surface_depths import SurfaceDepths
+
+_FINE, _COARSE = 1e-6, 1e-3
+"""Times the depth: how near the upper bound comes while few triangles are left, and while many are."""
+_FEW = 512
+_BATCH = 2_048
+"""Triangles cut in one go, those that may be deepest first."""
+_MOST = 10_000
+"""Points measured on cut triangles; the bound is what it is by then."""
+_SAMPLES = (64, 512)
+"""Corners measured before all others: most triangles are excluded by what these are near."""
+_CHUNK = 1 << 12
+"""Triangles bounded in one go."""
+
+
+def search_deepest(
+    depths: SurfaceDepths, surface: CutSurface, are_inside: BoolArray, floor: float, progress: Progress | None
+) -> float:
+    """Put points of a surface into `depths` until its deepest one is known; return an upper bound of the depth of all.
+
+    are_inside: (m,) which triangles are known to be inside. floor: world units; what is deeper by less does not count.
+    """
+    if not len(surface.triangles):
+        return depths.best
+    cells, are_inside = _first_cells(depths, surface, are_inside, floor)
+    bounds, most = _bounds(depths, surface, cells), len(depths.points) + _MOST
+    upper = 0.0
+    while True:
+        report_progress(progress, depths.best / max(float(bounds.max(initial=0.0)), depths.best, floor))
+        relative = _FINE if len(cells) <= _FEW else _COARSE
+        is_open = bounds > depths.best * (1.0 + relative) + floor
+        upper = max(upper, float(bounds[~is_open].max(initial=0.0)))
+        cells, bounds, are_inside = cells[is_open], bounds[is_open], are_inside[is_open]
+        if not len(cells) or len(depths.points) > most:
+            return max(upper, float(bounds.max(initial=0.0)), depths.best)
+        order = np.argsort(-bounds, kind="stable")
+        first, others = order[:_BATCH], order[_BATCH:]
+        halves = _halves(depths, surface, cells[first], are_inside[first])
+        cells = np.concatenate([cells[others], halves])
+        own = np.minimum(_bounds(depths, surface, halves), np.tile(bounds[first], 2))
+        bounds = np.concatenate([bounds[others], own])
+        are_inside = np.concatenate([are_inside[others], np.tile(are_inside[first], 2)])
+
+
+def _first_cells(
+    depths: SurfaceDepths, surface: CutSurface, are_inside: BoolArray, floor: float
+) -> tuple[IntArray, BoolArray]:
+    """Return cells, and which are inside: (k, 4) the numbers of the corners of a triangle that may be deepest, and of
+    one more point near it."""
+    triangles, points = surface.triangles, surface.points
+    inside = np.zeros(len(points), dtype=np.bool_)
+    inside[triangles[are_inside]] = True
+    numbers = np.full(len(points), -1)
+    chosen = np.arange(len(triangles))
+    for count in (*_SAMPLES, len(points)):
+        corners = np.unique(triangles.take(chosen, axis=0))
+        new = corners[numbers[corners] < 0]
+        new = new[scattered(len(new))[:count]]
+        numbers[new] = depths.add(points[new], inside[new])
+        if count < len(points) and len(chosen):
+            # By the place that the nearest corner that was measured is near.
+            known = np.flatnonzero(numbers >= 0)
+            spots = points.take(triangles.take(chosen, axis=0), axis=0)
+            near = known.take(_nearest(spots[:, 0], points[known]))
+            far = depths.distances(np.repeat(numbers[near], 3), spots.reshape(-1, 3)).reshape(-1, 3).max(axis=1)
+            chosen = chosen[far + surface.beyond(spots) > depths.best + floor]
+    cells = numbers.take(triangles.take(chosen, axis=0))
+    return np.concatenate([cells, cells[:, :1]], axis=1), are_inside[chosen]
+
+
+def _nearest(points: FloatArray, others: FloatArray) -> IntArray:
+    """Return (n,) which of a few other points is nearest to each point (n, 3)."""
+    middle = others.mean(axis=0)
+    points, others = points - middle, others - middle
+    squares = (others * others).sum(axis=1)
+    parts = [(squares - 2.0 * points[part] @ others.T).argmin(axis=1) for part in chunks(len(points), _CHUNK)]
+    return np.concatenate(parts)
+
+
+def _bounds(depths: SurfaceDepths, surface: CutSurface, cells: IntArray) -> FloatArray:
+    """Return (k,) what no point of a cell can be deeper than."""
+    result = np.zeros(len(cells))
+    for part in chunks(len(cells), _CHUNK):
+        corners = cells[part, :3]
+        places, numbers = (
+            np.broadcast_to(own, (len(corners), 4, 3)).ravel() for own in (cells[part, :, None], corners[:, None])
+        )
+        bounds = least_mean(depths.distances_between(places, numbers).reshape(-1, 4, 3))
+        # What is farther outside than the triangle is long is outside of it.
+        spots = depths.points.take(corners, axis=0)
+        sides = _lengths(spots - np.roll(spots, -1, axis=1))
+        away = np.where(depths.sides.take(corners) < 0.0, np.abs(depths.depths.take(corners)), -np.inf)
+        reach = np.maximum(sides, np.roll(sides, 1, axis=1))
+        result[part] = np.minimum(bounds, (reach - away).min(axis=1)) + surface.beyond(spots)
+    return result
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    return np.sqrt((vectors * vectors).sum(axis=-1))
+
+
+def least_mean(rows: FloatArray) -> FloatArray:
+    """Return (k,) the largest column, of three, of a weighted mean of rows (k, r, 3): of those means that have the
+    least one, or nearly, a mean of one to three rows; each is a bound of what is less than all rows."""
+    found = rows.max(axis=2).min(axis=1)
+    for s, t in combinations(range(rows.shape[1]), 2):
+        x, y = rows[:, s], rows[:, t]
+        for u, v in ((0, 1), (1, 2), (2, 0)):
+            rise, fall = x[:, u] - x[:, v], y[:, v] - y[:, u]
+            total = rise + fall
+            weight = np.divide(fall, total, out=np.zeros_like(total), where=total != 0.0).clip(0.0, 1.0)[:, None]
+            np.minimum(found, (weight * x + (1.0 - weight) * y).max(axis=1), out=found)
+    for chosen in combinations(range(rows.shape[1]), 3):
+        three = rows[:, chosen]
+        weights = np.abs(np.cross(three[:, :, 0] - three[:, :, 1], three[:, :, 1] - three[:, :, 2]))
+        total = weights.sum(axis=1)
+        weights = np.where(total > 0.0, weights.T / np.where(total > 0.0, total, 1.0), 1.0 / 3.0).T
+        np.minimum(found, (weights[:, :, None] * three).sum(axis=1).max(axis=1), out=found)
+    return found
+
+
+def _halves(depths: SurfaceDepths, surface: CutSurface, cells: IntArray, are_inside: BoolArray) -> IntArray:
+    """Return (2k, 4) both halves of cells, cut in the middle of the longest side; the corner that is cut off is the
+    point near it."""
+    spots = depths.points.take(cells[:, :3], axis=0)
+    longest = _lengths(spots - np.roll(spots, -1, axis=1)).argmax(axis=1)
+    row = np.arange(len(cells))
+    start, end, tip = (cells[row, (longest + k) % 3] for k in range(3))
+    codes = np.minimum(start, end) * len(depths.points) + np.maximum(start, end)
+    _, first, back = np.unique(codes, return_index=True, return_inverse=True)
+    ends = (depths.points.take(numbers.take(first), axis=0) for numbers in (start, end))
+    middle = depths.add(surface.between(*ends), are_inside[first]).take(back.ravel())
+    # Of a segment, two of whose corners are one, both halves are segments.
+    first_tip, second_tip = np.where(tip == end, middle, tip), np.where(tip == start, middle, tip)
+    return np.concatenate(
+        [np.stack([start, middle, first_tip, end], axis=1), np.stack([middle, end, second_tip, start], axis=1)]
+    )
