@@ -14,7 +14,7 @@ import numpy as np
 
 from ..connected import connected_parts
 from ..meshes.coordinates import scale_exponent, scale_points
-from ..meshes.crossings import Crossings
+from ..meshes.crossings import Crossings, Meeting
 from ..meshes.general_position import Cuts, GeneralPosition, general_position, windings_by_rays
 from ..meshes.mesh import Mesh
 from ..meshes.winding import winding_numbers
@@ -75,7 +75,9 @@ def overlap_parts(
     exponent = scale_exponent(max(float(np.abs(x).max()) for mesh in (a, b) for x in mesh.reach))
     scaled = [scale_points(mesh.points, exponent) for mesh in (a, b)]
     columns = [np.ascontiguousarray(points.T) for points in scaled]
-    cuts = general_position(columns[0], columns[1], (a.triangles, b.triangles), crossings.pairs)
+    # Triangles in one plane do not cut each other, whatever the step.
+    across = crossings.pairs.take(np.flatnonzero(crossings.kinds < Meeting.COPLANAR), axis=0)
+    cuts = general_position(columns[0], columns[1], (a.triangles, b.triangles), across)
     low = np.maximum(*(scale_points(mesh.bounds[0], exponent) for mesh in (a, b)))
     high = np.minimum(*(scale_points(mesh.bounds[1], exponent) for mesh in (a, b)))
     origin = 0.5 * low + 0.5 * high

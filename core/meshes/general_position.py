@@ -122,15 +122,14 @@ def _cuts_of_pairs(
 ) -> tuple[IntArray, SignArray, SignArray]:
     """Return the pairs that are cut, and for each side (3,) of their triangles whether it goes through the other: 1
     against its normal, -1 along it, 0 not at all."""
+    above_b = _corners_above(a, triangles[0][pairs[:, 0]], b, triangles[1], pairs[:, 1], 1)
+    above_a = _corners_above(b, triangles[1][pairs[:, 1]], a, triangles[0], pairs[:, 0], -1)
+    maybe = np.flatnonzero((np.abs(above_a.sum(axis=0)) < 3) & (np.abs(above_b.sum(axis=0)) < 3))
+    above_a, above_b = above_a.take(maybe, axis=1), above_b.take(maybe, axis=1)
     corners = [
         [points.take(of[which, k], axis=1) for k in range(3)]
-        for points, of, which in zip((a, b), triangles, pairs.T, strict=True)
+        for points, of, which in zip((a, b), triangles, pairs[maybe].T, strict=True)
     ]
-    above_b = np.stack([_heights(corners[1], corner, 1) for corner in corners[0]])
-    above_a = np.stack([_heights(corners[0], corner, -1) for corner in corners[1]])
-    maybe = np.flatnonzero((np.abs(above_a.sum(axis=0)) < 3) & (np.abs(above_b.sum(axis=0)) < 3))
-    corners = [[corner.take(maybe, axis=1) for corner in side] for side in corners]
-    above_a, above_b = above_a.take(maybe, axis=1), above_b.take(maybe, axis=1)
     sides = np.empty((3, 3, len(maybe)), dtype=np.int8)
     for i in range(3):
         for j in range(3):
@@ -142,6 +141,18 @@ def _cuts_of_pairs(
     ]
     cut = np.flatnonzero(through[0].any(axis=1) | through[1].any(axis=1))
     return pairs.take(maybe.take(cut), axis=0), through[0][cut], through[1][cut]
+
+
+def _corners_above(
+    points: Columns, corners: IntArray, others: Columns, triangles: IntArray, faces: IntArray, toward: int
+) -> SignArray:
+    """Return on which side of its triangle `faces[k]` each of the corners (k, 3) is, (3, k); see `_heights`. Triangles
+    beside each other have corners in common, of which each is tested once."""
+    codes = faces[:, None] * points.shape[1] + corners
+    tests, place = np.unique(codes, return_inverse=True)
+    of, corner = np.divmod(tests, points.shape[1])
+    face = [others.take(triangles[of, k], axis=1) for k in range(3)]
+    return _heights(face, points.take(corner, axis=1), toward).take(place.reshape(codes.shape)).T
 
 
 def _heights(face: list[Columns], points: Columns, toward: int) -> SignArray:
