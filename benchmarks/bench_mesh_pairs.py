@@ -3,8 +3,9 @@
 
 All triangles that meet against Blender's mathutils.bvhtree (CONTACT_LENS_BLENDER_PYTHON, as for bench_bvh) and, with
 trees made before, FCL. mathutils rounds to float32 and tells only the pairs; we tell where they meet too. Distances
-against FCL and manifold3d, which tells the distance alone. Then first answers and checks of meshes of up to a million
-triangles, each in a process of its own, for its memory; with `--before CHECKOUT` of an older version too.
+against FCL and manifold3d, which tells the distance alone; overlaps against manifold3d. Then first answers and checks
+of meshes of up to a million triangles, each in a process of its own, for its memory; with `--before CHECKOUT` of an
+older version too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +25,8 @@ from typing import Any
 import numpy as np
 
 from contact_lens.core import Mesh, contact, contact_curves, crossing_triangles, mesh_distance, verify
+from contact_lens.core.measures.overlap_surface import overlap_surface
+from contact_lens.core.measures.overlap_volume import overlap_volume
 from tests.core.mesh_shapes import torus
 
 from .bench_bvh import mesh
@@ -38,6 +42,8 @@ BUILT = 100_000
 """Triangles of which trees are made before."""
 DISTANT = 20_000
 """Triangles of meshes whose distance is measured."""
+OVERLAPPING = 10_000
+"""Triangles of meshes whose overlap is measured."""
 ROOT = Path(__file__).resolve().parents[1]
 LARGE = (
     ("tori that cross", 100_000, "1.5 s"),
@@ -188,6 +194,35 @@ def distance_rows(quick: bool) -> list[Row]:
     return result
 
 
+def overlap_rows(quick: bool) -> list[Row]:
+    """Measure overlaps, from arrays to the volume between its bounds, and to the surface to be drawn. For the volume it
+    is asked whether the meshes cross themselves; manifold3d takes that for granted."""
+    both = pose((1_000 if quick else OVERLAPPING), "tori that cross")
+
+    def volume() -> float:
+        return overlap_volume(*(Mesh(*one) for one in both)).volume or 0.0
+
+    def surface() -> object:
+        return overlap_surface(*(Mesh(*one) for one in both))
+
+    calls: list[Callable[[], object]] = [volume, surface]
+    if find_spec("manifold3d"):
+        from manifold3d import Manifold, Mesh64
+
+        def theirs() -> float:
+            solids = [Manifold(Mesh64(np.ascontiguousarray(p), t.astype(np.uint64))) for p, t in both]
+            return float((solids[0] ^ solids[1]).volume())
+
+        assert abs(theirs() - volume()) <= 1e-9 * volume()
+        calls.append(theirs)
+    seconds = in_turn(calls, 5)
+    name = f"overlap of tori that cross, {len(both[0][1]):,} triangles each"
+    return [
+        Row(f"{name}, {what}", ours, dict(zip(("manifold3d",), (Against(s, ours) for s in seconds[2:]), strict=False)))
+        for what, ours in zip(("volume", "surface"), seconds[:2], strict=True)
+    ]
+
+
 def large(kind: str, count: int) -> None:
     """Print CPU seconds of the first answer from arrays, those of its check, and the most memory in bytes."""
     both = pose(count, kind)
@@ -229,6 +264,7 @@ def main(quick: bool = False) -> None:
     """Print the tables."""
     show(rows(quick))
     show(distance_rows(quick))
+    show(overlap_rows(quick))
     show_large(quick)
     for count in (2000,) if quick else COUNTS:
         meshes = [Mesh(*one) for one in surfaces(count, False)]
