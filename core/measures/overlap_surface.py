@@ -8,6 +8,7 @@ from ..meshes.solid_facets import Solid, solid_facets
 from ..progress import Progress
 from ..result import Contact
 from ..shapes.shape import validate_solids
+from .convex_overlap_surface import convex_overlap_surface
 from .mesh_overlap_surface import mesh_overlap_surface
 from .surface_record import OverlapSurface as OverlapSurface
 
@@ -29,4 +30,4 @@ def overlap_surface(
     if isinstance(a, Mesh) or isinstance(b, Mesh):
         curves, normal = ((), None) if contact is None else (contact.curves, contact.normal)
         return mesh_overlap_surface(solid_facets(a).mesh, solid_facets(b).mesh, curves, normal, progress)
-    return OverlapSurface.empty(a.dim)
+    return convex_overlap_surface(a, b, contact)

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compounds.compound import Compound, as_compound
 from ..contact import contact as find_contact
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
 from ..result import Contact
+from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
+from .compound_overlap import compound_overlap
 from .polytope_overlap import overlap_body, overlap_bounds
+from .round_overlap import round_overlap
 from .solid_overlap import solid_overlap_volume
 from .volume_record import OverlapVolume as OverlapVolume
-from .volume_record import no_volume, none_overlaps
+from .volume_record import none_overlaps
 
 _THIN = 1.0 + 2.0**-40
 """By how much more than computed the bound of a thin overlap is, for its rounding."""
@@ -46,24 +50,32 @@ def overlap_volume(a: Solid, b: Solid, contact: Contact | None = None) -> Overla
         return solid_overlap_volume(a, b)
     if (low == high).any():
         return none_overlaps()
-    if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        return no_volume("Volumes of these shapes are not supported")
     exponent = extreme_exponent(a, b)
     if exponent:
-        a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
-        return _of_polytopes(a, b, None).scaled(exponent, a.dim)
-    return _of_polytopes(a, b, contact)
+        a, b, contact = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), None
+    if isinstance(a, Compound) or isinstance(b, Compound):
+        found = compound_overlap(as_compound(a), as_compound(b), convex_overlap_volume)
+        return found.scaled(exponent, a.dim) if exponent else found
+    found = convex_overlap_volume(a, b, contact)
+    return found.scaled(exponent, a.dim) if exponent else found
 
 
-def _of_polytopes(a: Polytope, b: Polytope, contact: Contact | None) -> OverlapVolume:
-    body = overlap_body(a, b)
-    found = None if body is None else overlap_bounds(a, b, body)
-    if found is not None:
-        return OverlapVolume(found.volume, found.lower, found.upper, found.centroid, body)
-    # As thin as rounding: no more than the slab in which both are, across the contact's normal.
-    thickness = -(contact or find_contact(a, b)).lower_bound
-    if thickness <= 0.0:
+def convex_overlap_volume(a: ConvexShape, b: ConvexShape, contact: Contact | None = None) -> OverlapVolume:
+    """Return the volume in which two convex shapes of ordinary size overlap."""
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        body = overlap_body(a, b)
+        known = None if body is None else overlap_bounds(a, b, body)
+        if known is not None:
+            return OverlapVolume(known.volume, known.lower, known.upper, known.centroid, body)
+    contact = contact or find_contact(a, b)
+    if contact.lower_bound >= 0.0:
         return none_overlaps()
+    if isinstance(a, CurvedShape) or isinstance(b, CurvedShape):
+        found = round_overlap(a, b, contact)
+        if found is not None:
+            return found
+    # As thin as rounding: no more than the slab in which both are, across the contact's normal.
+    thickness = -contact.lower_bound
     sides = np.minimum(a.bounds[1], b.bounds[1]) - np.maximum(a.bounds[0], b.bounds[0])
     # The shadow of the box of both, which is less than half of its surface.
     across = float(sides.sum()) if a.dim == 2 else float(sides @ np.roll(sides, 1))

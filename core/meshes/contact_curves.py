@@ -62,9 +62,7 @@ def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]
     joined = links[real][kept]
     alone = np.ones(len(places), dtype=np.bool_)
     alone[joined] = False
-    result = [
-        ContactCurve(read_only(points.take(path, axis=0)), closed) for path, closed in _paths(joined, len(places))
-    ]
+    result = [ContactCurve(read_only(points.take(path, axis=0)), closed) for path, closed in paths(joined, len(places))]
     order = np.flatnonzero(alone)
     order = order.take(np.argsort(first.take(order)))
     result += [ContactCurve(read_only(points.take([k], axis=0)), False) for k in order.tolist()]
@@ -139,7 +137,7 @@ def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntA
     return small.reshape(result.shape)
 
 
-def _paths(links: IntArray, count: int) -> list[tuple[IntArray, bool]]:
+def paths(links: IntArray, count: int) -> list[tuple[IntArray, bool]]:
     """Return the paths of a graph between nodes that not just two links meet in, and its rings: nodes, whether a ring.
 
     `links` (k, 2) are pairs of the nodes 0 to count - 1.
