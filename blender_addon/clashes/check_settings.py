@@ -45,6 +45,7 @@ SORTS = (
     ("NAME", "Name", "By the name of A"),
     ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),
+    ("VOLUME", "Overlap Volume", "Largest overlap first, where it was computed"),
     ("RELATION", "Relation", "Inside and penetrating first, then touching"),
     ("STATUS", "Status", "New clashes first"),
 )
@@ -127,6 +128,19 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         description="Compute exact depths of meshes instead of upper bounds, several times slower",
         default=False,
     )
+    volume: BoolProperty(  # type: ignore[valid-type]
+        name="Overlap Volumes",
+        description="Compute in how much volume objects overlap, of meshes only closed ones",
+        default=False,
+    )
+    least_volume: FloatProperty(  # type: ignore[valid-type]
+        name="At Least",
+        description="Leave out pairs that overlap in less",
+        min=0.0,
+        default=0.0,
+        unit="VOLUME",
+        precision=4,
+    )
     instances: BoolProperty(  # type: ignore[valid-type]
         name="Instances", description="Also check instances of collections and Geometry Nodes", default=True
     )
@@ -207,6 +221,8 @@ class ContactLensCheck(bpy.types.PropertyGroup):
             touching=self.touching,
             least_contact=self.least_contact.lower(),
             exact=self.exact,
+            volume=self.volume,
+            least_volume=float(f"{self.least_volume:.7g}") if self.volume else 0.0,
             instances=self.instances,
             ignore_parents=self.ignore_parents,
             ignore_collections=self.ignore_collections,
@@ -238,13 +254,14 @@ class Listed(NamedTuple):
     relation: str
     signed_distance: float
     area: float
+    volume: float
     is_out_of_date: bool
     is_ignored: bool
 
 
 def _as_listed(k: int, finding: ContactLensFinding) -> Listed:
     scene = cast(bpy.types.Scene, finding.id_data)
-    numbers = finding.signed_distance, finding.area
+    numbers = finding.signed_distance, finding.area, finding.volume
     is_ignored = ignored.is_in(ignored.listed_now(scene), finding.pair)
     is_out_of_date = changes.reason(scene, k)[1] not in ("", messages.COMPARING)
     return Listed(k, finding.status, finding.relation, *numbers, is_out_of_date, is_ignored)

@@ -50,6 +50,7 @@ class ListedClash(NamedTuple):
     group: str
     signed_distance: float
     area: float
+    volume: float
     center: tuple[float, float, float]
     frame: float
     """At which it was found."""
@@ -134,7 +135,14 @@ def _opened(
     k, clash = then.number, clashes[then.number]
     is_changed = k in changed if check.only_changed else then.is_out_of_date
     now = Listed(
-        k, check.findings[k].status, clash.relation, clash.signed_distance, clash.area, is_changed, k in ignored
+        k,
+        check.findings[k].status,
+        clash.relation,
+        clash.signed_distance,
+        clash.area,
+        clash.volume,
+        is_changed,
+        k in ignored,
     )
     return None if then == now else then
 
@@ -185,7 +193,7 @@ def _read(check: ContactLensCheck, frame: float) -> list[ListedClash]:
         relation = finding.relation
         group = group_of(relation)
         searched = "\n".join(names).casefold()
-        numbers = finding.signed_distance, finding.area, finding.center, finding.frame_of_state(frame)
+        numbers = finding.signed_distance, finding.area, finding.volume, finding.center, finding.frame_of_state(frame)
         owners = [0 if obj is None else obj.session_uid for obj in (finding.object_a, finding.object_b)]
         found = *numbers, (owners[0], owners[1]), finding.is_apart
         result.append(ListedClash(names, searched, relation, group, *found))
@@ -233,9 +241,8 @@ def _arrange(
     last = ignored
     if opened is not None:
         k, group = opened.number, group_of(opened.relation)
-        then = clashes[k]._replace(
-            relation=opened.relation, group=group, signed_distance=opened.signed_distance, area=opened.area
-        )
+        numbers = {name: getattr(opened, name) for name in ("signed_distance", "area", "volume")}
+        then = clashes[k]._replace(relation=opened.relation, group=group, **numbers)
         clashes = [*clashes[:k], then, *clashes[k + 1 :]]
         statuses = [*statuses[:k], opened.status, *statuses[k + 1 :]]
         changed = changed | {k} if changed and opened.is_out_of_date else changed
@@ -260,6 +267,7 @@ def _arrange(
         "NAME": lambda k: clashes[k].names,
         "OBJECT": lambda k: (-counts[leaders[k]], leaders[k]),
         "AREA": lambda k: (clashes[k].relation == "within_clearance", -clashes[k].area),
+        "VOLUME": lambda k: (-clashes[k].volume,),
         "RELATION": lambda k: (weights[clashes[k].relation],),
         "STATUS": lambda k: (urgencies[statuses[k]],),
         "DEPTH": lambda k: (statuses[k] == RESOLVED or k in last,),

@@ -223,6 +223,12 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         return x, y, z
 
     @property
+    def volume(self) -> float:
+        """The volume of the overlap that was found; 0.0 where none was computed."""
+        stored = None if self.data else self._stored()
+        return float((self.found().get("overlap_volume") if stored is None else stored.volumes[self.number]) or 0.0)
+
+    @property
     def has_depth(self) -> bool:
         """Whether the pair has a depth."""
         return bool(self.found().get("has_depth", True))

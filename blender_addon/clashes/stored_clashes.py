@@ -145,6 +145,11 @@ class StoredClashes:
         values: list[list[float]] = self.clashes.column("center").tolist()
         return values
 
+    @cached_property
+    def volumes(self) -> list[float]:
+        """The volumes of the overlaps; 0.0 where none was computed."""
+        return [volume or 0.0 for volume in self.clashes.volumes]
+
     def as_text(self) -> str:
         """Return them as text."""
         pairs, codes, numbers = self.clashes.arrays()

@@ -268,7 +268,10 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
             raise UsageError(f"the clearance is too large: {changes['clearance']:g} Blender units")
-    given = {name: getattr(options, name) for name in ("instances", "touching", "least_contact", "exact", "shapes")}
+    if options.least_volume is not None:
+        changes |= {"volume": True, "least_volume": units.in_blender_units(options.least_volume) ** 3}
+    named = ("instances", "touching", "least_contact", "exact", "volume", "shapes")
+    given = {name: getattr(options, name) for name in named}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility
     if options.ignore:

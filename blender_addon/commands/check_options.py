@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
-from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
+from ..data.units import WRITTEN_UNITS, WrittenLength, written_length, written_volume
 from ..report.criteria import FAIL_ON
 from ..scene.clashes import LEAST_RANKS
 from ..terminal.check_lines import LEAST_OF_A_FRAME, MOST_CLASHES
@@ -146,6 +146,18 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         "upper bounds, reported as at most",
     )
     what.add_argument(
+        "--volume",
+        action=argparse.BooleanOptionalAction,
+        help="find the volume of each overlap, of meshes where they are closed, with bounds that hold",
+    )
+    what.add_argument(
+        "--least-volume",
+        type=_volume,
+        metavar="VOLUME",
+        help="leave out pairs whose overlap is known to have less volume than this, such as 20mm3; a number alone is "
+        "in the unit of --clearance, cubed. Pairs without a volume stay. Includes --volume",
+    )
+    what.add_argument(
         "--shapes",
         choices=(AUTOMATIC_SHAPES, AS_MESH, AS_HULL),
         help="collision shapes. automatic (default): those of the objects, or of their rigid bodies where none is "
@@ -265,6 +277,13 @@ def add_reports(made: argparse.ArgumentParser) -> None:
 def _length(text: str) -> WrittenLength:
     try:
         return written_length(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _volume(text: str) -> WrittenLength:
+    try:
+        return written_volume(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -28,6 +28,7 @@ SETTINGS = (
     "touching",
     "least_contact",
     "exact",
+    "volume",
     "shapes",
     "verify",
 )
@@ -75,9 +76,10 @@ def make_folder(path: str) -> None:
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options that decide what is found."""
-    clearance = None if options.clearance is None else f"{options.clearance.number!r}{options.clearance.symbol}"
+    lengths = {name: getattr(options, name) for name in ("clearance", "least_volume")}
+    written = {name: None if of is None else f"{of.number!r}{of.symbol}" for name, of in lengths.items()}
     ignore = None if options.ignore is None else sorted(set(options.ignore))
-    return {**{name: getattr(options, name) for name in SETTINGS}, "clearance": clearance, "ignore": ignore}
+    return {**{name: getattr(options, name) for name in SETTINGS}, **written, "ignore": ignore}
 
 
 def _places(options: argparse.Namespace, names: list[str]) -> list[int]:

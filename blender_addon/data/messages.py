@@ -237,6 +237,7 @@ IGNORED_PAIRS = {
     "approved": "approved pairs",
     "touching": "touching pairs",
     "least_contact": "smaller touches",
+    "least_volume": "smaller overlaps",
     "decisions": "decided in the file of decisions",
 }
 """The rules by which a check ignores pairs."""
@@ -247,6 +248,7 @@ PAIRS_LEFT_OUT = {
     "listed": "listed",
     "approved": "approved",
     "touching": "touching",
+    "least_volume": "with smaller overlaps",
 }
 """What their pairs are, in counts: '4 pairs of parent and child, 2 approved'."""
 DECISIONS_FILE = "the file of decisions"

@@ -87,6 +87,10 @@ class Rules:
     """Touching pairs that share less are left out: "point" (none are), "edge" or "face"."""
     exact: bool = False
     """Whether depths of meshes are refined until they are known, or the search ends; else upper bounds will do."""
+    volume: bool = False
+    """Whether the volumes are computed in which clashing solids overlap."""
+    least_volume: float = 0.0
+    """Cubic Blender units: pairs whose volumes are known to overlap in less are left out."""
     instances: bool = True
     """Whether instances are checked too."""
     shapes: str = AUTOMATIC_SHAPES

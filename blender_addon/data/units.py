@@ -108,6 +108,15 @@ def written_length(text: str) -> WrittenLength:
     return WrittenLength(number, symbol)
 
 
+def written_volume(text: str) -> WrittenLength:
+    """Return the edge of a cube of a volume such as '0.002' or '20 mm3'. Raises ValueError as `written_length`."""
+    try:
+        found = written_length(re.sub(r"(?<=[^\W\d])[3³]\s*$", "", text))
+    except ValueError:
+        raise ValueError(f"expected a volume of 0 or more such as 0.002 or 20mm3, not {text!r}") from None
+    return found._replace(number=math.cbrt(found.number))
+
+
 def _last_place(largest: float, error: float, digits: int) -> int:
     """Return the exponent of the last digit that is shown of numbers up to `largest`."""
     place = math.floor(math.log10(largest)) - digits + 1 if largest > 0.0 else 0

@@ -37,7 +37,7 @@ SAME_LENGTH = 1e-9
 """Relative: a clearance in other units differs by no more."""
 NAMES = ("name", "object", "library", "instancer", "instancer_library", "instance")
 """What an entry says of an object."""
-NOT_DECIDING = frozenset({"exact"})
+NOT_DECIDING = frozenset({"exact", "volume"})
 """Settings that do not decide which pairs are clashes."""
 
 
@@ -384,6 +384,7 @@ def _settings(check: Row) -> Row:
         "shapes": AUTOMATIC_SHAPES,
         **check["settings"],
         "clearance": _number(check["settings"]["clearance"]) * unit,
+        "least_volume": _number(check["settings"].get("least_volume", 0.0)) * unit**3,
     }
 
 
@@ -391,7 +392,7 @@ def _differing(before: Row, now: Row) -> list[str]:
     """Return the names of the settings that differ and decide which pairs are clashes."""
 
     def is_same(name: str) -> bool:
-        if name == "clearance":
+        if name in ("clearance", "least_volume"):
             return abs(before[name] - now[name]) <= SAME_LENGTH * abs(now[name])
         return bool(before.get(name) == now.get(name))
 

@@ -60,6 +60,7 @@ thead th { border-bottom-width: 2px; font-weight: 600; vertical-align: bottom; o
 .n { text-align: right; } td.n { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 td.n:not([data-v=""]) { white-space: nowrap; }
 col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; }
+col.overlap_volume { width: 8rem; }
 col.status { width: 8.5rem; } col.picture { width: 25.3rem; } col.link { width: 11rem; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
@@ -104,7 +105,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
   tr, .facts, .unchecked li { break-inside: avoid; } h2, h3, tr.group { break-after: avoid; }
   section > :has(~ .wide) { break-after: avoid; } tbody:first-of-type > tr:first-child { break-before: avoid; }
   .controls button, .chips .dim, input:placeholder-shown, output:empty, dialog { display: none; }
-  col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; } col.status { width: 9%; }
+  col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; }
+  col.overlap_volume { width: 12%; } col.status { width: 9%; }
   col.picture { width: 30%; } col.link { width: 14%; } img { width: 100%; } a, .dim { color: var(--dim); } }
 """
 

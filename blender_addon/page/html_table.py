@@ -19,7 +19,7 @@ from ..data.lazy_rows import Row, added, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..scene.clash_rows import unit_format
-from ..scene.fields import TITLED, Field
+from ..scene.fields import CHECK, TITLED, Field
 
 INSIDE = "inside"
 """Relation of a pair of which one is inside the other, as it is counted and filtered."""
@@ -27,8 +27,9 @@ KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
 RELATIONS = (*messages.DEEP, *messages.MILD)
 MILDER = {"touching": 1, "within_clearance": 2}
 """What is less severe than all other relations, and by how much."""
-_HEADS = {f"{'depth' if field.name == 'signed_distance' else field.name} n": field.title for field in TITLED}
-"""The titles of the columns of numbers, by their classes."""
+_KINDS = {field.name: f"{'depth' if field.name == 'signed_distance' else field.name} n" for field in TITLED}
+"""The classes of the columns of numbers."""
+_HEADS = {_KINDS[field.name]: field.title for field in TITLED}
 URGENCY = tuple(status[0].lower() for status in STATUSES)
 CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
 """The statuses in which nothing is left to be done: such clashes are at the end."""
@@ -137,7 +138,8 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, sh
     urgency = {word: k for k, (word, _) in enumerate(by_status)}
     units = unit_format(check)
     links = [pictures.get(_clash(check, identity)) for identity in column(found, "id")] if pictures else []
-    kinds = ["objects", "relation", *_HEADS, "status"]
+    numbers = [field for field in TITLED if field.source != CHECK or any(column(found, field.name))]
+    kinds = ["objects", "relation", *(_KINDS[field.name] for field in numbers), "status"]
     if has_added(found, "picture", "no_picture"):
         kinds.append("picture")
     elif any(links):
@@ -157,7 +159,7 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, sh
         row = found[k]
         data = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
         picture = f"<td>{_picture(row, links[k] if links else None)}</td>" if "picture" in kinds[-1] else ""
-        cells = _cells(row, check["frame"], units, shared)
+        cells = _cells(row, check["frame"], units, shared, numbers)
         yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{picture}</tr>'
     yield "</tbody></table>"
     yield "</noscript></div>"
@@ -211,7 +213,9 @@ def _change(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
 
 
-def _cells(row: dict[str, Any], frame: float, units: UnitFormat, shared: Collection[str]) -> str:
+def _cells(
+    row: dict[str, Any], frame: float, units: UnitFormat, shared: Collection[str], numbers: Iterable[Field]
+) -> str:
     """Return the rest of the row's tag, and its cells but that of its picture; without notes that are shared."""
     relation, status = row["relation"], row.get("status", "")
     kind = KINDS.get(relation, relation)
@@ -228,7 +232,7 @@ def _cells(row: dict[str, Any], frame: float, units: UnitFormat, shared: Collect
         f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
         f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
-        f"{''.join(_number(field, row, units) for field in TITLED)}"
+        f"{''.join(_number(field, row, units) for field in numbers)}"
         f"<td>{_word(status)}{_change(row, units)}</td>"
     )
 

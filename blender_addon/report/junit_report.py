@@ -116,6 +116,8 @@ def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
         yield f"Move B By: {units.unrounded(row['mtv'])}"
     if row["area"] > 0.0:
         yield f"{messages.capitalized(messages.area_name(row['relation']))}: {units.area(row['area'])}"
+    if row.get("overlap_volume") is not None:
+        yield f"Overlap: {units.measure(row['overlap_volume'], 3)}"
     yield f"Status: {messages.capitalized(row['status'])}"
     if row.get("change") is not None:
         yield f"Compared with the baseline: {row['change']}"

@@ -31,7 +31,13 @@ _BLANK: Row = {field.name: None for field in FIELDS if not field.is_added}
 _NUMBERS = tuple(field.name for field in NUMBERS if field.name not in REPORTED_ONLY)
 _values_of = attrgetter(*_NUMBERS)
 _POWERS = {field.name: field.kind.power for field in FIELDS if field.kind is not WORD}
-_POWERS |= {"clearance": 1, "distance": 1, "extent": 1, "extents": 0}  # of the settings and of a motion
+_POWERS |= {
+    "clearance": 1,
+    "distance": 1,
+    "extent": 1,
+    "extents": 0,
+    "least_volume": 3,
+}  # of the settings and of a motion
 """Of numbers: the power of the unit of length that they are in."""
 
 
@@ -66,6 +72,7 @@ def rows(
         "signed_distance": clashes.distances,
         "verified": verified,
         "margins": clashes.margins,
+        "overlap_volume": clashes.volumes,
     }
     known |= {name: [value] * len(clashes) for name, value in more.items()}
     return LazyRows(len(clashes), make, {**known, **(columns or {})})
@@ -153,6 +160,8 @@ def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], unit
     notes = [messages.of_a_or_b(note.words(units.length), names) for note in clash.notes]
     if clash.reason and (reason := messages.bounds_apart(clash, *Distance.of_contact(clash).bound_texts(units))):
         notes.append(reason)
+    if clash.unmeasured:
+        notes.append(f"No overlap volume: {messages.named(clash.unmeasured, names)}")
     if failed:
         notes.append(f"The result did not pass its own verification ({', '.join(failed)}): please report it")
     return notes

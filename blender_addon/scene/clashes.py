@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core.many.batched.pair_regions import RANKS
 from ...core.many.result import Contacts
+from ...core.measures.volume_record import OverlapVolume
 from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.result import Contact, Relation, Status
@@ -95,6 +96,8 @@ class Clash:
     """The user's."""
     verdict: Verdict | None = None
     """None without an approval."""
+    unmeasured: str = ""
+    """Why the volume in which they overlap is not known, where it was asked for."""
     margins: float | None = None
     """Up to which gap Blender's simulation pushes the two apart; None unless their gap is smaller."""
     more: dict[str, Any] = field(default_factory=dict)
@@ -253,6 +256,20 @@ class Clashes(Sequence[Clash]):
             getattr(self, name)[row] = getattr(Clashes.of_single(clash), name)[0]
         self._single[row] = clash
 
+    def put_volume(self, row: int, found: OverlapVolume) -> None:
+        """Put the volume in which the two of a clash overlap into its row, or why it is not known."""
+        values = {
+            "overlap_volume": found.volume,
+            "overlap_volume_lower": found.lower,
+            "overlap_volume_upper": found.upper,
+        }
+        for name, value in values.items():
+            self._numbers[name][row] = np.nan if value is None else value
+        if row in self._single or found.volume is None:
+            clash = self[row]
+            reason = "" if found.volume is not None else found.unsupported_reason
+            self._single[row] = replace(clash, more={**clash.more, **values}, unmeasured=reason)
+
     def __len__(self) -> int:
         return len(self.pairs)
 
@@ -300,7 +317,15 @@ class Clashes(Sequence[Clash]):
     @property
     def margins(self) -> list[float | None]:
         """(n,) the collision margins of those whose gap is within them, else None."""
-        found: list[float] = self.column("margins").tolist()
+        return self._known("margins")
+
+    @property
+    def volumes(self) -> list[float | None]:
+        """(n,) the volumes of the overlaps, None where they are not known."""
+        return self._known("overlap_volume")
+
+    def _known(self, name: str) -> list[float | None]:
+        found: list[float] = self.column(name).tolist()
         return [None if number != number else number for number in found]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:

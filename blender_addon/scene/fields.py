@@ -197,6 +197,19 @@ FIELDS = (
         csv=True,
         title="Area",
     ),
+    Field(
+        "overlap_volume",
+        "of the intersection of the two solids, in the cube of the length unit; `null` unless they penetrate and "
+        "`--volume` or *Overlap Volumes* asked for it, or where there is none: a note gives the reason. Not in reports "
+        "of version 0.2.0",
+        _SIZE,
+        VOLUME,
+        CHECK,
+        csv=True,
+        title="Overlap",
+    ),
+    Field("overlap_volume_lower", "certified, of the overlap volume", _SIZE, VOLUME, CHECK, csv=True),
+    Field("overlap_volume_upper", "certified, of the overlap volume", _SIZE, VOLUME, CHECK, csv=True),
     Field("centroid", "of the contact region; `null` without one", _POINT_OR_NULL, POINT, CHECK),
     Field(
         "exactness",

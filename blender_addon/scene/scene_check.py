@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...core.broad_phase.pair_order import split_pairs
+from ...core.measures.overlap_volume import overlap_volume
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation
 from ...core.types import IntArray
@@ -52,8 +53,12 @@ BOUNDS = 0.1
 """Fraction of the progress of a check after which the candidate pairs are known."""
 PAIRS = 0.5
 """The same of finding them, after which only their convex bounds are to be made."""
+VERIFIED, MEASURED = 0.8, 0.9
+"""The same of finding the clashes, where they are verified, and of that, where volumes are computed."""
 TOGETHER = 0.1
 """The same of a chunk, after which its pairs with convex bounds are answered."""
+OVERLAPPING = (Relation.COINCIDENT, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.PENETRATING)
+"""The relations of solids that may have a volume in common."""
 SAME_RELATION = "the same relation"
 """The check that a clash fails whose relation is another when it is checked by itself."""
 
@@ -115,10 +120,13 @@ def check(
         try:
             pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS), shard)
             outcome.candidates = len(pairs)
-            run.check_pairs(pairs, subrange(progress, BOUNDS, 0.9 if verify else 1.0))
+            ends = VERIFIED if verify else MEASURED if given.rules.volume else 1.0
+            run.check_pairs(pairs, subrange(progress, BOUNDS, ends))
             run.keep_found()
             if verify:
-                run.verify_clashes(subrange(progress, 0.9, 1.0))
+                run.verify_clashes(subrange(progress, ends, MEASURED if given.rules.volume else 1.0))
+            if given.rules.volume:
+                run.measure_overlaps(subrange(progress, MEASURED, 1.0))
         except Cancelled:
             outcome.partial = True
             run.keep_found()
@@ -363,6 +371,19 @@ class _RunningCheck:
                 clashes.put(k, again[0])
             else:
                 clashes.put(k, replace(clash, checks=((SAME_RELATION, False),)))
+
+    def measure_overlaps(self, progress: Progress | None) -> None:
+        """Find the volumes in which the objects of clashes overlap, and leave out those that overlap in less than was
+        asked for. Raises Cancelled; the others have none then."""
+        self._begin("overlap volumes")
+        clashes = self._outcome.clashes
+        deep = np.isin(clashes.relations, [RELATIONS.index(relation) for relation in OVERLAPPING])
+        for k in tracked(np.flatnonzero(deep).tolist(), progress):
+            a, b = (self._shapes.of(self._objects[side]).solid for side in clashes.pairs[k].tolist())
+            clashes.put_volume(k, overlap_volume(a, b))
+        is_small = clashes.column("overlap_volume_upper") < self._given.rules.least_volume
+        self._ignore("least_volume", clashes.pairs[is_small])
+        self._outcome.clashes = clashes.take(np.flatnonzero(~is_small))
 
     def apply_decisions(self, decided: Mapping[Pair, Decision]) -> None:
         """Leave out clashes that are ignored, give others their verdicts, and leave out those that are no worse than

@@ -75,13 +75,14 @@ def lines(
             _name(row["b"]),
             _distance(row, units),
             f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
+            f"overlap {units.measure(row['overlap_volume'], 3)}" if row.get("overlap_volume") else "",
             _status(row, units),
             _change(row, units),
         )
         for row, word in zip(listed, words(listed), strict=True)
     ]
     # Why there is no depth is long: it widens no column.
-    widths = [max((len(row[k]) for row in rows if not row[k].startswith(NO_DEPTH)), default=0) for k in range(7)]
+    widths = [max((len(row[k]) for row in rows if not row[k].startswith(NO_DEPTH)), default=0) for k in range(8)]
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]

@@ -450,7 +450,8 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
         panel = layout.form(self.layout)
         check = check_settings.of_scene(context.scene)
         touching = ("touching", "least_contact") if check.touching else ("touching",)
-        layout.properties(panel, check, *touching, "instances", "exact")
+        overlaps = ("volume", "least_volume") if check.volume else ("volume",)
+        layout.properties(panel, check, *touching, "instances", "exact", *overlaps)
         names = ("parents", "collections", "joined", "approved", "listed")
         column = panel.column(heading="Ignore", align=True)
         for name in names:
@@ -493,6 +494,8 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
     """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
     if clash.is_apart:
         return clash_rows.APART
+    if check.sort == "VOLUME" and clash.volume > 0.0:
+        return units.measure(clash.volume, 3)
     if check.sort != "AREA":
         return _number_of(clash.row(), units)
     area = units.area(clash.area)
