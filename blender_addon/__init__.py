@@ -61,6 +61,7 @@ _PARTS = (
     follow_measures,
     follow_volumes,
     follow_steps,
+    measure_operators,
     steps_operators,
     steady_warnings,
     viewport,

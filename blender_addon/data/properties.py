@@ -80,6 +80,8 @@ on_pair: list[Callable[[bpy.types.Scene], None]] = []
 """Called when a scene's pair, or a setting of its inspection, has changed."""
 on_volumes: list[Callable[[bpy.types.Scene], None]] = []
 """Called when a setting of a scene's bounding volumes has changed."""
+on_band: list[Callable[[bpy.types.Scene], None]] = []
+"""Called when a setting of a scene's clearance band has changed."""
 on_display: list[Callable[[], None]] = []
 """Called when what is drawn has changed."""
 
@@ -150,6 +152,11 @@ def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> 
 def _display_changed(self: ContactLensSettings | bpy.types.WindowManager, context: bpy.types.Context) -> None:
     for call in on_display:
         call()
+
+
+def _band_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    for call in on_band:
+        call(cast(bpy.types.Scene, self.id_data))
 
 
 def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
@@ -227,6 +234,17 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     )
     show_witness: _toggle(  # type: ignore[valid-type]
         "Witness Points", "Show the points on A and B between which the depth or gap is measured", default=False
+    )
+
+    show_deepest: _toggle("Deepest Points", "Show how far each surface is inside the other, once it is measured")  # type: ignore[valid-type]
+    band_limit: FloatProperty(  # type: ignore[valid-type]
+        name="Limit",
+        description="Largest gap that is measured and colored, 0: chosen by the gap and the size of the objects",
+        subtype="DISTANCE",
+        min=0.0,
+        precision=4,
+        default=0.0,
+        update=_band_changed,
     )
 
     show_volumes: BoolProperty(  # type: ignore[valid-type]

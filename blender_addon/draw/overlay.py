@@ -19,27 +19,34 @@ import gpu
 import numpy as np
 from mathutils import Matrix
 
+from ...core.measures.clearance_band import ClearanceBand
 from ...core.types import FloatArray
 from ..data import preferences
 from ..data.look import Color
 from ..geometry.shape_outline import fan
+from ..layers.band_colors import BandScale
+from ..layers.band_geometry import band_layers, scale_of, title_of
 from ..layers.clash_dots import ClashDots
+from ..layers.deepest_geometry import deepest_picture
 from ..layers.glyphs import RING, concatenate, fills, marks, strokes
 from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from ..layers.study_geometry import middle, origin_of, study_layers, volume_layers
+from ..measure.pair_measures import PairMeasures
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
 from ..study.volumes import VolumesView
+from .band_legend import band_legend
 from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
-from .step_sheet import StepPlate, annotate_steps, step_plate
+from .step_sheet import NO_PLATE, StepPlate, annotate_steps, step_plate
 
 FONT = 0
 PROBE = "Mixed 0.1"
 """Letters by whose size is seen whether the user has chosen another font."""
 STALE_OPACITY = 0.4
+NOTHING = StudyPicture()
 PROGRESS_COLOR: Color = (0.22, 0.40, 0.66, 1.0)
 PROGRESS_RADIUS = 1.2
 """Half the height of a bar of progress, relative to that of its text."""
@@ -157,6 +164,38 @@ def draw_study(
                 kept.notes = annotate_steps(picture, plate, style, matrix, size, measure, room, others, kept)
                 kept.made_of = made_of
             _draw_labels(kept.notes, size, max(1.0, style.scale), 1.0)
+
+
+def draw_band(
+    band: ClearanceBand, inspection: Inspection, view: FloatArray, projection: FloatArray, size: tuple[int, int]
+) -> None:
+    """Draw a clearance band into the active framebuffer, on what is there. The arguments are those of `measured` and of
+    `draw`."""
+    scale = scale_of(band, inspection)
+    with state_restored():
+        on_gpu = layers_on_gpu((band, scale), lambda: band_layers(band, scale))
+        _draw_layers(on_gpu, middle(band.points), view, projection, size, NOW)
+
+
+def measured(
+    measures: PairMeasures, inspection: Inspection, style: Style, room: LabelRoom | None
+) -> tuple[StudyPicture, StepPlate]:
+    """Return what `draw_study` draws of measures: the deepest points, and the legend of the clearance band.
+
+    inspection: that of the measures, with the names and units of now. room: None where nothing is written.
+    """
+    picture, plate, band = NOTHING, NO_PLATE, measures.band
+    if measures.deepest is not None and style.show_deepest:
+        picture = deepest_picture(measures.deepest, inspection.units)
+    if band is not None and room is not None:
+        font = measure(PROBE, style.look.label_size)
+        plate = _legend_of(scale_of(band, inspection), title_of(band, inspection), style, room, font)
+    return picture, plate
+
+
+@lru_cache(8)
+def _legend_of(scale: BandScale, title: str, style: Style, room: LabelRoom, font: tuple[float, float]) -> StepPlate:
+    return band_legend(scale, title, style, room, measure)
 
 
 def plate_of(steps: Steps, number: int, style: Style, room: LabelRoom) -> StepPlate:
@@ -278,9 +317,11 @@ def _draw_layers(
     for layer, batch, opacity in shown:
         gpu.state.depth_test_set("GREATER" if layer.only_hidden else "NONE")
         pen = pen_of(layer, HIDDEN_BY if layer.only_hidden else 0.0)
+        gpu.state.face_culling_set("BACK" if layer.is_culled else "NONE")
         if layer.halo > 0.0 and layer.hidden_halo:
             pen.draw(batch, opacity * layer.hidden, layer.halo)
         pen.draw(batch, opacity * layer.hidden)
+    gpu.state.face_culling_set("NONE")
     gpu.state.depth_test_set("LESS_EQUAL")
     for layer, batch, opacity in shown:
         if layer.only_hidden:
@@ -352,4 +393,5 @@ def style_of(context: Any) -> Style:
         show_vector=shown.show_vector,
         show_labels=shown.show_labels,
         show_ties=shown.show_ties,
+        show_deepest=shown.show_deepest,
     )

@@ -178,7 +178,7 @@ def _compiled() -> gpu.types.GPUShader:
         interface.no_perspective("VEC2", "local")
         interface.smooth("VEC3", "faded")
         interface.flat("VEC4", "measures")
-        interface.flat("VEC4", "glyph_color")
+        interface.smooth("VEC4", "glyph_color")
         interface.flat("FLOAT", "shape")
         info = gpu.types.GPUShaderCreateInfo()
         for location, (name, count) in enumerate(_ATTRIBUTES):

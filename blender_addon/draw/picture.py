@@ -26,16 +26,20 @@ from numpy.typing import NDArray
 from ...core.types import FloatArray
 from ..data import messages
 from ..geometry.shape_outline import stand_in
-from ..layers.overlay_geometry import Showing, origin
+from ..layers.overlay_geometry import NOW, Showing, Style, origin
+from ..measure.pair_measures import PairMeasures
 from ..pair import session
 from ..pair.inspection import Inspection
-from ..study.picture import points_of
+from ..study.picture import StudyPicture, points_of
 from ..study.steps import Steps
 from ..study.volumes import VolumesView
 from .isolated_pair import draw_isolated
-from .label_sheet import LabelRoom
-from .overlay import draw, draw_study, draw_volumes, plate_of, style_of
-from .step_sheet import NO_PLATE
+from .label_sheet import Kept, LabelRoom
+from .overlay import draw, draw_band, draw_study, draw_volumes, measured, plate_of, style_of
+from .step_sheet import NO_PLATE, StepPlate, room_beside
+
+Lens = tuple[FloatArray, FloatArray]
+"""View and projection matrix (4, 4) of a camera."""
 
 BACKGROUND = (0.035, 0.036, 0.04)
 FROM_THE_FRONT = np.array([0.5, -0.75, 0.45])
@@ -331,21 +335,71 @@ def _a_3d_view(context: Any, smooth: bool, colors: str) -> Iterator[tuple[bpy.ty
             area.type = kind
 
 
-def render_isolated(context: Any, inspection: Inspection, filepath: str, width: int, height: int) -> None:
+def _above(plate: StepPlate, size: tuple[int, int], look: Callable[[float], Lens]) -> Lens:
+    """Return view and projection matrix (4, 4) of a camera, which looks at things with a ratio of width to height, into
+    the part of a picture above a plate."""
+    width, height = size
+    left = 1.0 - plate.box[3] / height
+    view, projection = look(width / (left * height))
+    projection[1] = left * projection[1] + (1.0 - left) * projection[3]
+    return view, projection
+
+
+def _measured(
+    inspection: Inspection, measures: PairMeasures | None, style: Style, size: tuple[int, int]
+) -> tuple[StudyPicture, StepPlate]:
+    """Return what is drawn of measures beside the contact."""
+    if measures is None:
+        return StudyPicture(), NO_PLATE
+    return measured(measures, inspection, style, LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))))
+
+
+def _draw_pair(
+    inspection: Inspection,
+    measures: PairMeasures | None,
+    study: tuple[StudyPicture, StepPlate],
+    style: Style,
+    lens: Lens,
+    size: tuple[int, int],
+    showing: Showing = NOW,
+) -> None:
+    """Draw the contact of a pair, and what was measured of it; study: see `_measured`."""
+    if measures is None:
+        draw(inspection, style, *lens, size, showing=showing)
+        return
+    if measures.band is not None:
+        draw_band(measures.band, inspection, *lens, size)
+    room, kept = LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), Kept()
+    beside = room_beside(*study, lens[1] @ lens[0], size, room)
+    draw(inspection, style, *lens, size, room=beside, showing=showing, kept=kept)
+    others = kept.notes.boxes if kept.notes is not None else ()
+    draw_study(*study, style, *lens, size, room=room, others=others)
+
+
+def render_isolated(
+    context: Any,
+    inspection: Inspection,
+    filepath: str,
+    width: int,
+    height: int,
+    measures: PairMeasures | None = None,
+) -> None:
     """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded, on a transparent background.
 
-    It suits pages of any color, as the pair is opaque.
+    It suits pages of any color, as the pair is opaque. measures: of the pair, drawn too.
 
     Raises GpuUnavailable without an OpenGL driver.
     """
-    view, projection = camera(inspection, width / height)
+    start_gpu()
     size, style = (width, height), replace(style_of(context), scale=LABELS)
+    study = _measured(inspection, measures, style, size)
+    lens = _above(study[1], size, lambda aspect: camera(inspection, aspect))
 
     def draw_over() -> None:
-        draw_isolated(inspection, style, None, view, projection, size)
-        draw(inspection, style, view, projection, size)
+        draw_isolated(inspection, style, None, *lens, size)
+        _draw_pair(inspection, measures, study, style, lens, size)
 
-    _render(context, filepath, size, view, projection, draw_over, for_page=True)
+    _render(context, filepath, size, *lens, draw_over, for_page=True)
 
 
 def render_contact(
@@ -355,25 +409,28 @@ def render_contact(
     height: int,
     toward_viewer: FloatArray | None = None,
     colors: str = "SINGLE",
+    measures: PairMeasures | None = None,
 ) -> None:
     """Write a PNG of the scene with the current contact drawn over it, from where it is seen well.
 
-    `toward_viewer` (3,) is another direction to see it from, `colors` the color type of the shading.
+    `toward_viewer` (3,) is another direction to see it from, `colors` the color type of the shading, `measures` of the
+    pair are drawn too.
 
     Raises ValueError when nothing is inspected, and GpuUnavailable without an OpenGL driver.
     """
     inspection = session.current(context)
     if inspection is None:
         raise ValueError(messages.NO_RESULT)
-    view, projection = camera(inspection, width / height, toward_viewer)
-    size, showing = (width, height), Showing(is_stale=session.is_stale(context))
+    start_gpu()
+    size, style, showing = (width, height), style_of(context), Showing(is_stale=session.is_stale(context))
+    study = _measured(inspection, measures, style, size)
+    lens = _above(study[1], size, lambda aspect: camera(inspection, aspect, toward_viewer))
     _render(
         context,
         filepath,
         size,
-        view,
-        projection,
-        lambda: draw(inspection, style_of(context), view, projection, size, showing=showing),
+        *lens,
+        lambda: _draw_pair(inspection, measures, study, style, lens, size, showing),
         colors=colors,
     )
 
@@ -405,19 +462,10 @@ def render_steps(context: Any, steps: Steps, number: int, filepath: str, width: 
     start_gpu()
     size, style, picture, given = (width, height), style_of(context), steps.picture(number), steps.given
     plate = plate_of(steps, number, style, LabelRoom((0.0, 0.0, float(width), float(height))))
-    left = 1.0 - plate.box[3] / height
     corners = [given.in_world(list(product(*np.transpose(shape.bounds)))) for shape in (given.a, given.b)]
-    view, projection = _around(np.concatenate([points_of(picture), *corners]), width / (left * height))
-    # Into the part above the plate.
-    projection[1] = left * projection[1] + (1.0 - left) * projection[3]
-    _render(
-        context,
-        filepath,
-        size,
-        view,
-        projection,
-        lambda: draw_study(picture, plate, style, view, projection, size),
-    )
+    points = np.concatenate([points_of(picture), *corners])
+    lens = _above(plate, size, lambda aspect: _around(points, aspect))
+    _render(context, filepath, size, *lens, lambda: draw_study(picture, plate, style, *lens, size))
 
 
 def _around(points: FloatArray, aspect: float) -> tuple[FloatArray, FloatArray]:

@@ -106,7 +106,7 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
         return NO_PLATE
     scale, size = style.scale, style.look.label_size * style.scale
     pad, line, gap = PLATE.padding * scale, PLATE.line * size, PLATE.gap * scale
-    left, bottom, right, top = _free(room, scale)
+    left, bottom, right, top = plate_room(room, scale)
     inner, least = right - left - 2.0 * pad, PLATE.least_sentence * scale + gap
     bars = steps.bars(number)
     bounds = np.array(_bounds(steps, number)[:2])
@@ -135,7 +135,7 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
         Text(text, round(x), round(y + height - line * (row + 1) + 0.5 * (line - SIZES.capitals * size)), size, color)
         for row, (text, color) in enumerate(lines)
     ]
-    glyphs = [_plate(box, scale)]
+    glyphs = [plate_glyphs(box, scale)]
     places: tuple[tuple[Box, int], ...] = ()
     if has_plot:
         area = (x + width - plot_width, y, x + width, y + plot_height)
@@ -149,7 +149,7 @@ def step_plate(steps: Steps, number: int, style: Style, room: LabelRoom, measure
     return StepPlate(box, concatenate(glyphs), tuple(texts), places)
 
 
-def _free(room: LabelRoom, scale: float) -> Box:
+def plate_room(room: LabelRoom, scale: float) -> Box:
     """Return the part of the view for the plate: beside a panel at the bottom, or above it where that is too narrow."""
     margin = SIZES.plate_margin * scale
     left, bottom, right, top = room.free
@@ -175,19 +175,19 @@ def _wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[s
     return lines
 
 
-def _plate(box: Box, scale: float) -> GlyphArray:
+def plate_glyphs(box: Box, scale: float) -> GlyphArray:
     """Return a rectangle with round corners."""
     radius = 5.0 * scale
     inner = (box[0] + radius, box[1] + radius, box[2] - radius, box[3] - radius)
-    starts, ends = loop(_corners(inner)).transpose(1, 0, 2)
+    starts, ends = loop(corners_of(inner)).transpose(1, 0, 2)
     return concatenate([_rectangle(inner, PLATE_COLOR), strokes(starts, ends, PLATE_COLOR, 2.0 * radius)])
 
 
 def _rectangle(box: Box, color: Color, hatch: float = 0.0) -> GlyphArray:
-    return fills(fan(_corners(box)), color, hatch=hatch)
+    return fills(fan(corners_of(box)), color, hatch=hatch)
 
 
-def _corners(box: Box) -> FloatArray:
+def corners_of(box: Box) -> FloatArray:
     """Return the corners (4, 3) of a box of pixels."""
     return _flat(*rectangle(np.array(box[:2]), np.array(box[2:])).T)
 

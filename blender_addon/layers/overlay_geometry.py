@@ -72,6 +72,7 @@ class Style:
     show_vector: bool = True
     show_labels: bool = True
     show_ties: bool = False
+    show_deepest: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,8 @@ class Layer:
     """Whether the rim is drawn behind geometry too."""
     only_hidden: bool = False
     """Whether only what lies behind geometry is drawn."""
+    is_culled: bool = False
+    """Whether of what lies behind geometry only fills that face the viewer are drawn."""
     side: int | None = None
     """0 or 1: it is of A or B, and moves with it; None: it is of their contact."""
     least_zoom: float = 0.0

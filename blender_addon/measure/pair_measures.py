@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ...core.measures.clearance_band import ClearanceBand, clearance_band
+from ...core.measures.deepest_point import deepest_point
+from ...core.measures.deepest_record import DeepestPoint, DeepestPoints
 from ...core.measures.overlap_surface import overlap_surface
 from ...core.measures.overlap_volume import overlap_volume
 from ...core.measures.surface_record import OverlapSurface
@@ -33,9 +36,9 @@ class PairMeasures:
     """The boundary of the overlap, world space; empty where nothing overlaps."""
     volume: OverlapVolume | None = None
     """Its volume; of a pair that is inspected in its plane its area."""
-    deepest: Any = None
+    deepest: DeepestPoints | None = None
     """How deep the surfaces are inside each other."""
-    band: Any = None
+    band: ClearanceBand | None = None
     """How wide the gap is on the surface of A."""
 
     @property
@@ -86,6 +89,46 @@ def volume_of(inspection: Inspection, progress: Progress | None = None) -> Overl
     return replace(found, centroid=flat.plane.to_3d(found.centroid))
 
 
+def deepest_of(inspection: Inspection, progress: Progress | None = None) -> DeepestPoints:
+    """Return how deep the surfaces of a pair are inside each other, in world space; in any thread. Raise Cancelled."""
+    flat, pair = inspection.flat, inspection.flat or inspection
+    found = deepest_point(pair.shape_a, pair.shape_b, progress)
+    if flat is None:
+        return found
+
+    def lifted(deepest: DeepestPoint | None) -> DeepestPoint | None:
+        if deepest is None:
+            return None
+        return replace(deepest, point=flat.plane.to_3d(deepest.point), nearest=flat.plane.to_3d(deepest.nearest))
+
+    return replace(found, of_a=lifted(found.of_a), of_b=lifted(found.of_b))
+
+
+GAPS, SIZES = 3.0, 0.1
+"""Times the gap, and times the size of the smaller object: where no limit is set it is the larger of these."""
+
+
+def no_band_reason(inspection: Inspection) -> str:
+    """Return why a pair has no clearance band, as a sentence; empty where it has one."""
+    if inspection.flat is not None:
+        return "A clearance band is of objects in space: turn off 2D to see it"
+    if inspection.contact.relation in OVERLAPPING:
+        return "The objects overlap: move them apart to see how wide the gap is"
+    return ""
+
+
+def band_of(inspection: Inspection, limit: float, progress: Progress | None = None) -> ClearanceBand:
+    """Return how wide the gap of a pair is on the surface of A; in any thread. Raise ValueError and Cancelled.
+
+    limit: gaps up to this are measured, Blender units; 0: chosen by the gap and the sizes.
+    """
+    if reason := no_band_reason(inspection):
+        raise ValueError(reason)
+    a, b = inspection.shape_a, inspection.shape_b
+    reach = limit or max(GAPS * inspection.contact.signed_distance, SIZES * min(a.diameter, b.diameter))
+    return clearance_band(a, b, reach, progress=progress)
+
+
 def is_of_same(a: Inspection, b: Inspection) -> bool:
     """Return whether two inspections are of the same shapes where they were, in the same dimension."""
     return a.shape_a is b.shape_a and a.shape_b is b.shape_b and (a.flat is None) == (b.flat is None)
@@ -94,6 +137,8 @@ def is_of_same(a: Inspection, b: Inspection) -> bool:
 MEASURES: dict[str, tuple[str, Callable[..., Any]]] = {
     "surface": ("Overlap", overlap_of),
     "volume": ("Overlap volume", volume_of),
+    "deepest": ("Deepest point", deepest_of),
+    "band": ("Clearance band", band_of),
 }
 """By the name of its field: what is computed, for its progress, and the function, which any thread can call with the
 inspection, what was given to `request`, and its progress."""

@@ -137,8 +137,13 @@ def _build(inspection: Inspection, stale: str) -> Report:
 
 def _measured(measures: PairMeasures) -> Report:
     """What was measured beyond the contact; nothing where nothing was."""
-    named = {"overlap_volume": measures.volume}
-    found = {name: measure.to_dict() for name, measure in named.items() if measure is not None}
+    found: Report = {}
+    if measures.volume is not None:
+        found["overlap_volume"] = measures.volume.to_dict()
+    if measures.deepest is not None:
+        found["deepest_point"] = measures.deepest.to_dict()
+    if measures.band is not None:
+        found["clearance_band"] = measures.band.to_dict()
     return {"measures": plain(found)} if found else {}
 
 

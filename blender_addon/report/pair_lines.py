@@ -15,9 +15,9 @@ from ...core.region.region import RegionKind
 from ...core.result import Contact, Relation
 from ..data import messages
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
-from ..data.distance import Distance
+from ..data.distance import AT_MOST, Distance
 from ..data.messages import capitalized, counted
-from ..data.units import UnitFormat, direction, exact_vector, ratio
+from ..data.units import DIGITS_OF_BOUND, UnitFormat, direction, exact_vector, ratio
 from ..geometry.collision_shape import OPEN_SHARE, covers_hull
 from ..measure.pair_measures import PairMeasures
 from ..pair.inspection import Inspection
@@ -143,8 +143,8 @@ def measurements(inspection: Inspection) -> list[Row]:
 
 
 def measures(inspection: Inspection, found: PairMeasures) -> list[Row]:
-    """Return what was measured: how much overlaps."""
-    units, volume = inspection.units, found.volume
+    """Return what was measured: how much overlaps, how deep each surface is inside the other, how wide the gap is."""
+    units, volume, deepest, band = inspection.units, found.volume, found.deepest, found.band
     rows = []
 
     def add(name: str, value: float, lower: float, upper: float, power: int = 1) -> None:
@@ -153,14 +153,33 @@ def measures(inspection: Inspection, found: PairMeasures) -> list[Row]:
     if volume is not None and volume.volume is not None and (volume.volume > 0.0 or inspection.contact.intersects):
         name, power = ("Overlap Volume", 3) if inspection.flat is None else ("Overlap Area", 2)
         add(name, volume.volume, volume.lower, volume.upper, power)
+    for letter, point in (("A", deepest.of_a), ("B", deepest.of_b)) if deepest is not None else ():
+        if point is not None:
+            add(f"Deepest of {letter}", point.distance, point.lower, point.upper)
+    if band is not None and band.least is not None:
+        add("Least Gap", band.least, band.least_lower, band.least)
+        rows.append(
+            Row("Greatest Gap", _at_most(band.greatest, band.greatest_upper, units), units.exact(band.greatest))
+        )
     return rows
+
+
+def _at_most(value: float, upper: float, units: UnitFormat) -> str:
+    """Return a length and an upper bound of it, where that is more: '0.45 mm (≤ 0.505)'."""
+    text, in_unit = units.length(value), units.for_table([value])
+    most = in_unit.length(upper, rounding="up", digits=DIGITS_OF_BOUND)
+    return text if most == in_unit.length(value) else f"{text} ({AT_MOST}{most.partition(' ')[0]})"
 
 
 def measure_notes(inspection: Inspection, found: PairMeasures) -> list[str]:
     """Return why something could not be measured, as sentences."""
     names = inspection.name_a, inspection.name_b
-    reason = "" if found.volume is None else found.volume.unsupported_reason
-    return [messages.named(reason, names)] if reason else []
+    measured = [each for each in (found.volume, found.deepest) if each is not None]
+    notes = [messages.named(each.unsupported_reason, names) for each in measured if each.unsupported_reason]
+    if found.band is not None and found.band.least is None:
+        limit = inspection.units.length(found.band.limit)
+        notes.append(f"Nothing of '{names[1]}' faces '{names[0]}' within {limit}: set a larger limit")
+    return notes
 
 
 def _of_one_box(inspection: Inspection, distance: Distance) -> UnitFormat:

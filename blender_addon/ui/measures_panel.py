@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..data import properties
 from ..live import follow_measures
 from ..operators import layout
 from ..operators.layout import OfPair
@@ -25,7 +26,14 @@ class CONTACT_LENS_PT_measures(OfPair, bpy.types.Panel):
         if problem := follow_measures.error(scene):
             layout.sentence(panel, context, problem, "ERROR")
         layout.progress(panel, follow_measures.progress_of(scene), "Measuring", "measures")
+        settings = properties.settings_of(scene)
         panel.operator("contact_lens.measure_overlap", icon="SELECT_INTERSECT")
+        is_on = follow_measures.is_wanted(scene, "band")
+        text = "Hide Clearance Band" if is_on else "Show Clearance Band"
+        panel.operator("contact_lens.clearance_band", text=text, icon="SHADERFX", depress=is_on)
+        column = layout.form(panel).column(align=True)
+        column.prop(settings, "clearance", text="Clearance")
+        column.prop(settings, "band_limit")
 
 
 CLASSES = (CONTACT_LENS_PT_measures,)

@@ -23,7 +23,16 @@ from ..report import pair_lines
 from ..views import viewport
 from . import measures_panel, status_icons
 
-TOGGLES = ("show_vector", "show_region", "show_points", "show_hulls", "show_labels", "show_ties", "show_witness")
+TOGGLES = (
+    "show_vector",
+    "show_region",
+    "show_points",
+    "show_hulls",
+    "show_labels",
+    "show_ties",
+    "show_witness",
+    "show_deepest",
+)
 AROUND_RESULT = 12.0
 """Pixels that the box around the result takes."""
 FRAME = 2.7

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ from ..draw.overlay import DrawingStage
 from ..draw.overlay_shader import free
 from ..draw.step_sheet import NO_PLATE, StepPlate, room_beside
 from ..layers.overlay_geometry import NOW, Showing
-from ..live import background, follow_pair, follow_steps, follow_volumes
+from ..live import background, follow_measures, follow_pair, follow_steps, follow_volumes
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
@@ -88,11 +89,17 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         clash_dots.draw(context, view, projection, size, is_isolated)
     if volumes is not None and is_world:
         overlay.draw_volumes(volumes, style, view, projection, size)
+    measures = follow_measures.valid(context) if inspection is not None else None
+    if inspection is not None and measures is not None and measures.band is not None and is_world:
+        overlay.draw_band(measures.band, inspection, view, projection, size)
     room = room_of(context) if DrawingStage.LABELS in part else None
     studies: dict[str, tuple[StudyPicture, StepPlate]] = {}
     if shown is not None:
         plate = NO_PLATE if room is None else overlay.plate_of(*shown, style, room)
         studies["steps"] = shown[0].picture(shown[1]), plate
+    if inspection is not None and measures is not None and (measures.band or measures.deepest):
+        above = room and replace(room, taken=(*room.taken, *(plate.box for _, plate in studies.values())))
+        studies["measures"] = overlay.measured(measures, inspection, style, above)
     if volumes is not None:
         studies["volumes"] = volumes.picture_of(context.window_manager.contact_lens_test), NO_PLATE
     region = context.region.as_pointer()
@@ -102,7 +109,9 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         where, of_contact = room, style
         if shown is not None:
             of_contact = overlay.beside_steps(style, _is_result(*shown))
-            where = room and room_beside(*studies["steps"], projection @ view, size, room)
+            where = where and room_beside(*studies["steps"], projection @ view, size, where)
+        if "measures" in studies:
+            where = where and room_beside(*studies["measures"], projection @ view, size, where)
         overlay.draw(inspection, of_contact, view, projection, size, part, where, _showing(context, inspection), kept)
         others = kept.notes.boxes if kept.notes is not None else ()
     for name, study in studies.items():

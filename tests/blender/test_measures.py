@@ -54,11 +54,12 @@ def in_millimeters() -> None:
 
 def test_how_much_overlaps_and_how_deep_is_measured_by_one_button():
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    assert "measure_overlap" in panel().names
+    assert {"measure_overlap", "clearance_band"} <= panel().names
     assert bpy.ops.contact_lens.measure_overlap() == {"FINISHED"}
     texts = panel().texts
-    assert texts[texts.index("Overlap Volume") + 1] == "2 m³"
-    assert "Overlap Volume" in panel().given("copy", "what")
+    for name, text in (("Overlap Volume", "2 m³"), ("Deepest of A", "0.5 m"), ("Deepest of B", "0.5 m")):
+        assert texts[texts.index(name) + 1] == text
+    assert {"Overlap Volume", "Deepest of A"} <= set(panel().given("copy", "what"))
 
 
 def test_what_is_measured_is_copied_with_all_digits_and_with_the_others():
@@ -75,17 +76,72 @@ def test_the_report_has_the_measures_that_were_computed(tmp_path):
     bpy.ops.contact_lens.measure_overlap()
     bpy.ops.contact_lens.save_json(filepath=str(path))
     measures = json.loads(path.read_text(encoding="utf-8"))["measures"]
+    assert set(measures) == {"overlap_volume", "deepest_point"}
     assert measures["overlap_volume"]["volume"] == pytest.approx(2.0)
+    assert measures["deepest_point"]["of_a"]["distance"] == pytest.approx(0.5)
+
+
+def test_a_pin_reads_the_gap_of_its_hole_in_the_units_of_the_scene():
+    in_millimeters()
+    inspect(pin(5.0, 14.0), bushing(5.3, 9.0, 10.0))
+    assert bpy.ops.contact_lens.clearance_band() == {"FINISHED"}
+    shown = panel()
+    assert "Hide Clearance Band" in shown.texts
+    least = shown.texts[shown.texts.index("Least Gap") + 1]
+    most = shown.texts[shown.texts.index("Greatest Gap") + 1]
+    assert least.endswith(" mm")
+    # Within the tessellation: the sagitta of a side.
+    sagitta = 5.3 * (1.0 - np.cos(np.pi / 48.0))
+    assert 0.3 - sagitta <= float(least.split()[0]) <= float(most.split()[0]) <= 0.3 + sagitta
+    assert bpy.ops.contact_lens.clearance_band() == {"FINISHED"}
+    assert "Least Gap" not in panel().texts, "and hidden by the same button"
+
+
+def test_a_limit_that_nothing_is_within_is_said():
+    inspect(cube("A"), cube("B", (3.0, 0.0, 0.0)))
+    bpy.ops.contact_lens.clearance_band()
+    assert "Least Gap" in panel().texts
+    bpy.context.scene.contact_lens.band_limit = 0.5
+    assert "Nothing of 'B' faces 'A' within 0.5 m: set a larger limit" in panel().words
+    bpy.context.scene.contact_lens.band_limit = 1.5
+    assert "Least Gap" in panel().texts
 
 
 # --- what cannot be measured ----------------------------------------------------------------------------------------
 
 
-def test_a_flat_object_has_no_volume_and_a_sentence():
-    corners = ((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0))
-    inspect(mesh_object("A", corners, ((0, 1, 2, 3),)), cube("B"))
+def test_a_band_of_objects_that_overlap_is_refused_and_ends_when_they_do():
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    with pytest.raises(RuntimeError, match="move them apart"):
+        bpy.ops.contact_lens.clearance_band()
+    b.location.x = 3.0
+    inspect(a, b)
+    bpy.ops.contact_lens.clearance_band()
+    assert "Least Gap" in panel().texts
+    b.location.x = 1.5
+    update()
+    assert "Least Gap" not in panel().texts, "of before"
+    bpy.ops.contact_lens.refresh()
+    assert "Least Gap" not in panel().texts
+    assert "The objects overlap" in panel().words
+    b.location.x = 3.0
+    bpy.ops.contact_lens.refresh()
+    with pytest.raises(RuntimeError, match="nothing overlaps"):
+        bpy.ops.contact_lens.measure_overlap()
+
+
+@pytest.mark.parametrize(
+    ("corners", "faces", "why"),
+    [
+        (((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)), ((0, 1, 2, 3),), "'A' is flat"),
+        (((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0.5)), ((0, 1, 2), (0, 2, 3)), "'A' is open"),
+    ],
+)
+def test_flat_and_open_ones_have_no_volume_and_a_sentence(corners, faces, why):
+    inspect(mesh_object("A", corners, faces), cube("B"))
     assert bpy.ops.contact_lens.measure_overlap() == {"FINISHED"}
-    assert "'A' is flat" in panel().words
+    assert why in panel().words
 
 
 def test_measures_end_with_their_pair():
@@ -93,12 +149,12 @@ def test_measures_end_with_their_pair():
     inspect(a, b)
     bpy.ops.contact_lens.measure_overlap()
     inspect(a, c)
-    assert "Overlap Volume" not in panel().texts
+    assert "Deepest of A" not in panel().texts
     inspect(a, b)
     bpy.ops.contact_lens.measure_overlap()
     bpy.data.objects.remove(b)
     update()
-    assert "Overlap Volume" not in panel().texts
+    assert "Deepest of A" not in panel().texts
     assert lens.live.follow_measures.valid(bpy.context) is None
     assert inspection() is None
 

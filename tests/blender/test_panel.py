@@ -658,7 +658,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
     menu, move_operators = lens.ui.menu, lens.operators.move_operators
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
-    assert len(listed.operators) == 28
+    assert len(listed.operators) == 29
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}
@@ -668,7 +668,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     assert moves.given("separate", "moves") == ["A", "HALF", "B", "B", "B"]
     assert moves.given("separate", "along") == [None, None, "X", "Y", "Z"]
     toggles = [*lens.ui.panels.TOGGLES, "ghost"]
-    assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_overlay", *toggles], [])
+    assert (drawn("overlay").props, drawn("overlay").greyed) == (["show_dots", "show_overlay", *toggles], [])
     bpy.context.scene.contact_lens.show_overlay = False
     assert drawn("overlay").greyed == drawn("display").greyed == [*lens.ui.panels.TOGGLES, "Ghost", "ghost"]
 

@@ -23,7 +23,7 @@ pytestmark = [
 
 OPTIONAL = re.compile(
     r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
-    r"|measures|\w*volume\w*)$"
+    r"|measures|\w*volume\w*|deepest_point|clearance_band)$"
 )
 """Fields that checks stored by earlier versions, and so saved lists, do not have, and what was measured if it was."""
 VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
@@ -66,6 +66,13 @@ def meshes(folder: Path) -> Any:
     return pair_report()
 
 
+def apart(folder: Path) -> Any:
+    """A report of two that are apart, with the gap on all of A."""
+    inspect(cube("A"), cube("B", (2.4, 0.2, 0.1)))
+    assert bpy.ops.contact_lens.clearance_band() == {"FINISHED"}
+    return pair_report()
+
+
 def compounds(folder: Path) -> Any:
     inspect(cube("A", kind="COMPOUND"), cube("B", (1.5, 0.2, 0.1), kind="COMPOUND"))
     return pair_report()
@@ -86,6 +93,7 @@ def panes(folder: Path) -> Any:
         (part_report, "scene-report"),
         (hulls, "pair-report"),
         (meshes, "pair-report"),
+        (apart, "pair-report"),
         (compounds, "pair-report"),
         (panes, "pair-report"),
     ],

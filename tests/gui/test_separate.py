@@ -50,6 +50,24 @@ def test_copy_all_fills_the_clipboard_with_the_report(seen: Any) -> None:
     assert ["Depth", f"{seen['asked']['depth']:.1f} m"] in rows
 
 
+def value_of(texts: list[str], name: str) -> str:
+    """Return the text beside a name."""
+    return texts[texts.index(name) + 1]
+
+
+def test_measures_say_how_much_overlaps_and_how_deep(seen: Any) -> None:
+    assert value_of(seen["overlap"], "Overlap Volume").endswith(" m³")
+    deepest = float(value_of(seen["overlap"], "Deepest of B").split()[0])
+    assert 0.0 < deepest <= seen["asked"]["depth"], "no point is deeper than the face that is parallel to the slope"
+
+
+def test_the_clearance_band_is_shown_follows_and_is_hidden(seen: Any) -> None:
+    before, shown, after = seen["blue"]
+    assert before == after == 0 < shown
+    least, followed = (float(value_of(seen[name], "Least Gap").split()[0]) for name in ("band", "followed"))
+    assert 0.0 < least < followed
+
+
 def test_move_out_moves_b_by_the_mtv(seen: Any) -> None:
     separated, asked = seen["separated"], seen["asked"]
     mtv = [asked["depth"] * x for x in asked["normal"]]

@@ -108,7 +108,8 @@ def steps(window: Any) -> Iterator[float]:
     report = window.part("blender_addon.report.pair")
     pair_lines = window.part("blender_addon.report.pair_lines")
     inspected = report.inspected(bpy.context)
-    numbers["report"] = [list(line) for line in pair_lines.report_lines(inspected)]
+    measures = window.part("blender_addon.live.follow_measures").valid(bpy.context)
+    numbers["report"] = [list(line) for line in pair_lines.report_lines(inspected, "", measures)]
     numbers["rows"] = [[row.name, row.text, row.copied] for row in pair_lines.measurements(inspected)]
 
     start = {obj.name: obj.location.copy() for obj in (ramp, crate)}
@@ -147,9 +148,51 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.undo()
     yield from window.until(lambda: relation() == "penetrating", "Ctrl+Z puts the crate back")
 
+    yield from measure(window)
+
     yield from window.click_button("contact_lens.swap()")
     yield from window.until(
         lambda: window.inspection() and window.inspection().name_a == "Crate", "A and B are swapped"
     )
     yield from window.until(lambda: "down, 18° off -Z" in texts, "the panel follows")
     numbers["swapped"] = {"panel": list(texts), "stale": window.stale_reason()}
+
+
+def measure(window: Any) -> Iterator[float]:
+    """Open Measures instead of Measurements, measure the overlap, and show and hide the band of the crate lifted."""
+    crate = bpy.data.objects["Crate"]  # undo has replaced it
+    numbers, place = window.numbers, crate.location.copy()
+    yield from window.open_panel("contact_lens.separate(moves='B')")
+    texts = window.listen("measures", "measures_panel")
+    yield from window.open_panel("contact_lens.separate(moves='B')", warnings=1)
+    yield from window.until(lambda: "Overlap Volume" in texts, "a click on its header opens Measures")
+    yield from window.click_button("contact_lens.measure_overlap()")
+    yield from window.until(lambda: "Deepest of B" in texts, "a click measures the depths, too")
+    numbers["overlap"] = list(texts)
+    yield from window.rest()
+    yield from window.screenshot("overlap")
+
+    def blue() -> int:
+        """How many pixels of the view have the last color of the legend."""
+        pixels = window.pixels("WINDOW") / 255.0
+        return int((abs(pixels - (0.13, 0.30, 0.62)).max(axis=2) < 0.02).sum())
+
+    crate.location.z += 0.7
+    yield from window.until_fresh("the crate is above the ramp")
+    numbers["blue"] = [blue()]
+    yield from window.click_button("contact_lens.clearance_band()")
+    yield from window.until(lambda: "Least Gap" in texts, "a click shows the band")
+    numbers["band"] = list(texts)
+    yield from window.rest()
+    numbers["blue"].append(blue())
+    yield from window.screenshot("band")
+    crate.location.z += 0.1
+    yield from window.until_fresh("the crate is moved")
+    yield from window.until(lambda: "Least Gap" in texts, "the band follows")
+    numbers["followed"] = list(texts)
+    yield from window.click_button("contact_lens.clearance_band()")
+    yield from window.until(lambda: "Least Gap" not in texts, "another click hides it")
+    yield from window.rest()
+    numbers["blue"].append(blue())
+    crate.location = place
+    yield from window.until_fresh("the crate is back")
