@@ -25,10 +25,9 @@ from ..vectors import cross, dot, unit_rows
 from .polytope_overlap import OverlapBounds, overlap_body, overlap_bounds
 from .volume_record import OverlapVolume
 
-_WANTED = 1e-2
-"""Relative: bounds this near to each other are reported."""
-_CLOSE = 0.8
-"""Times that: what the gaps between facets and support planes may add up to, as those at the edges are not counted."""
+ENOUGH = 8e-3
+"""Relative: gaps between facets and support planes in sum that leave bounds a hundredth apart: those at the edges
+are not counted."""
 _LEFT = 0.3
 """What is left of the gap of a facet when the support point of its plane is a corner."""
 _FINE = 0.02
@@ -132,13 +131,13 @@ def _points(shape: CurvedShape, directions: FloatArray) -> FloatArray:
 
 def round_overlap(a: ConvexShape, b: ConvexShape, contact: Contact) -> OverlapVolume | None:
     """Return the volume of the overlap of two shapes that penetrate; None where rounding hides it."""
-    balls = _ball(a), _ball(b)
+    balls = ball_of(a), ball_of(b)
     if balls[0] is not None and balls[1] is not None:
         return _lens(*balls[0], *balls[1])
     for inside, outside, relation in ((a, b, Relation.A_INSIDE_B), (b, a, Relation.B_INSIDE_A)):
         if contact.relation in (relation, Relation.COINCIDENT):
             return _contained(inside, outside)
-    found = list(inner_overlaps(a, b, contact, _CLOSE * _WANTED))
+    found = list(inner_overlaps(a, b, contact, ENOUGH))
     if not found:
         return None
     last = found[-1]
@@ -167,14 +166,21 @@ def _areas(body: ConvexHull) -> FloatArray:
     return np.linalg.norm(np.diff(body.vertices[body.edges], axis=1)[:, 0], axis=1)
 
 
-def _outer_volume(normals: FloatArray, offsets: FloatArray, middle: FloatArray) -> float:
-    """Return the volume of the polytope below planes about a point inside: facets of the dual are its corners."""
+def dual_corners(normals: FloatArray, offsets: FloatArray, middle: FloatArray) -> tuple[ConvexHull, FloatArray]:
+    """Return the dual of the polytope below planes about a point inside, and its corners (k, dim) about that point: one
+    of each facet of the dual."""
     room = offsets - normals @ middle
     dual = ConvexHull(normals / room[:, None])
-    levels = dual.offsets + dual.normals @ dual.center
-    corners = (dual.normals / levels[:, None]).T
+    return dual, dual.normals / (dual.offsets + dual.normals @ dual.center)[:, None]
+
+
+def _outer_volume(normals: FloatArray, offsets: FloatArray, middle: FloatArray) -> float:
+    """Return the volume of the polytope below planes about a point inside."""
+    dual, rows = dual_corners(normals, offsets, middle)
+    corners = rows.T
     if len(corners) == 2:
-        return float(np.abs(np.cross(corners.T, np.roll(corners.T, -1, axis=0))).sum()) / 2.0
+        x, y = corners
+        return float(np.abs(x * np.roll(y, -1) - y * np.roll(x, -1)).sum()) / 2.0
     # An edge is in the facets of two corners of the dual, with which it spans cones about their feet.
     first, second = corners[:, dual.edge_facets[:, 0]], corners[:, dual.edge_facets[:, 1]]
     feet = dual.vertices.T / dot(dual.vertices.T, dual.vertices.T)
@@ -193,7 +199,7 @@ def _contained(inside: ConvexShape, outside: ConvexShape) -> OverlapVolume:
     return OverlapVolume(min(max(volume, lower), upper), lower, upper, centroid)
 
 
-def _ball(shape: ConvexShape) -> tuple[FloatArray, float] | None:
+def ball_of(shape: ConvexShape) -> tuple[FloatArray, float] | None:
     """Return centre and radius of a ball; None for other shapes."""
     if isinstance(shape, CurvedShape) and shape.skeleton is not None and len(shape.skeleton.vertices) == 1:
         return shape.skeleton.vertices[0], shape.rounding_radius

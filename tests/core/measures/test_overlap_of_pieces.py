@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import pi
 
@@ -173,3 +174,22 @@ def test_a_compound_with_round_pieces_is_within_a_hundredth() -> None:
     a = Compound([Sphere((0, 0, 0), 1), Box((3, 0, 0), (2, 2, 2))])
     b = Box((1, 0, 1), (6, 4, 2))
     assert_between(overlap_volume(a, b), 2 / 3 * pi + 4, a, b)
+
+
+def test_a_forged_overlap_of_pieces_fails() -> None:
+    for a, b in (
+        (Sphere((0, 0, 0), 1), Box((1, 0, 0), (2, 4, 4))),
+        (Sphere((0, 0, 0), 1), Sphere((0.5, 0, 0), 1)),
+        (grid(2), Box((0.5, 0.5, 0.5), (1.2, 1.2, 1.2))),
+    ):
+        found = overlap_volume(a, b)
+        assert verify(found, a, b)
+        lies = {
+            "moved": OverlapVolume(*(1.2 * x for x in (found.volume, found.lower, found.upper)), found.centroid),
+            "less": OverlapVolume(*(0.8 * x for x in (found.volume, found.lower, found.upper)), found.centroid),
+            "nothing": OverlapVolume(0.0, 0.0, 0.0),
+            "no centroid": replace(found, centroid=None),
+            "centroid": replace(found, centroid=found.centroid + 0.2),
+            "a body": replace(found, body=ConvexHull(np.eye(3))),
+        }
+        assert [name for name, lie in lies.items() if verify(lie, a, b)] == []
