@@ -416,6 +416,18 @@ def outdated(scene: bpy.types.Scene) -> frozenset[int]:
     return _table(scene).out_of_date()
 
 
+def things_of(scene: bpy.types.Scene, rows: Iterable[int]) -> dict[tuple[Key, State], int]:
+    """Return the things of findings that are as they were found, each with the first of these rows that it is in."""
+    table = _table(scene)
+    found: dict[tuple[Key, State], int] = {}
+    for k in rows:
+        for i in table.rows[k].sides:
+            thing = table.things[i]
+            if i not in table.reasons and thing.key is not None and thing.state is not None:
+                found.setdefault((thing.key, thing.state), k)
+    return found
+
+
 def row_of_pair(scene: bpy.types.Scene, pair: frozenset[Key]) -> int | None:
     """Return the number of the finding of a pair; None without one."""
     return _table(scene).of_pair.get(pair)

@@ -26,7 +26,7 @@ from ..data.look import Color
 from ..geometry.shape_outline import fan
 from ..layers.band_colors import BandScale
 from ..layers.band_geometry import band_layers, scale_of, title_of
-from ..layers.clash_dots import ClashDots
+from ..layers.clash_dots import ClashDots, ClashOutlines
 from ..layers.deepest_geometry import deepest_picture
 from ..layers.glyphs import RING, concatenate, fills, marks, strokes
 from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
@@ -255,6 +255,16 @@ def draw_dots(
         gpu.state.depth_test_set("LESS_EQUAL" if can_be_hidden else "NONE")
         for _, batch in on_gpu:
             Pen(projection @ _local(view, dots.origin, None, NOW), size).draw(batch, opacity)
+
+
+def draw_outlines(
+    outlines: ClashOutlines, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int]
+) -> None:
+    """Draw the outlines of objects that clash into the active framebuffer. The arguments are those of `draw`."""
+    with state_restored():
+        look, scale = style.look, style.scale
+        on_gpu = layers_on_gpu((outlines, look, scale), lambda: [outlines.layer(look, scale)])
+        _draw_layers(on_gpu, outlines.origin, view, projection, size, NOW)
 
 
 def draw_ring(center: FloatArray, diameter: float, style: Style, matrix: FloatArray, size: tuple[int, int]) -> None:

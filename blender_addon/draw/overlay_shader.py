@@ -158,9 +158,9 @@ void main()
 """
 
 _ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4), ("side_a", 3), ("side_b", 3))
-_BATCHES_KEPT = 10
-"""Pictures whose batches are kept: a scene has up to five (surfaces of the pair, contact, step, volumes, descent),
-and two windows may show two scenes."""
+_BATCHES_KEPT = 14
+"""Pictures whose batches are kept: a scene has up to seven (surfaces of the pair, contact, step, volumes, descent, dots
+and outlines of clashes), and two windows may show two scenes."""
 
 _shader: gpu.types.GPUShader | None = None
 _format: gpu.types.GPUVertFormat | None = None

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
@@ -125,23 +127,23 @@ def edges_and_sides(shape: Polytope | Mesh) -> tuple[FloatArray, FloatArray]:
     Where it ends, or where more than two faces meet, the normals are 0.
     """
     if isinstance(shape, Mesh):
-        return _mesh_edges(shape)
+        return mesh_edges(shape.points, shape.triangles)
     edges: FloatArray = shape.vertices[shape.edges]
     if len(shape.edge_facets) != len(edges):  # a segment
         return edges, np.zeros_like(edges)
     return edges, shape.normals[shape.edge_facets]
 
 
-def _mesh_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
-    """Return `edges_and_sides` of a mesh, whose triangles may be wound either way."""
-    corners = mesh.points[mesh.triangles]
+def mesh_edges(points: FloatArray, triangles: NDArray[np.integer[Any]]) -> tuple[FloatArray, FloatArray]:
+    """Return `edges_and_sides` of a mesh: points (n, 3), triangles (t, 3), which may be wound either way."""
+    corners = points[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
     normals /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    ends = np.concatenate([mesh.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))]).astype(np.int64)
+    ends = np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))]).astype(np.int64)
     low, high = ends.min(axis=1), ends.max(axis=1)
-    order = np.argsort(low * len(mesh.points) + high, kind="stable")
-    face, is_along = np.tile(np.arange(len(mesh.triangles)), 3)[order], (ends[:, 0] == low)[order]
+    order = np.argsort(low * len(points) + high, kind="stable")
+    face, is_along = np.tile(np.arange(len(triangles)), 3)[order], (ends[:, 0] == low)[order]
     low, high = low[order], high[order]
     first = np.flatnonzero((np.diff(low, prepend=-1) != 0) | (np.diff(high, prepend=-1) != 0))
     two = np.flatnonzero(np.diff(np.append(first, len(order))) == 2)
@@ -155,7 +157,7 @@ def _mesh_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
     if len(chosen) > MOST_EDGES:
         chosen = chosen[bend[chosen] < SHARP]
         chosen = chosen[np.argsort(bend[chosen], kind="stable")][:MOST_EDGES]
-    return mesh.points[np.stack([low, high], axis=1)[first[chosen]]], sides[chosen]
+    return points[np.stack([low, high], axis=1)[first[chosen]]], sides[chosen]
 
 
 def _ring(middle: FloatArray, u: FloatArray, v: FloatArray, radius: float) -> FloatArray:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A dot at each clash of a list: how large it is and of which form, as glyphs, and which one is at a pixel."""
+"""A dot at each clash of a list: how large it is and of which form, as glyphs, and which one is at a pixel; and the
+outlines of their objects."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.look import Look, relation_color
-from .glyphs import DISC, HALF, RING, marks
+from .glyphs import DISC, HALF, RING, concatenate, marks, strokes
 from .overlay_geometry import Layer
 
 LEAST, MOST = 8.0, 25.0
@@ -25,6 +26,12 @@ RIM = 1.5
 RIM_COLOR = (0.05, 0.05, 0.06, 0.85)
 FADED = 0.3
 """Opacity of what is not to be done, or not known to be so any more."""
+OUTLINE = 0.75
+"""Of the outline of an object, in line widths."""
+DASH = 9.0
+"""Period of its dashes, pixels at interface scale 1."""
+HIDDEN = 0.15
+"""Opacity of an outline behind other objects."""
 EASY = 6.0
 """Pixels at interface scale 1 around its center that belong to a dot, however small it is."""
 _DOT_IN_RING = (RING, 0.89, 0.11), (DISC, 0.45, 0.0)
@@ -113,3 +120,29 @@ class ClashDots:
         reach = scale * np.maximum(0.5 * self.sizes + RIM, EASY)
         hit = np.flatnonzero((x * x + y * y <= reach * reach) & is_ahead)
         return int(self.rows[hit[-1]]) if len(hit) else None
+
+
+@dataclass(frozen=True, eq=False)
+class ClashOutlines:
+    """The outlines of objects that clash, each in the color of one of its clashes."""
+
+    outlines: tuple[tuple[FloatArray, FloatArray], ...]
+    """Of each its edges (k, 2, 3), world frame, and the normals (k, 2, 3) of the faces beside each."""
+    relations: tuple[str, ...]
+
+    @cached_property
+    def origin(self) -> FloatArray:
+        """(3,) what glyphs are relative to."""
+        return np.mean([edges[0, 0] for edges, _ in self.outlines], axis=0)
+
+    def layer(self, look: Look, scale: float) -> Layer:
+        """Return the outlines as glyphs, relative to `origin`."""
+        parts = []
+        for (edges, sides), relation in zip(self.outlines, self.relations, strict=True):
+            ends = edges - self.origin
+            color, width = relation_color(relation, look), OUTLINE * look.line_width * scale
+            # Neither whole nor without a rim: selected objects have such an outline, in nearly the same color.
+            glyphs = strokes(ends[:, 0], ends[:, 1], color, width, dash=DASH * scale)
+            glyphs["side_a"], glyphs["side_b"] = np.repeat(sides, 6, axis=0).transpose(1, 0, 2)
+            parts.append(glyphs)
+        return Layer("outlines", concatenate(parts), HIDDEN, max(1.0, scale))

@@ -8,6 +8,7 @@ object of a clash is gone or hidden, or they are no longer in contact, nothing i
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,10 +16,11 @@ from ..clashes import changes, check_settings, clash_list
 from ..clashes.finding import OPEN_STATUSES
 from ..data import properties
 from ..data.objects import frame_of
+from ..data.records import Key, State
 from ..draw import overlay
 from ..draw.label_sheet import project
-from ..layers.clash_dots import ClashDots
-from ..live import follow_steps
+from ..layers.clash_dots import ClashDots, ClashOutlines
+from ..live import follow_outlines, follow_steps
 from ..pair import session
 from .view_room import free_box
 
@@ -26,8 +28,13 @@ BESIDE = 0.3
 """Opacity of the dots while a pair is isolated."""
 MOST_VIEWS = 16
 """3D views whose dots are kept."""
+MOST_OUTLINED = 500
+"""Objects that are outlined, those of the deepest clashes: of more the outlines would say nothing."""
 _made: dict[tuple[int, int], tuple[Any, ClashDots | None]] = {}
 """By the `session_uid` of the scene and the address of the 3D view: what the dots depend on, and the dots."""
+_outlined: WeakKeyDictionary[ClashDots, dict[tuple[Key, State], str]] = WeakKeyDictionary()
+"""What is outlined with the dots, each with the relation of its deepest clash."""
+_outlines: WeakKeyDictionary[ClashDots, ClashOutlines] = WeakKeyDictionary()
 
 
 def is_shown(context: Any) -> bool:
@@ -101,10 +108,27 @@ def draw(context: Any, view: Any, projection: Any, size: tuple[int, int], is_iso
     dots, style = dots_of(context), overlay.style_of(context)
     if dots is None:
         return
+    if not is_isolated and (outlines := _outlines_of(context.scene, dots)) is not None:
+        overlay.draw_outlines(outlines, style, view, projection, size)
     overlay.draw_dots(dots, style, view, projection, size, BESIDE if is_isolated else 1.0, is_isolated)
     active = dots.place_of(check_settings.of_scene(context.scene).active)
     if active is not None:
         overlay.draw_ring(dots.centers[active], float(dots.sizes[active]), style, projection @ view, size)
+
+
+def _outlines_of(scene: Any, dots: ClashDots) -> ClashOutlines | None:
+    """Return the outlines of the objects of the dots that are not faint, as far as they are known."""
+    if dots not in _outlined:
+        clear = [k for k in reversed(range(len(dots.rows))) if not dots.is_faded[k]]  # the deepest first
+        words = {int(dots.rows[k]): dots.relations[k] for k in clear}
+        things = changes.things_of(scene, words)
+        _outlined[dots] = {thing: words[row] for thing, row in list(things.items())[:MOST_OUTLINED]}
+    wanted = _outlined[dots]
+    known = {thing: found for thing, found in follow_outlines.outlines(scene, wanted).items() if len(found[0])}
+    made = _outlines.get(dots)
+    if known and (made is None or len(made.outlines) != len(known)):
+        made = _outlines[dots] = ClashOutlines(tuple(known.values()), tuple(wanted[thing] for thing in known))
+    return made
 
 
 def at(context: Any, pixel: Any) -> int | None:

@@ -260,3 +260,76 @@ def test_what_is_drawn_is_made_once(shown: Any, monkeypatch: pytest.MonkeyPatch)
     settings().search = "Cube 0"
     shown()
     assert len(made) == 2
+
+
+# --- outlines ---------------------------------------------------------------------------------------------------------
+
+
+def outlined() -> dict[str, tuple[np.ndarray, str]]:
+    """The corners of what is outlined, and the relation by which, by the names of the objects."""
+    follow, views = lens.live.follow_outlines, lens.views.clash_dots
+    context = SimpleNamespace(**{name: getattr(bpy.context, name) for name in ("scene", "mode", "visible_objects")})
+    context.space_data = SimpleNamespace(overlay=SimpleNamespace(show_overlays=True), as_pointer=lambda: 2)
+    dots = views.dots_of(context)
+    if dots is None:
+        return {}
+    views._outlines_of(bpy.context.scene, dots)
+    wanted = views._outlined[dots]
+    follow.read(bpy.context, [thing for thing in wanted if thing not in follow._known])
+    found = views._outlines_of(bpy.context.scene, dots)
+    assert found is None or len(found.layer(lens.data.look.DEFAULT_LOOK, 1.0).glyphs)
+    names = {obj.session_uid: obj.name for obj in bpy.context.scene.objects}
+    known = {thing: outline for thing, outline in follow._known.items() if thing in wanted and len(outline[0])}
+    return {names[key[0]]: (np.unique(known[key, state][0], axis=0), wanted[key, state]) for key, state in known}
+
+
+@pytest.fixture
+def _no_outlines() -> Iterator[None]:
+    lens.live.follow_outlines._loaded()
+    yield
+    lens.live.follow_outlines._loaded()
+
+
+@pytest.mark.usefixtures("_no_outlines")
+def test_what_clashes_is_outlined_where_it_is_and_nothing_else() -> None:
+    row_of_cubes(3)
+    cube("Alone", (0.0, 9.0, 0.0))
+    cube("On Top", (-1.0, 0.0, 2.0))
+    check()
+    settings().show_touching = True
+    found = outlined()
+    assert {name: word for name, (_, word) in found.items()} == {
+        **dict.fromkeys(("Cube 0", "Cube 1", "Cube 2"), "penetrating"),
+        "On Top": "touching",
+    }
+    for name, (corners, _) in found.items():
+        place = np.array(bpy.data.objects[name].location)
+        assert np.allclose(np.abs(corners.reshape(-1, 3) - place), 1.0, rtol=0.0, atol=1e-6)
+    bpy.data.objects["Cube 2"].location.z = 0.3
+    update()
+    assert set(outlined()) == {"Cube 0", "Cube 1", "On Top"}, "what has moved has none until it is checked again"
+    settings().search = "Top"
+    assert set(outlined()) == {"Cube 0", "On Top"}
+
+
+@pytest.mark.usefixtures("_no_outlines")
+def test_outlines_follow_turned_flattened_and_mirrored_objects_and_large_ones_have_boxes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An edge of a box is part of its silhouette where exactly one of both normals beside it faces the viewer."""
+    row_of_cubes(2)
+    first, second = bpy.data.objects["Cube 0"], bpy.data.objects["Cube 1"]
+    first.scale, first.rotation_euler = (-1.0, 2.0, 0.5), (0.3, 0.4, 0.5)
+    monkeypatch.setattr(lens.live.follow_outlines, "MOST_TRIANGLES", 0)
+    check()
+    assert set(outlined()) == {"Cube 0", "Cube 1"}
+    eye = np.array((9.0, -7.0, 5.0))
+    for edges, sides in lens.live.follow_outlines._known.values():
+        assert len(edges) == 12
+        facing = np.einsum("ijk,ijk->ij", sides, eye - edges.mean(axis=1)[:, None]) > 0.0
+        assert (facing[:, 0] != facing[:, 1]).sum() == 6, "of a box three faces are seen, within a ring of six edges"
+    second.scale.z = 0.0
+    update()
+    lens.live.follow_outlines._loaded()
+    check()
+    assert all(np.isfinite(part).all() for outline in lens.live.follow_outlines._known.values() for part in outline)

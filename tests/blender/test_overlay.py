@@ -992,9 +992,9 @@ def test_batches_are_built_once_and_again_only_for_a_change(graphics):
     assert list(draw.overlay_shader._batches.values()) == first
     picture(p, styled(show_ties=True))
     assert len(draw.overlay_shader._batches) == 2
-    for _ in range(12):
+    for _ in range(20):
         picture(PAIRS["gap"]())
-    assert len(draw.overlay_shader._batches) <= 10
+    assert len(draw.overlay_shader._batches) <= 14
     draw.overlay_shader.free()
     assert not draw.overlay_shader._batches
 
