@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is measured of two solids besides their contact: `python -m benchmarks --only measures`.
 
-Times are from arrays to the answer, trees and all. Bounds: how far those of the answer are apart, times the answer.
+Times are from arrays to the answer, trees and all; of overlaps from hulls made before, those of manifold3d too.
+Bounds: how far those of the answer are apart, times the answer.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
-from contact_lens.core import Mesh, deepest_point
+from contact_lens.core import Capsule, ConvexHull, Cylinder, Mesh, contact, deepest_point, overlap_volume, verify
+from contact_lens.core.measures.overlap_surface import overlap_surface
+from tests.core.generators import sphere_points
 from tests.core.mesh_shapes import sphere, torus
 
-from .table import duration, print_table
+from .table import Against, Row, duration, in_turn, print_table, show
 
 COUNT = 10_000
 """Triangles of each mesh, about."""
@@ -37,8 +41,35 @@ def meshes(count: int) -> dict[str, tuple[Arrays, Arrays]]:
     }
 
 
+def overlap_rows(quick: bool) -> list[Row]:
+    """Measure overlaps of convex shapes: the volume between its bounds, its check, and the surface to be drawn."""
+    rng, result = np.random.default_rng(1), []
+    for count in (32,) if quick else (32, 500):
+        points = sphere_points(rng, count), sphere_points(rng, count) + [0.7, 0.2, 0.1]
+        a, b = map(ConvexHull, points)
+        found = overlap_volume(a, b)
+        calls = [lambda: overlap_volume(a, b), lambda: overlap_surface(a, b), lambda: verify(found, a, b)]  # noqa: B023
+        if find_spec("manifold3d"):
+            from manifold3d import Manifold
+
+            solids = [Manifold.hull_points(one) for one in points]
+            assert abs((solids[0] ^ solids[1]).volume() - found.volume) <= 1e-9
+            calls.append(lambda: (solids[0] ^ solids[1]).volume())  # noqa: B023
+        ours, drawn, checked, *theirs = in_turn(calls, 5)
+        name = f"overlap of hulls of {count} vertices"
+        peers = {"manifold3d": Against(theirs[0], ours)} if theirs else {}
+        result += [Row(f"{name}, volume", ours, peers), Row(f"{name}, surface", drawn), Row(f"{name}, check", checked)]
+    round_a, round_b = Capsule((0, 0, 0), (0, 0, 2), 0.5), Cylinder((-1, 0.2, 1), (1, 0, 1), 0.4)
+    known = contact(round_a, round_b)
+    calls = [lambda: overlap_volume(round_a, round_b, known), lambda: overlap_surface(round_a, round_b, known)]
+    ours, drawn = in_turn(calls, 5)
+    name = "overlap of a capsule and a cylinder"
+    return [*result, Row(f"{name}, volume within 1 %", ours), Row(f"{name}, surface", drawn)]
+
+
 def main(quick: bool = False) -> None:
-    """Print the table."""
+    """Print the tables."""
+    show(overlap_rows(quick))
     lines = [["deepest points, of A in B and B in A", "triangles", "time", "bounds"]]
     for name, pair in meshes(COUNT // 10 if quick else COUNT).items():
         spent = []
