@@ -223,6 +223,7 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     show_vector: _toggle(  # type: ignore[valid-type]
         "Arrow", "Show the shortest move of B out of A, or the gap between them"
     )
+    show_overlap: _toggle("Overlap", "Show what objects that penetrate have in common, through everything")  # type: ignore[valid-type]
     show_region: _toggle("Contact Area", "Show where the surfaces meet, or face each other within the clearance")  # type: ignore[valid-type]
     show_points: _toggle("Contact Points", "Show the center and the corners of the contact area")  # type: ignore[valid-type]
     show_hulls: _toggle(  # type: ignore[valid-type]

@@ -29,6 +29,7 @@ from ..layers.band_geometry import band_layers, scale_of, title_of
 from ..layers.clash_dots import ClashDots, ClashOutlines
 from ..layers.deepest_geometry import deepest_picture
 from ..layers.glyphs import RING, concatenate, fills, marks, strokes
+from ..layers.overlap_geometry import overlap_layers
 from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
 from ..layers.study_geometry import middle, origin_of, study_layers, volume_layers
 from ..measure.pair_measures import PairMeasures
@@ -80,21 +81,27 @@ def draw(
     room: LabelRoom | None = None,
     showing: Showing = NOW,
     kept: Kept | None = None,
+    measures: PairMeasures | None = None,
 ) -> None:
     """Draw the contact into the active framebuffer, over what is there; its depth decides what is in front.
 
     view, projection: (4, 4) world to view and view to clip space, float64. size: width and height in pixels.
     room: where labels may be; None: anywhere. showing: how far the result is of the scene as it is now.
-    kept: where the labels were in the last picture of the view; brought up to date.
+    kept: where the labels were in the last picture of the view; brought up to date. measures: of the inspection.
     """
     with state_restored():
         if DrawingStage.WORLD in part:
-            on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
+            on_gpu = layers_on_gpu((inspection, style, measures), lambda: _pair_layers(inspection, style, measures))
             _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
         if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
-            notes = _annotations(inspection, style, view, projection, size, room, showing, kept or Kept())
+            notes = _annotations(inspection, style, view, projection, size, room, showing, kept or Kept(), measures)
             _draw_labels(notes, size, max(1.0, style.scale), STALE_OPACITY if showing.is_stale else 1.0)
+
+
+def _pair_layers(inspection: Inspection, style: Style, measures: PairMeasures | None) -> list[Layer]:
+    body = [] if measures is None else overlap_layers(measures, style)
+    return [*body, *layers(inspection, style, measures)]
 
 
 def _annotations(
@@ -106,13 +113,24 @@ def _annotations(
     room: LabelRoom | None,
     showing: Showing,
     kept: Kept,
+    measures: PairMeasures | None,
 ) -> Annotations:
     """Return what depends on the view: that of the last picture if all that it depends on is the same."""
     font = measure(PROBE, style.look.label_size)
     # A region that is not drawn again keeps no result.
-    made_of = (ref(inspection), style, view.tobytes(), projection.tobytes(), size, room, showing.key(), font)
+    made_of = (
+        ref(inspection),
+        measures and ref(measures),
+        style,
+        view.tobytes(),
+        projection.tobytes(),
+        size,
+        room,
+        showing.key(),
+        font,
+    )
     if kept.notes is None or kept.made_of != made_of:
-        kept.notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept)
+        kept.notes = annotate(inspection, style, view, projection, size, measure, room, showing, kept, measures)
         kept.made_of = made_of
     return kept.notes
 
@@ -215,7 +233,8 @@ def beside_steps(style: Style, is_contact: bool) -> Style:
     the contact."""
     if is_contact:
         return style
-    return replace(style, show_region=False, show_points=False, show_witness=False, show_vector=False, show_ties=False)
+    bare = replace(style, show_overlap=False, show_region=False, show_points=False, show_witness=False)
+    return replace(bare, show_vector=False, show_ties=False)
 
 
 def draw_progress(text: str, fraction: float, number: int, style: Style, free: Box, size: tuple[int, int]) -> None:
@@ -334,7 +353,7 @@ def _draw_layers(
     gpu.state.face_culling_set("NONE")
     gpu.state.depth_test_set("LESS_EQUAL")
     for layer, batch, opacity in shown:
-        if layer.only_hidden:
+        if layer.only_hidden or layer.is_through:
             continue
         pen = pen_of(layer, TOWARD_VIEWER)
         if layer.halo > 0.0:
@@ -397,6 +416,7 @@ def style_of(context: Any) -> Style:
         # In background mode Blender says 0.
         scale=max(1.0, context.preferences.system.ui_scale),
         show_hulls=shown.show_hulls,
+        show_overlap=shown.show_overlap,
         show_region=shown.show_region,
         show_points=shown.show_points,
         show_witness=shown.show_witness,

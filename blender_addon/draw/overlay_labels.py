@@ -16,12 +16,13 @@ from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color, relation_color
 from ..layers.glyphs import RING, arrow, concatenate, marks, strokes
-from ..layers.overlay_geometry import NOW, Showing, Style, has_vector, origin
-from ..pair.pair_contact import curves, outlines, vector_ends
+from ..layers.overlay_geometry import NOW, Showing, Style, arrow_ends, has_vector, origin
+from ..pair.pair_contact import curves, outlines
 from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, lengths, project
 from .overlay_names import annotate_names
 
 if TYPE_CHECKING:
+    from ..measure.pair_measures import PairMeasures
     from ..pair.inspection import Inspection
 
 TEXT_COLOR: Color = (1.0, 1.0, 1.0, 1.0)
@@ -72,12 +73,13 @@ def annotate(
     room: LabelRoom | None = None,
     showing: Showing = NOW,
     kept: Kept | None = None,
+    measures: PairMeasures | None = None,
 ) -> Annotations:
     """Return labels, their plates and leaders, and what makes a vector too short to see longer.
 
     `measure(text, size)` returns width and height of a text in pixels. room: where labels may be; None: in all of the
     view. showing: what of it is of the scene as it is now; the labels say what is not. kept: where the labels were in
-    the last picture; brought up to date.
+    the last picture; brought up to date. measures: of the inspection.
     """
     sheet = Sheet(style, room or LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), measure, kept)
     matrix = projection_matrix @ view_matrix
@@ -90,7 +92,7 @@ def annotate(
         pixel = 2.0 * _half_height(origin(inspection), view_matrix, projection_matrix) / size[1]
         words = vector_label(inspection) + (f" ({messages.OUT_OF_DATE})" if showing.is_stale else "")
         words = messages.PENDING if showing.is_pending else words
-        _annotate_vector(sheet, inspection, moved_view, size, pixel, words)
+        _annotate_vector(sheet, inspection, measures, moved_view, size, pixel, words)
         if showing.is_pending:
             sheet.glyphs.clear()  # only the words are left
     if style.show_labels:
@@ -99,14 +101,21 @@ def annotate(
 
 
 def _annotate_vector(
-    sheet: Sheet, inspection: Inspection, matrix: FloatArray, size: tuple[int, int], pixel: float, words: str
+    sheet: Sheet,
+    inspection: Inspection,
+    measures: PairMeasures | None,
+    matrix: FloatArray,
+    size: tuple[int, int],
+    pixel: float,
+    words: str,
 ) -> None:
     """Add the vector's label, what continues an arrow that is too short, or a ring around what is small on screen.
 
     pixel: its size in the world.
     """
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
-    ends, ahead = project(np.array(vector_ends(contact)), matrix, size)
+    tail, tip = arrow_ends(inspection, sheet.style, measures)
+    ends, ahead = project(np.array([tail, tip]), matrix, size)
     if not bool(ahead.all()):
         return
     start, end = ends
@@ -116,7 +125,7 @@ def _annotate_vector(
 
     # Where the normal points on screen is known even where the vector itself is less than a pixel.
     least = SIZES.least_arrow * scale * pixel * contact.normal
-    probe, _ = project(origin(inspection) + np.array([-0.5 * least, 0.5 * least, least]), matrix, size)
+    probe, _ = project(tail + np.array([-0.5 * least, 0.5 * least, least]), matrix, size)
     direction = probe[1] - probe[0]
     pixels = float(np.linalg.norm(direction))
     direction = direction / pixels if pixels > 0.0 else np.array([1.0, 0.0])

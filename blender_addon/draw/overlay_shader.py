@@ -38,7 +38,7 @@ void main()
     vec4 b = matrix * vec4(end, 1.0);
     if (form.x < 0.5) { /* fill */
         local = vec2(0.0);
-        measures = vec4(0.0, 0.0, form.w, 0.0);
+        measures = vec4(form.yzw, 0.0);
         gl_Position = a;
         return;
     }
@@ -141,7 +141,9 @@ void main()
     if (shape < 0.5 && measures.z != 0.0) { /* hatched */
         float period = abs(measures.z);
         float across = mod(gl_FragCoord.y - sign(measures.z) * gl_FragCoord.x, period);
-        paint.a *= mix(0.3, 1.0, clamp(0.5 + 0.25 * period - abs(across - 0.5 * period), 0.0, 1.0));
+        float line = clamp(0.5 + 0.25 * period - abs(across - 0.5 * period), 0.0, 1.0);
+        paint.a *= mix(measures.x, 1.0, line);
+        paint.rgb *= 1.0 - measures.y * line;
     }
     paint.a *= opacity * clamp(0.5 + halo - distance_to_edge(), 0.0, 1.0);
     paint.a *= 1.0 - smoothstep(0.5, 1.0, length(faded));

@@ -27,7 +27,7 @@ from ...core.types import FloatArray
 from ..data import messages
 from ..geometry.shape_outline import stand_in
 from ..layers.overlay_geometry import NOW, Showing, Style, origin
-from ..measure.pair_measures import PairMeasures
+from ..measure.pair_measures import PairMeasures, with_overlap
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture, points_of
@@ -346,17 +346,15 @@ def _above(plate: StepPlate, size: tuple[int, int], look: Callable[[float], Lens
 
 
 def _measured(
-    inspection: Inspection, measures: PairMeasures | None, style: Style, size: tuple[int, int]
+    inspection: Inspection, measures: PairMeasures, style: Style, size: tuple[int, int]
 ) -> tuple[StudyPicture, StepPlate]:
     """Return what is drawn of measures beside the contact."""
-    if measures is None:
-        return StudyPicture(), NO_PLATE
     return measured(measures, inspection, style, LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))))
 
 
 def _draw_pair(
     inspection: Inspection,
-    measures: PairMeasures | None,
+    measures: PairMeasures,
     study: tuple[StudyPicture, StepPlate],
     style: Style,
     lens: Lens,
@@ -364,14 +362,11 @@ def _draw_pair(
     showing: Showing = NOW,
 ) -> None:
     """Draw the contact of a pair, and what was measured of it; study: see `_measured`."""
-    if measures is None:
-        draw(inspection, style, *lens, size, showing=showing)
-        return
     if measures.band is not None:
         draw_band(measures.band, inspection, *lens, size)
     room, kept = LabelRoom((0.0, 0.0, float(size[0]), float(size[1]))), Kept()
     beside = room_beside(*study, lens[1] @ lens[0], size, room)
-    draw(inspection, style, *lens, size, room=beside, showing=showing, kept=kept)
+    draw(inspection, style, *lens, size, room=beside, showing=showing, kept=kept, measures=measures)
     others = kept.notes.boxes if kept.notes is not None else ()
     draw_study(*study, style, *lens, size, room=room, others=others)
 
@@ -386,12 +381,13 @@ def render_isolated(
 ) -> None:
     """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded, on a transparent background.
 
-    It suits pages of any color, as the pair is opaque. measures: of the pair, drawn too.
+    It suits pages of any color, as the pair is opaque. measures: of the pair, drawn too; its overlap always is.
 
     Raises GpuUnavailable without an OpenGL driver.
     """
     start_gpu()
     size, style = (width, height), replace(style_of(context), scale=LABELS)
+    measures = with_overlap(inspection, measures)
     study = _measured(inspection, measures, style, size)
     lens = _above(study[1], size, lambda aspect: camera(inspection, aspect))
 
@@ -414,7 +410,7 @@ def render_contact(
     """Write a PNG of the scene with the current contact drawn over it, from where it is seen well.
 
     `toward_viewer` (3,) is another direction to see it from, `colors` the color type of the shading, `measures` of the
-    pair are drawn too.
+    pair are drawn too; its overlap always is.
 
     Raises ValueError when nothing is inspected, and GpuUnavailable without an OpenGL driver.
     """
@@ -423,6 +419,7 @@ def render_contact(
         raise ValueError(messages.NO_RESULT)
     start_gpu()
     size, style, showing = (width, height), style_of(context), Showing(is_stale=session.is_stale(context))
+    measures = with_overlap(inspection, measures)
     study = _measured(inspection, measures, style, size)
     lens = _above(study[1], size, lambda aspect: camera(inspection, aspect, toward_viewer))
     _render(

@@ -28,8 +28,9 @@ GLYPH = np.dtype(
         ("start", np.float32, 3),  # where the glyph begins (a mark: where it is), world frame less the origin
         ("end", np.float32, 3),  # where a stroke or an arrowhead ends; of a fill: 0, or length 1 where it has faded
         ("corner", np.float32, 3),  # 0 at start or 1 at end; in which direction to widen along and across, -1 or 1
-        ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; period of dashes, or of the
-        # hatch of a fill, negative for lines that fall: all pixels
+        ("form", np.float32, 4),  # FILL .. HEAD; half width or radius, of a fill its opacity between the lines of its
+        # hatch; trim or head length, of a fill how much darker the lines are; period of dashes, or of the hatch,
+        # negative for lines that fall: all pixels
         ("color", np.float32, 4),
         ("side_a", np.float32, 3),  # normals of the two faces beside an edge, which is seen where one of them faces
         ("side_b", np.float32, 3),  # the viewer and the other does not; 0: seen from anywhere
@@ -82,16 +83,24 @@ def arrow(tail: FloatArray, tip: FloatArray, color: Color, width: float, dash: f
     return concatenate([shaft, head])
 
 
-def fills(corners: FloatArray, color: Color | FloatArray, radius: float = 0.0, hatch: float = 0.0) -> GlyphArray:
+def fills(
+    corners: FloatArray,
+    color: Color | FloatArray,
+    radius: float = 0.0,
+    hatch: float = 0.0,
+    between: float = 0.3,
+    darker: float = 0.0,
+) -> GlyphArray:
     """Return triangles (t, 3, 3) filled with a colour, or each with its own of (t, 1, 4).
 
     radius: the distance from the origin at which they have faded out, unless it is 0. hatch: the period of diagonal
-    lines in pixels, unless it is 0; negative for lines that fall to the right.
+    lines in pixels, unless it is 0; negative for lines that fall to the right. between: the opacity between them,
+    relative to theirs. darker: how much darker they are, 0 to 1.
     """
     glyphs = np.zeros((len(corners), 3), dtype=GLYPH)
     glyphs["start"] = corners
     glyphs["end"] = corners / radius if radius > 0.0 else 0.0
-    glyphs["form"] = (FILL, 0.0, 0.0, hatch)
+    glyphs["form"] = (FILL, between, darker, hatch)
     glyphs["color"] = color
     return glyphs.reshape(-1)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..pair.pair_contact import curves, outlines, vector_ends
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fills, marks, shape_edges, strokes
 
 if TYPE_CHECKING:
+    from ..measure.pair_measures import PairMeasures
     from ..pair.inspection import Inspection
 
 
@@ -66,6 +67,7 @@ class Style:
     scale: float = 1.0
     """Interface scale: every size in pixels is multiplied by it."""
     show_hulls: bool = True
+    show_overlap: bool = True
     show_region: bool = True
     show_points: bool = True
     show_witness: bool = False
@@ -111,6 +113,8 @@ class Layer:
     """0 or 1: it is of A or B, and moves with it; None: it is of their contact."""
     least_zoom: float = 0.0
     """Pixels per Blender unit from which on it is drawn."""
+    is_through: bool = False
+    """Whether it is drawn once, whatever is in front of it."""
 
 
 NOW = Showing()
@@ -122,12 +126,26 @@ def origin(inspection: Inspection) -> FloatArray:
     return inspection.contact.center
 
 
+def arrow_ends(inspection: Inspection, style: Style, measures: PairMeasures | None) -> tuple[FloatArray, FloatArray]:
+    """Return the tail and the tip (3,) of the arrow, which starts in the overlap where that is shown, or the ends on A
+    and on B of the line across a gap."""
+    tail, tip = vector_ends(inspection.contact)
+    step = measures.start - tail if has_body(style, measures) else 0.0
+    return tail + step, tip + step
+
+
+def has_body(style: Style, measures: PairMeasures | None) -> TypeGuard[PairMeasures]:
+    """Return whether the body of an overlap is shown."""
+    return style.show_overlap and measures is not None and measures.body is not None
+
+
 @dataclass(frozen=True)
 class _Drawn:
     """A result and a style, as the layers need them; points relative to the contact centre."""
 
     inspection: Inspection
     style: Style
+    measures: PairMeasures | None
 
     @property
     def contact(self) -> Contact:
@@ -136,6 +154,10 @@ class _Drawn:
     @property
     def look(self) -> Look:
         return self.style.look
+
+    @property
+    def has_body(self) -> bool:
+        return has_body(self.style, self.measures)
 
     @property
     def color(self) -> Color:
@@ -167,7 +189,7 @@ class _Drawn:
     @cached_property
     def vector(self) -> tuple[FloatArray, FloatArray]:
         """(3,) the ends of the arrow or of the line across the gap."""
-        start, end = vector_ends(self.contact)
+        start, end = arrow_ends(self.inspection, self.style, self.measures)
         return start - self.contact.center, end - self.contact.center
 
     def border(self, points: FloatArray, width: float, is_closed: bool) -> GlyphArray:
@@ -180,7 +202,7 @@ class _Drawn:
 
 def _region(drawn: _Drawn) -> Iterator[Layer]:
     """The area in which they meet; one across which they face each other has its border alone."""
-    if drawn.contact.relation is Relation.WITHIN_CLEARANCE:
+    if drawn.contact.relation is Relation.WITHIN_CLEARANCE or drawn.has_body:
         return
     color = (*drawn.color[:3], drawn.look.color_region[3])
     yield Layer("region", concatenate([fills(fan(p), color) for p in drawn.patches if len(p) >= 3]), 0.8, 0.0)
@@ -203,6 +225,8 @@ def _outline(drawn: _Drawn) -> Iterator[Layer]:
 
 
 def _border(drawn: _Drawn) -> Iterator[Layer]:
+    if drawn.has_body:
+        return
     contact, borders = drawn.contact, []
     for region in contact.regions:
         if region.area > 0.0:  # without the seams of its patches
@@ -251,14 +275,19 @@ def _witness(drawn: _Drawn) -> Iterator[Layer]:
 
 
 def _points(drawn: _Drawn) -> Iterator[Layer]:
-    if drawn.patches or drawn.curves:
-        color, corners = drawn.look.color_point, region_corners(drawn.contact) - drawn.contact.center
+    color = drawn.look.color_point
+    if not (drawn.patches or drawn.curves):
+        return
+    if not drawn.has_body:  # without the area its corners say nothing
+        corners = region_corners(drawn.contact) - drawn.contact.center
         diamonds = marks(corners, DIAMOND, color, SIZES.corner * drawn.point)
         extent = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) > 1 else np.inf
         zoom = CORNERS_EXTENT * drawn.style.scale / extent if extent > 0.0 else np.inf
         yield Layer("corners", diamonds, 0.85, drawn.halo, hidden_halo=True, least_zoom=zoom)
-        center = marks(np.zeros(3), DISC, color, SIZES.center * drawn.point)
-        yield Layer("center", center, 0.85, drawn.halo, hidden_halo=True)
+    elif drawn.vector[0].any():  # outside of the overlap, as between the legs of a chair, it would be a dot in the air
+        return
+    center = marks(np.zeros(3), DISC, color, SIZES.center * drawn.point)
+    yield Layer("center", center, 0.85, drawn.halo, hidden_halo=True)
 
 
 _LAYERS: tuple[tuple[str, Callable[[_Drawn], Iterator[Layer]]], ...] = (
@@ -273,13 +302,15 @@ _LAYERS: tuple[tuple[str, Callable[[_Drawn], Iterator[Layer]]], ...] = (
 """In the order in which they are drawn, each with its toggle."""
 
 
-def layers(inspection: Inspection, style: Style) -> list[Layer]:
+def layers(inspection: Inspection, style: Style, measures: PairMeasures | None = None) -> list[Layer]:
     """Return what stays in the world, relative to `origin(inspection)`, in the order in which it is drawn.
+
+    measures: those of the inspection: where the body of the overlap is drawn, it stands for the contact area.
 
     The vector and the region are always inside the shapes, so they are nearly as strong behind geometry as in front;
     the far edges of an outline only show where it continues.
     """
-    drawn = _Drawn(inspection, style)
+    drawn = _Drawn(inspection, style, measures)
     found = [layer for toggle, build in _LAYERS if getattr(style, toggle) for layer in build(drawn)]
     return [layer for layer in found if len(layer.glyphs)]
 

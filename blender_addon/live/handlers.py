@@ -43,8 +43,11 @@ class Follower:
 
 
 def wake(timer: Timer, seconds: float) -> None:
-    """Call `timer` after so many seconds, unless it is to be called already. Only from Blender's main thread."""
-    if is_main_thread() and not bpy.app.timers.is_registered(timer):
+    """Call `timer` after so many seconds, unless it is to be called already. Only from Blender's main thread.
+
+    Without windows Blender calls none, and one that is there when it ends, as a module, keeps it from ending.
+    """
+    if is_main_thread() and not bpy.app.background and not bpy.app.timers.is_registered(timer):
         bpy.app.timers.register(timer, first_interval=seconds)
 
 

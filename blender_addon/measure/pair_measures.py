@@ -129,6 +129,12 @@ def band_of(inspection: Inspection, limit: float, progress: Progress | None = No
     return clearance_band(a, b, reach, progress=progress)
 
 
+def with_overlap(inspection: Inspection, measures: PairMeasures | None = None) -> PairMeasures:
+    """Return the measures of a pair with its overlap, which is made unless it is there; in any thread."""
+    measures = measures or PairMeasures(inspection)
+    return measures if measures.surface is not None else replace(measures, surface=overlap_of(inspection))
+
+
 def is_of_same(a: Inspection, b: Inspection) -> bool:
     """Return whether two inspections are of the same shapes where they were, in the same dimension."""
     return a.shape_a is b.shape_a and a.shape_b is b.shape_b and (a.flat is None) == (b.flat is None)

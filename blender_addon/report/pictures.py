@@ -22,8 +22,9 @@ from ..data.objects import frame_of
 from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
 from ..draw.picture import GpuUnavailable, render_isolated
+from ..measure.pair_measures import PairMeasures, with_overlap
 from ..page.html_table import severity
-from ..pair.inspection import Inspection, Work, is_outdated
+from ..pair.inspection import Work, is_outdated
 from ..read.scene_objects import SceneObject
 from ..scene.clash_rows import RESOLVED, side_of
 from . import files as report_files
@@ -35,7 +36,7 @@ _SHORTER = 1e-6
 """Relative: a row with a depth shorter than the first answer by more than this was refined."""
 
 ScenePair = tuple[SceneObject, SceneObject]
-InspectionWork = Callable[[Progress | None], Inspection]
+MeasuringWork = Callable[[Progress | None], PairMeasures]
 
 
 class ClashPlace(NamedTuple):
@@ -108,20 +109,20 @@ def take_pictures(
                 else:
                     part = taken / number, (taken + 1) / number
                     try:
-                        inspection = yield partial(_in_part, _inspection_of(context, check, k, pair), part)
-                        if is_outdated(context.evaluated_depsgraph_get(), inspection):
+                        measures = yield partial(_in_part, _measures_of(context, check, k, pair), part)
+                        if is_outdated(context.evaluated_depsgraph_get(), measures.inspection):
                             findings.add(k, no_picture=CHANGED)
                             continue
                     except (ValueError, RuntimeError) as error:
                         findings.add(k, no_picture=str(error))
                         continue
-                    taken += _draw_picture(context, check, k, inspection, path)
+                    taken += _draw_picture(context, check, k, measures, path)
     except (GpuUnavailable, OSError) as error:  # such as no room for them: the report goes without
         return [messages.no_pictures(report_files.reason(error), taken > 0)]
     return []
 
 
-def _in_part(work: InspectionWork, part: tuple[float, float], progress: Progress) -> Inspection:
+def _in_part(work: MeasuringWork, part: tuple[float, float], progress: Progress) -> PairMeasures:
     """Do work whose progress is a part of that of all."""
     return work(subrange(progress, *part))
 
@@ -143,36 +144,36 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
     Raises GpuUnavailable and OSError, where there can be none of any.
     """
     try:
-        inspection = _inspection_of(context, check, k, pair)(None)
+        measures = _measures_of(context, check, k, pair)(None)
     except (ValueError, RuntimeError) as error:
         check["findings"].add(k, no_picture=str(error))
         return False
-    return _draw_picture(context, check, k, inspection, path)
+    return _draw_picture(context, check, k, measures, path)
 
 
-def _inspection_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair) -> InspectionWork:
-    """Return the inspection of the pair of a row, as far as the row's went, as work for any thread."""
+def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair) -> MeasuringWork:
+    """Return the inspection of the pair of a row, as far as the row's went, and its overlap, as work for any thread."""
     row, given, unit = check["findings"][k], check["settings"], check["units"]["blender_units_per_unit"]
     clearance = max(given["clearance"], row.get("margins") or 0.0) * unit
     settings = Settings("auto", clearance, given["contact_tolerance"], budget=FIRST_ANSWER)
     units = UnitFormat.of_scene(context.scene)
 
-    def inspect(progress: Progress | None) -> Inspection:
+    def measure(progress: Progress | None) -> PairMeasures:
         inspection = Work(pair, settings, units)(progress)
         if (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
             inspection = Work(pair, replace(settings, budget=None), units)(progress)  # the row was refined
-        return inspection
+        return with_overlap(inspection)
 
-    return inspect
+    return measure
 
 
 def _draw_picture(
-    context: bpy.types.Context, check: dict[str, Any], k: int, inspection: Inspection, path: Path
+    context: bpy.types.Context, check: dict[str, Any], k: int, measures: PairMeasures, path: Path
 ) -> bool:
     """Put the picture of an inspection into a row of a check, or why there is none. Returns whether there is."""
     findings: LazyRows = check["findings"]
     try:
-        render_isolated(context, inspection, str(path), *SIZE)
+        render_isolated(context, measures.inspection, str(path), *SIZE, measures)
     except GpuUnavailable:
         raise
     except (ValueError, RuntimeError) as error:

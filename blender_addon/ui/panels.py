@@ -24,6 +24,7 @@ from ..views import viewport
 from . import measures_panel, status_icons
 
 TOGGLES = (
+    "show_overlap",
     "show_vector",
     "show_region",
     "show_points",

@@ -112,7 +112,8 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
             where = where and room_beside(*studies["steps"], projection @ view, size, where)
         if "measures" in studies:
             where = where and room_beside(*studies["measures"], projection @ view, size, where)
-        overlay.draw(inspection, of_contact, view, projection, size, part, where, _showing(context, inspection), kept)
+        showing = _showing(context, inspection)
+        overlay.draw(inspection, of_contact, view, projection, size, part, where, showing, kept, measures)
         others = kept.notes.boxes if kept.notes is not None else ()
     for name, study in studies.items():
         kept = _kept.setdefault((region, name), Kept())

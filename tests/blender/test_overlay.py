@@ -79,6 +79,7 @@ class Pair:
     proxy_b: object = Proxy()
     resolution: float = 1e-6
     is_depth_pending: bool = False
+    flat: object = None
 
 
 def pair(a: object, b: object) -> Pair:
@@ -190,6 +191,7 @@ def test_a_toggle_takes_its_own_layers_away_and_no_other():
     everything = {layer.name for layer in layers.overlay_geometry.layers(p, full)}
     for toggle, gone in {
         "show_hulls": {"outline a", "outline b"},
+        "show_overlap": set(),  # that of shapes without measures
         "show_region": {"region", "region border"},
         "show_points": {"corners", "center"},
         "show_witness": {"witness"},
@@ -215,6 +217,64 @@ def test_the_contact_area_has_the_color_of_the_relation(height, clearance, relat
     assert p.contact.relation == relation
     assert np.unique(layer_named(p, "region border")["color"][:, :3], axis=0) == pytest.approx(np.array([color]))
     assert lens.data.look.relation_color(relation) == (*color, 1.0)
+
+
+def overlap_of(p: Pair, corners: np.ndarray, **more: object) -> Any:
+    """The measures of a pair whose overlap is the hull of some points, its upper facets of A and met in its first."""
+    hull = lens.core.ConvexHull(corners)
+    triangles = np.array([(f[0], f[k], f[k + 1]) for f in hull.facets for k in range(1, len(f) - 1)])
+    of_a = hull.vertices[triangles].mean(axis=1)[:, 2] > hull.center[2]
+    rim = hull.vertices[[*hull.facets[0], hull.facets[0][0]]]
+    record = sys.modules[lens.core.__name__ + ".measures.surface_record"].OverlapSurface
+    surface = record(**({"points": hull.vertices, "triangles": triangles, "of_a": of_a, "curves": (rim,)} | more))
+    return lens.measure.pair_measures.PairMeasures(p, surface)
+
+
+def overlapping() -> tuple[Pair, Any]:
+    """A box that sinks into another, which is where they overlap in a box of 1.2 by 1.2 by 0.4."""
+    p = pair(box(size=(3, 2, 1)), box((0.4, 0.0, 0.7), (1.2, 1.2, 1.2)))
+    return p, overlap_of(p, box((0.4, 0.0, 0.3), (1.2, 1.2, 0.4)))
+
+
+def layers_with(p: Pair, measures: Any, style: Any = None) -> dict[str, Any]:
+    drawn = draw.overlay._pair_layers(p, style or styled(), measures)
+    return {layer.name: layer for layer in drawn}
+
+
+def test_the_overlap_is_drawn_in_the_color_of_the_relation_instead_of_the_area():
+    p, measures = overlapping()
+    found = layers_with(p, measures)
+    assert list(found)[:3] == ["overlap", "overlap edges", "overlap curves"], "below all else"
+    assert not {"region", "region border", "corners"} & found.keys()
+    fill, curve = found["overlap"].glyphs, found["overlap curves"].glyphs
+    assert len(fill) == 3 * len(measures.surface.triangles)
+    assert np.allclose(np.unique(fill["start"] + p.contact.center, axis=0), np.unique(measures.surface.points, axis=0))
+    hue = np.array(look().color_vector[:3])
+    shades = fill["color"][:, :3] @ hue / (hue @ hue)
+    assert np.allclose(fill["color"][:, :3], shades[:, None] * hue, atol=1e-6)
+    assert 0.74 < shades.min() < 0.9 < 0.94 < shades.max() < 1.01, "its faces can be told apart"
+    assert (curve["color"] == np.float32(look().color_vector)).all()
+    assert (fill["form"][:, 3] > 0.0).all(), "hatched"
+    assert (found["overlap"].is_through, found["overlap"].is_culled) == (True, True)
+    assert found.keys() - layers_with(p, measures, styled(show_overlap=False)).keys() == set(list(found)[:3])
+    assert "region" in layers_with(p, measures, styled(show_overlap=False))
+    inside = PAIRS["inside"]()
+    amber = layers_with(inside, overlap_of(inside, box((0.2, 0.2, 0.0), (1.0, 1.0, 1.0))))["overlap curves"]
+    assert (amber.glyphs["color"] == np.float32(look().color_inside)).all()
+
+
+def test_the_arrow_starts_in_the_overlap_where_it_is_shown():
+    p, measures = overlapping()
+    aside = overlap_of(p, box((-1.0, 0.0, 0.3), (0.4, 0.4, 0.4)))
+    for given, start in (measures, p.contact.center), (aside, (-0.8, 0.0, p.contact.center[2])):
+        vector = layers_with(p, given)["vector"].glyphs
+        assert np.allclose(vector["start"] + p.contact.center, start, atol=1e-6)
+        assert np.allclose(vector["end"] - vector["start"], p.contact.mtv, atol=1e-6)
+    assert "center" in layers_with(p, measures)
+    assert "center" not in layers_with(p, aside), "it would be a dot in the air"
+    off = layers_with(p, aside, styled(show_overlap=False))
+    assert np.allclose(off["vector"].glyphs["start"], 0.0)
+    assert {"center", "corners"} <= off.keys()
 
 
 def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
@@ -754,6 +814,31 @@ def test_a_region_inside_both_shapes_is_seen(graphics):
     assert (gain[:, 0] > gain[:, 1]).mean() > 0.9, "it is vermillion, as the pair penetrates"
 
 
+@pytest.mark.parametrize("background", ["dark", "light"])
+def test_an_overlap_is_seen_through_everything_from_all_sides_and_without_color(graphics, background):
+    p, measures = overlapping()
+    ground, style = DARK if background == "dark" else LIGHT, only(show_overlap=True)
+    for toward in (0.5, -0.7, 0.5), (-0.6, 0.7, 0.4), (0.4, -0.5, -0.8):
+        view = draw.picture.camera(p, SIZE[0] / SIZE[1], np.array(toward) / np.linalg.norm(toward))
+        pixels, without = picture(p, style, ground, view=view, measures=measures), picture(p, style, ground, view=view)
+        corners, _ = projected(measures.surface.points, view)
+        inner = lens.core.ConvexHull(corners.mean(axis=0) + 0.85 * (corners - corners.mean(axis=0)))
+        rows, columns = np.mgrid[0 : SIZE[1], 0 : SIZE[0]]
+        seen = inner.contains(np.stack([columns.ravel() + 0.5, SIZE[1] - rows.ravel() - 0.5], axis=1))
+        body, before = (each.reshape(-1, 3)[seen].astype(int) for each in (pixels, without))
+        assert (body[:, 0] - body[:, 2] > 50).mean() > 0.97, "it is vermillion all over"
+        assert np.abs(before[:, 0] - before[:, 2]).max() < 10
+        grey = body.mean(axis=1)
+        assert np.abs(np.diff(grey)).mean() > 3.0, "the hatch is seen in grey"
+        assert changed_by(pixels, without, 20).sum() < 1.6 * seen.sum(), "the objects are not hidden"
+
+
+def test_the_overlap_looks_as_stored(graphics):
+    p, measures = overlapping()
+    for name, ground in ("overlap_dark", DARK), ("overlap_light", LIGHT):
+        assert_looks_like(name, picture(p, styled(show_labels=False), ground, measures=measures))
+
+
 def test_hull_edges_behind_are_dim_and_in_front_are_bright(graphics):
     p = PAIRS["inside"]()  # the hull of B is wholly behind the faces of A
     style = only(show_hulls=True)
@@ -1190,7 +1275,9 @@ def test_a_snapshot_shows_the_scene_with_the_contact(graphics, even_letters, sce
     for color, tolerance, least in (look().color_a, 10, 200), (look().color_b, 10, 120), (look().color_vector, 40, 40):
         assert lit(pixels, color, tolerance) > least
     grey = np.ptp(pixels.astype(int), axis=2) < 8
-    assert (grey & (pixels.mean(axis=2) > 90)).mean() > 0.1  # the two cubes, lit
+    is_overlap = pixels[..., 0].astype(int) - pixels[..., 2] > 50
+    assert is_overlap.mean() > 0.01
+    assert (is_overlap | (grey & (pixels.mean(axis=2) > 90))).mean() > 0.1  # the two cubes, lit
     assert_looks_like("snapshot", pixels, masked=notes_of(scene_with_a_contact).boxes)
 
 
