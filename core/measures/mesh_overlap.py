@@ -17,14 +17,13 @@ import numpy as np
 
 from ..mesh_contact.mesh_faults import own_crossings
 from ..meshes.body import Body
-from ..meshes.general_position import Cuts
 from ..meshes.joined import joined
 from ..meshes.mesh import Mesh
 from ..meshes.shells import outward_shells
 from ..meshes.triangle_pairs import crossing_triangles
 from ..progress import Progress, report_progress, subrange
 from ..shapes.shape import counted
-from ..tolerance import EPS
+from ..tolerance import EPS, SMALLEST_STEP
 from ..types import FloatArray, read_only
 from ..vectors import cross, dot, length
 from .overlap_parts import InsidePart, OverlapParts, overlap_parts
@@ -77,8 +76,8 @@ def _volume_of(parts: OverlapParts) -> OverlapVolume:
     """Return the volume that both parts enclose."""
     tops: list[FloatArray] = []
     begins, ends, times, errors, moves = ([*tops] for _ in range(5))
-    for part, cuts in ((parts.a, parts.cuts.a), (parts.b, parts.cuts.b)):
-        error, move = _roundings(part, cuts, parts)
+    for part in (parts.a, parts.b):
+        error, move = _roundings(part, parts)
         columns = np.ascontiguousarray(part.points.T)
         whole = part.mesh.triangles.take(part.whole, axis=0).T
         lines = part.lines.T
@@ -116,9 +115,10 @@ def _volume_of(parts: OverlapParts) -> OverlapVolume:
     return OverlapVolume(sizes[0], sizes[1], sizes[2], centroid)
 
 
-def _roundings(part: InsidePart, cuts: Cuts, parts: OverlapParts) -> tuple[FloatArray, FloatArray]:
-    """Return for each point of a part how far it may be beside the planes that it is in, and from where it is."""
-    corners = part.mesh.points.shape[0]
+def _roundings(part: InsidePart, parts: OverlapParts) -> tuple[FloatArray, FloatArray]:
+    """Return for each point of a part how far it may be beside the planes of the part's triangles that it is in, and
+    from where it is."""
+    corners = len(part.mesh.points)
     reach = np.sqrt((part.points * part.points).sum(axis=1))
     error, move = EPS * reach, EPS * reach
     for own, cut, other in ((parts.a, parts.cuts.a, parts.b), (parts.b, parts.cuts.b, parts.a)):
@@ -126,17 +126,19 @@ def _roundings(part: InsidePart, cuts: Cuts, parts: OverlapParts) -> tuple[Float
             continue
         ends = own.points[cut.edges]
         face = other.points[other.mesh.triangles[cut.others]]
-        sides = face[:, 1:] - face[:, :1]
-        normal = np.cross(sides[:, 0], sides[:, 1])
-        size = np.abs(np.concatenate([sides, ends - face[:, :1]], axis=1)).max(axis=(1, 2))
+        size = np.abs(np.concatenate([face[:, 1:], ends], axis=1) - face[:, :1]).max(axis=(1, 2))
         height = _HEIGHT * EPS * EPS * size**3
         far = np.sqrt((ends * ends).sum(axis=2)).max(axis=1)
         side = np.sqrt(((ends[:, 1] - ends[:, 0]) ** 2).sum(axis=1))
         rounding = _CORNER * EPS * far
-        area = np.sqrt((normal * normal).sum(axis=1)) - _SUM * EPS * size * size
         with np.errstate(divide="ignore"):
             slide = side * np.minimum(1.0, 4.0 * height / parts.cuts.heights[cut.nodes]) + rounding
-            beside = np.where(area > 0.0, 4.0 * height / np.maximum(area, 0.0), np.inf) + rounding
+        # It slides along its own edge, in the planes beside it, and by less beside that of the other triangle.
+        beside = rounding
+        if own is not part:
+            area = np.maximum(parts.cuts.areas[cut.nodes] - _HEIGHT * EPS * EPS * size**2, SMALLEST_STEP)
+            with np.errstate(over="ignore"):
+                beside = np.minimum(4.0 * height / area + rounding, slide)
         move[corners + cut.nodes] = slide
-        error[corners + cut.nodes] = np.minimum(beside, slide)
+        error[corners + cut.nodes] = beside
     return error, move

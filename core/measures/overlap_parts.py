@@ -75,8 +75,12 @@ def overlap_parts(
     exponent = scale_exponent(max(float(np.abs(x).max()) for mesh in (a, b) for x in mesh.reach))
     scaled = [scale_points(mesh.points, exponent) for mesh in (a, b)]
     columns = [np.ascontiguousarray(points.T) for points in scaled]
-    # Triangles in one plane do not cut each other, whatever the step.
-    across = crossings.pairs.take(np.flatnonzero(crossings.kinds < Meeting.COPLANAR), axis=0)
+    # Triangles in one plane do not cut each other, whatever the step; those that name a corner twice have no edges.
+    kept = crossings.kinds < Meeting.COPLANAR
+    for mesh, which in zip((a, b), crossings.pairs.T, strict=True):
+        corners = mesh.triangles.take(which, axis=0)
+        kept &= (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    across = crossings.pairs[kept]
     cuts = general_position(columns[0], columns[1], (a.triangles, b.triangles), across)
     low = np.maximum(*(scale_points(mesh.bounds[0], exponent) for mesh in (a, b)))
     high = np.minimum(*(scale_points(mesh.bounds[1], exponent) for mesh in (a, b)))

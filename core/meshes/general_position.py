@@ -18,12 +18,14 @@ import numpy as np
 from ..runs import chunks
 from ..shapes.orientation import (
     SignArray,
+    precise_areas,
     precise_volumes,
     signs_of_areas,
     signs_of_turns,
     signs_of_volumes,
 )
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
+from ..vectors import length
 
 _BATCH = 1 << 14
 """Pairs of triangles in one go."""
@@ -64,6 +66,8 @@ class GeneralPosition(ReadOnlyArrays):
     of A. They are quotients of heights above planes that are known to twice the digits."""
     heights: FloatArray
     """(n,) six times the volumes between the edge's ends and the triangle, together: the scale of these heights."""
+    areas: FloatArray
+    """(n,) twice the area of the triangle."""
     is_consistent: bool
     """Whether every cut has two ends, as those of all triangles with an area have."""
 
@@ -92,8 +96,8 @@ def general_position(a: Columns, b: Columns, triangles: tuple[IntArray, IntArray
         _fractions(own, other, triangles[1 - k], cuts)
         for k, (own, other, cuts) in enumerate(((a, b, cuts_a), (b, a, cuts_b)))
     ]
-    where, heights = (np.concatenate(part) for part in zip(*fractions, strict=True))
-    return GeneralPosition(cuts_a, cuts_b, where, heights, bool(both.all() and whole.all()))
+    where, heights, areas = (np.concatenate(part) for part in zip(*fractions, strict=True))
+    return GeneralPosition(cuts_a, cuts_b, where, heights, areas, bool(both.all() and whole.all()))
 
 
 def windings_by_rays(points: Columns, far: FloatArray, others: Columns, triangles: IntArray, is_a: bool) -> IntArray:
@@ -157,7 +161,7 @@ def _corners_above(
 
 def _heights(face: list[Columns], points: Columns, toward: int) -> SignArray:
     """Return on which side of triangles points are, 1 where their normals point: of B's triangles and points of A with
-    `toward` 1, of A's triangles and points of B with -1. A triangle without area has all points on one side."""
+    `toward` 1, of A's triangles and points of B with -1; 0 of a triangle without area, through which nothing goes."""
     signs = signs_of_volumes(face[0], face[1], face[2], points).signs
     unclear = np.flatnonzero(signs == 0)
     if len(unclear):
@@ -167,7 +171,7 @@ def _heights(face: list[Columns], points: Columns, toward: int) -> SignArray:
             left = np.flatnonzero(found == 0)
             found[left] = signs_of_areas(*(corner[[y, z]].take(left, axis=1) for corner in corners)).signs
         # B's step is along its own normal where that is positive: points of A are then behind.
-        signs[unclear] = np.where(found == 0, 1, -toward * found)
+        signs[unclear] = -toward * found
     return signs
 
 
@@ -224,11 +228,14 @@ def _nodes_of(
     return _Nodes(table[new, :2], table[new, 2], steps[chosen].astype(np.int8), first, numbers)
 
 
-def _fractions(own: Columns, other: Columns, triangles: IntArray, cuts: Cuts) -> tuple[FloatArray, FloatArray]:
-    """Return where on their edges points are (k,), and the heights of both ends together."""
+def _fractions(
+    own: Columns, other: Columns, triangles: IntArray, cuts: Cuts
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return where on their edges points are (k,), the heights of both ends together, and the triangles' areas."""
     face = [other.take(triangles[cuts.others, k], axis=1) for k in range(3)]
     ends = [own.take(end, axis=1) for end in cuts.edges.T]
     low, high = (np.abs(precise_volumes(face[0], face[1], face[2], end)) for end in ends)
     span = low + high
     is_clear: BoolArray = span > 0.0
-    return np.where(is_clear, low / np.where(is_clear, span, 1.0), 0.5), span
+    areas = [precise_areas(*(corner[[y, z]] for corner in face)) for y, z in _PLANES]
+    return np.where(is_clear, low / np.where(is_clear, span, 1.0), 0.5), span, length(np.stack(areas))

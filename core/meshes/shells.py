@@ -20,7 +20,10 @@ def outward_shells(body: Body) -> Mesh | None:
     are in one place."""
     mesh = body.mesh
     if mesh.times is not None:
-        return None
+        if np.setdiff1d(np.flatnonzero(mesh.times > 1), mesh.degenerate_faces).size or body.given is None:
+            return None
+        # Copies of triangles without area only: all of them are needed, for the edges.
+        mesh = body.given if body.given.is_closed else body.given.with_common_corners
     shell = _edge_parts(mesh)
     firsts = np.unique(shell)
     if len(firsts) == 1:

@@ -113,6 +113,11 @@ def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) 
     return values
 
 
+def precise_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> FloatArray:
+    """Return det(q - p, r - p) in the plane, accurate to almost all digits unless it is zero or nearly so."""
+    return _determinant(_rows((p, q, r)))[0].high
+
+
 def decide_signs(values: FloatArray, errors: FloatArray, *corners: FloatArray) -> Signs:
     """Return the signs of determinants of which values are known to an error; where that leaves them open, the corners
     (dim, k) decide: four in space, three in the plane."""

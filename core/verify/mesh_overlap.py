@@ -173,6 +173,8 @@ def _common(own: FloatArray, other: FloatArray) -> FloatArray:
         start, end = other[k], other[(k + 1) % 3]
         side = (end[0] - start[0]) * (polygon[:, 1] - start[1]) - (end[1] - start[1]) * (polygon[:, 0] - start[0])
         polygon = _clipped(polygon, side * np.sign(turn))
+    # Rounding where a triangle is seen from its side must not lead out of it.
+    polygon[:, 3] = np.clip(polygon[:, 3], other[:, 2].min(axis=0), other[:, 2].max(axis=0))
     # Under the plane of B's triangle, less what of that is above the one of A's: little where they are nearly one.
     base, drop = polygon[:, 3], polygon[:, 2] - polygon[:, 3]
     beyond = _clipped(np.concatenate([polygon[:, :2], base[:, None], drop[:, None]], axis=1), -drop)
@@ -210,7 +212,8 @@ def _clipped(polygon: FloatArray, side: FloatArray) -> FloatArray:
     points = polygon + (side / span)[:, None] * (following - polygon)
     both = np.stack([polygon, points], axis=1).reshape(2 * slots, width, count)
     valid = np.stack([side >= 0.0, cut], axis=1).reshape(2 * slots, count)
-    order = np.argsort(~valid, axis=0, kind="stable")[: slots + 1]
     number = valid.sum(axis=0)
-    order = np.where(np.arange(slots + 1)[:, None] < number, order, order[:1])
+    # One more than there were, unless rounding bends a line that is nearly a side.
+    order = np.argsort(~valid, axis=0, kind="stable")[: int(number.max(initial=1))]
+    order = np.where(np.arange(len(order))[:, None] < number, order, order[:1])
     return np.take_along_axis(both, order[:, None], axis=0)

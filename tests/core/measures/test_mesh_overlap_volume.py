@@ -33,6 +33,19 @@ def cut(surface, level: int = 1):
     return found if level == 1 else cut(found, level - 1)
 
 
+def with_slivers(surface, rng: np.random.Generator, count: int = 6):
+    """Some edges bent by a triangle without area, to their middles or in their ends."""
+    points, triangles = list(surface[0]), surface[1].tolist()
+    for _ in range(count):
+        k = int(rng.integers(len(triangles)))
+        p, q, r = triangles[k]
+        new = len(points)
+        points.append(0.5 * points[p] + 0.5 * points[q] if rng.random() < 0.7 else points[p])
+        triangles[k] = [p, new, r]
+        triangles += [[new, q, r], [p, q, new]]
+    return np.array(points), np.array(triangles)
+
+
 def checked(a, b):
     found = overlap_volume(a, b)
     result = verify(found, a, b)
@@ -84,6 +97,20 @@ def test_voxels_have_their_common_cells_in_common(seed, turn):
         assert found.volume == pytest.approx(common, abs=1e-12)
         assert found.upper - found.lower < 1e-11
         assert turn is TURN or found.lower <= common <= found.upper
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_triangles_without_area_change_no_volume(seed):
+    rng = np.random.default_rng(seed)
+    cells = [[(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 0, 0), (0, 1, 0), (1, 1, 0)]]
+    shift = rng.integers(-1, 2, 3) * 0.5
+    overlap = sum(np.prod(np.maximum(0, 1 - np.abs(np.subtract(p, q + shift)))) for p in cells[0] for q in cells[1])
+    a, b = (with_slivers(voxels(part), rng) for part in cells)
+    found = checked(Mesh(*a), Mesh(b[0] + shift, b[1]))
+    assert found.volume == pytest.approx(overlap, abs=1e-12)
+    assert found.upper - found.lower < 1e-9
+    turned = checked(Mesh(a[0] @ TURN.T, a[1]), Mesh((b[0] + shift) @ TURN.T, b[1]))
+    assert turned.volume is None or turned.volume == pytest.approx(overlap, abs=1e-12)
 
 
 @pytest.mark.fast_cases(2)
