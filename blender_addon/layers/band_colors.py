@@ -20,8 +20,8 @@ _ROUND = np.array([1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0])
 """The numbers, times a power of ten, at which a scale may end."""
 _ABOVE_WANTED = 1.5
 """Times the wanted clearance: where a scale ends at least."""
-_APART = 0.12
-"""Of the scale: steps that are nearer to each other than this would be written over each other."""
+_APART, _FROM_END = 0.12, 0.22
+"""Of the scale: steps that are nearer to each other, or to the end, than this would be written over each other."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ class BandScale:
 
     def steps(self) -> list[tuple[float, str]]:
         """Return the gaps that the legend names, and their numbers, the last one with the unit."""
-        gaps = dict.fromkeys((0.0, self.wanted, 0.5 * (self.wanted + self.end), self.end))
+        middle = 0.5 * (self.wanted + self.end)
+        gaps = dict.fromkeys(
+            (0.0, self.wanted, *([middle] if self.end - middle > _FROM_END * self.end else []), self.end)
+        )
         # The wanted clearance rather than a step beside it.
         shown = [gap for gap in gaps if gap == self.wanted or abs(gap - self.wanted) > _APART * self.end]
         numbers = [self.units.length(gap).partition(" ")[0] for gap in shown[:-1]]

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core.progress import Progress, subrange
+from ...core.result import Relation
 from ..data import messages
 from ..data.lazy_rows import LazyRows, Row, columns
 from ..data.objects import frame_of
 from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
 from ..draw.picture import GpuUnavailable, render_isolated
-from ..measure.pair_measures import PairMeasures, with_overlap
+from ..measure.pair_measures import PairMeasures, band_of, with_overlap
 from ..page.html_table import severity
 from ..pair.inspection import Work, is_outdated
 from ..read.scene_objects import SceneObject
@@ -32,6 +33,8 @@ from . import files as report_files
 SIZE = (960, 600)
 CHANGED = "changed while the report was saved"
 """Why a pair has no picture: its row is of the moment when saving began."""
+_BAND = 2.0
+"""Times the clearance: gaps up to this are colored, red below the clearance."""
 _SHORTER = 1e-6
 """Relative: a row with a depth shorter than the first answer by more than this was refined."""
 
@@ -152,17 +155,22 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
 
 
 def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair) -> MeasuringWork:
-    """Return the inspection of the pair of a row, as far as the row's went, and its overlap, as work for any thread."""
+    """Return the inspection of the pair of a row, as far as the row's went, and its overlap, or how wide the gap within
+    the clearance is, as work for any thread."""
     row, given, unit = check["findings"][k], check["settings"], check["units"]["blender_units_per_unit"]
     clearance = max(given["clearance"], row.get("margins") or 0.0) * unit
     settings = Settings("auto", clearance, given["contact_tolerance"], budget=FIRST_ANSWER)
     units = UnitFormat.of_scene(context.scene)
 
     def measure(progress: Progress | None) -> PairMeasures:
+        progress = subrange(progress, 0.0, 1.0)
         inspection = Work(pair, settings, units)(progress)
         if (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
             inspection = Work(pair, replace(settings, budget=None), units)(progress)  # the row was refined
-        return with_overlap(inspection)
+        measures = with_overlap(inspection)
+        if inspection.contact.relation is Relation.WITHIN_CLEARANCE:
+            measures = replace(measures, band=band_of(inspection, _BAND * clearance, progress))
+        return measures
 
     return measure
 

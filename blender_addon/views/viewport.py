@@ -18,7 +18,7 @@ from ...core.types import FloatArray
 from ..data.properties import pair
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
-from ..draw.label_sheet import Box, Kept
+from ..draw.label_sheet import Box, Kept, LabelRoom
 from ..draw.overlay import DrawingStage
 from ..draw.overlay_shader import free
 from ..draw.step_sheet import NO_PLATE, StepPlate, room_beside
@@ -98,7 +98,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         plate = NO_PLATE if room is None else overlay.plate_of(*shown, style, room)
         studies["steps"] = shown[0].picture(shown[1]), plate
     if inspection is not None and measures is not None and (measures.band or measures.deepest):
-        above = room and replace(room, taken=(*room.taken, *(plate.box for _, plate in studies.values())))
+        above = room and _above(room, [plate for _, plate in studies.values()])
         studies["measures"] = overlay.measured(measures, inspection, style, above)
     if volumes is not None:
         studies["volumes"] = volumes.picture_of(context.window_manager.contact_lens_test), NO_PLATE
@@ -121,6 +121,11 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         others = (*others, *(kept.notes.boxes if kept.notes is not None else ()))
 
 
+def _above(room: LabelRoom, plates: Iterable[StepPlate]) -> LabelRoom:
+    """Return the room that plates at the bottom of a view leave."""
+    return replace(room, taken=(*room.taken, *(plate.box for plate in plates)))
+
+
 def _is_result(steps: Steps, number: int) -> bool:
     """Return whether a step is the contact that was found."""
     step = steps.trace.steps[steps.shown[number]]
@@ -134,8 +139,12 @@ def _draw_progress(context: Any) -> None:
     for number, flow in enumerate(background.shown_flows(context.scene)):
         size, room, style = (context.region.width, context.region.height), room_of(context), overlay.style_of(context)
         left, bottom, right, top = room.free
-        if shown := follow_steps.current(context.scene):
-            bottom = max(bottom, overlay.plate_of(*shown, style, room).box[3])
+        shown, measures = follow_steps.current(context.scene), follow_measures.valid(context)
+        inspection = session.current(context) if context.scene.contact_lens.show_overlay else None
+        plates = [] if shown is None else [overlay.plate_of(*shown, style, room)]
+        if inspection is not None and measures is not None:
+            plates.append(overlay.measured(measures, inspection, style, _above(room, plates))[1])
+        bottom = max(bottom, *(plate.box[3] for plate in plates), 0.0)
         overlay.draw_progress(flow.status, flow.progress, number, style, (left, bottom, right, top), size)
 
 

@@ -60,9 +60,9 @@ def test_below_the_wanted_clearance_all_is_red_and_above_it_ever_darker():
         (0.45, 0.2, ["0", "0.2", "0.35", "0.5 mm"]),
         (0.302, 0.0, ["0", "0.2", "0.4 mm"]),
         (0.302, 0.01, ["0.01", "0.205", "0.4 mm"]),
-        (0.1, 2.0, ["0", "2", "2.5", "3 mm"]),
+        (0.1, 2.0, ["0", "2", "3 mm"]),
         (0.0, 0.0, ["0", "0.5", "1 mm"]),
-        (12.0, 10.0, ["0", "10", "12.5", "15 mm"]),
+        (12.0, 10.0, ["0", "10", "15 mm"]),
     ],
 )
 def test_the_scale_ends_at_a_round_number_of_the_unit_and_names_the_wanted_clearance(greatest, wanted, words):

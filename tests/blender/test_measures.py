@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from .scenes import cube, inspect, inspection, lens, mesh_object, update
+from .test_follow_measures import follow, ticks, work_of  # noqa: F401
 from .test_panel import drawn_by
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -157,6 +158,19 @@ def test_measures_end_with_their_pair():
     assert "Deepest of A" not in panel().texts
     assert lens.live.follow_measures.valid(bpy.context) is None
     assert inspection() is None
+
+
+def test_an_object_deleted_while_the_pair_is_measured_ends_that(follow):  # noqa: F811
+    a, b = pin(5.0, 14.0), bushing(5.3, 9.0, 10.0)
+    inspect(a, b)
+    bpy.ops.contact_lens.clearance_band()
+    ticks(follow)
+    task = work_of(follow)
+    bpy.data.objects.remove(b)
+    update()
+    assert ticks(follow) is None
+    assert task.is_cancelled
+    assert (follow.error(bpy.context.scene), panel().texts) == ("", [])
 
 
 def test_bounds_are_shown_where_they_are_farther_apart_than_the_digits():

@@ -76,6 +76,20 @@ def test_a_clash_has_one_picture_at_its_worst_frame(moving: Path, tmp_path: Path
         assert re.search(rf'<img alt="\w and \w, frame {frame}"', rows[anchor])
 
 
+def test_pairs_within_the_clearance_have_colors_by_their_gap(moving: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    bands: dict[str, Any] = {}
+
+    def draw(context: bpy.types.Context, inspection: Any, path: str, width: int, height: int, measures: Any) -> None:
+        bands[inspection.name_a] = measures.band
+        Path(path).write_bytes(b"PNG")
+
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", draw)
+    run(moving, *OPTIONS, "--html", tmp_path / "one.html")
+    assert bands["A"] is bands["C"] is None
+    assert bands["E"].least == pytest.approx(0.0005, abs=1e-6)
+    assert bands["E"].limit == pytest.approx(0.004)
+
+
 def test_the_number_of_pictures_is_that_of_a_report(moving: Path, tmp_path: Path, drawn: Drawn) -> None:
     one, merged = pages_of(moving, tmp_path, "--pictures", 2)
     assert [names for _, _, names in drawn] == 2 * ["C D", "A B"], "what is within the clearance is milder"

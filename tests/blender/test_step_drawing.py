@@ -470,7 +470,7 @@ def test_a_picture_of_a_step_has_both_objects_and_the_step_above_the_sentence(gr
 def test_progress_of_work_is_shown_above_the_plate(empty_scene, monkeypatch):
     drawn, viewport, steps = [], lens.views.viewport, Steps()
     monkeypatch.setattr(
-        viewport.background, "shown_flows", lambda scene: [SimpleNamespace(status="Works", progress=0.5)]
+        viewport.background, "shown_flows", lambda scene: [SimpleNamespace(title="", status="Works", progress=0.5)]
     )
     monkeypatch.setattr(viewport.overlay, "draw_progress", lambda *given: drawn.append(given[4]))
     with bpy.context.temp_override(**view_3d()):

@@ -63,7 +63,7 @@ def test_measures_say_how_much_overlaps_and_how_deep(seen: Any) -> None:
 
 def test_the_clearance_band_is_shown_follows_and_is_hidden(seen: Any) -> None:
     before, shown, after = seen["blue"]
-    assert before == after == 0 < shown
+    assert max(before, after) < 1000 < shown
     least, followed = (float(value_of(seen[name], "Least Gap").split()[0]) for name in ("band", "followed"))
     assert 0.0 < least < followed
 
