@@ -83,7 +83,7 @@ def overlap_of(inspection: Inspection, progress: Progress | None = None) -> Over
 def volume_of(inspection: Inspection, progress: Progress | None = None) -> OverlapVolume:
     """Return how much of a pair overlaps, in world space; in any thread. Raise Cancelled."""
     flat, pair = inspection.flat, inspection.flat or inspection
-    found = overlap_volume(pair.shape_a, pair.shape_b, pair.contact)
+    found = overlap_volume(pair.shape_a, pair.shape_b, pair.contact, progress)
     if flat is None or found.centroid is None:
         return found
     return replace(found, centroid=flat.plane.to_3d(found.centroid))

@@ -9,6 +9,7 @@ from ..compounds.compound import Compound, as_compound
 from ..contact import contact as find_contact
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
+from ..progress import Progress
 from ..result import Contact
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.ordinary_size import extreme_exponent
@@ -25,19 +26,26 @@ _THIN = 1.0 + 2.0**-40
 """By how much more than computed the bound of a thin overlap is, for its rounding."""
 
 
-def overlap_volume(a: Solid, b: Solid, contact: Contact | None = None) -> OverlapVolume:
+def overlap_volume(
+    a: Solid, b: Solid, contact: Contact | None = None, progress: Progress | None = None
+) -> OverlapVolume:
     """Return the volume of the intersection of two solids, in the plane its area, between bounds that hold.
 
     Of convex polytopes also the intersection itself. Its bounds are at most 1e-12 times its surface and the size of the
     smaller shape apart, plus its surface times 64 EPS times the largest coordinate, for that is how rounding bends flat
     facets far from the origin. `contact` is what `contact(a, b)` returned, where it is known.
 
+    Of closed meshes the bounds are apart by what rounding the corners of the overlap makes of its area. An open mesh,
+    or one that crosses itself, has no volume, and `unsupported_reason` says so. `progress` is called with the fraction
+    done of meshes, 0 to 1; False cancels.
+
     >>> a, b = Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0, 0), (2, 2, 2))
     >>> found = overlap_volume(a, b)
     >>> print(round(found.volume, 9), found.lower <= 2.0 <= found.upper, found.centroid, len(found.body.facets))
     2.0 True [0.75 0.   0.  ] 6
 
-    Raises ValueError, naming the argument, when one is not a shape, or their dimensions differ.
+    Raises ValueError, naming the argument, when one is not a shape, or their dimensions differ; Cancelled when
+    `progress` returns False.
     """
     validate_solids(a, b)
     low, high = np.maximum(a.bounds[0], b.bounds[0]), np.minimum(a.bounds[1], b.bounds[1])
@@ -47,7 +55,7 @@ def overlap_volume(a: Solid, b: Solid, contact: Contact | None = None) -> Overla
     if (low > high).any():
         return none_overlaps()
     if isinstance(a, Mesh) or isinstance(b, Mesh):
-        return solid_overlap_volume(a, b)
+        return solid_overlap_volume(a, b, progress)
     if (low == high).any():
         return none_overlaps()
     exponent = extreme_exponent(a, b)
