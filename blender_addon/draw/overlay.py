@@ -266,12 +266,11 @@ def draw_dots(
     projection: FloatArray,
     size: tuple[int, int],
     opacity: float = 1.0,
-    can_be_hidden: bool = False,
 ) -> None:
-    """Draw a dot at each clash into the active framebuffer, over all that is there unless that may hide them."""
+    """Draw a dot at each clash into the active framebuffer, over all that is there."""
     on_gpu = layers_on_gpu((dots, style.look, style.scale), lambda: [dots.layer(style.look, style.scale)])
     with state_restored():
-        gpu.state.depth_test_set("LESS_EQUAL" if can_be_hidden else "NONE")
+        gpu.state.depth_test_set("NONE")
         for _, batch in on_gpu:
             Pen(projection @ _local(view, dots.origin, None, NOW), size).draw(batch, opacity)
 

@@ -63,6 +63,13 @@ def outlines(scene: bpy.types.Scene, wanted: Iterable[tuple[Key, State]]) -> dic
     return found
 
 
+def retry(things: Iterable[tuple[Key, State]]) -> None:
+    """Read those of things again that were in another state when they were read: they may be in this one now."""
+    for thing in things:
+        if _known.get(thing) is NOTHING:
+            del _known[thing]
+
+
 def _read() -> float | None:
     """The timer: read some more of what is wanted in the scenes that are in windows."""
     if handlers.is_rendering():

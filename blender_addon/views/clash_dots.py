@@ -104,13 +104,13 @@ def _is_inspected(context: Any) -> bool:
 
 
 def draw(context: Any, view: Any, projection: Any, size: tuple[int, int], is_isolated: bool) -> None:
-    """Draw the dots, and a ring around that of the active clash; is_isolated: faintly, and none inside the pair."""
+    """Draw the dots, and a ring around that of the active clash; is_isolated: faintly, beside the pair."""
     dots, style = dots_of(context), overlay.style_of(context)
     if dots is None:
         return
     if not is_isolated and (outlines := _outlines_of(context.scene, dots)) is not None:
         overlay.draw_outlines(outlines, style, view, projection, size)
-    overlay.draw_dots(dots, style, view, projection, size, BESIDE if is_isolated else 1.0, is_isolated)
+    overlay.draw_dots(dots, style, view, projection, size, BESIDE if is_isolated else 1.0)
     active = dots.place_of(check_settings.of_scene(context.scene).active)
     if active is not None:
         overlay.draw_ring(dots.centers[active], float(dots.sizes[active]), style, projection @ view, size)
@@ -123,6 +123,7 @@ def _outlines_of(scene: Any, dots: ClashDots) -> ClashOutlines | None:
         words = {int(dots.rows[k]): dots.relations[k] for k in clear}
         things = changes.things_of(scene, words)
         _outlined[dots] = {thing: words[row] for thing, row in list(things.items())[:MOST_OUTLINED]}
+        follow_outlines.retry(_outlined[dots])
     wanted = _outlined[dots]
     known = {thing: found for thing, found in follow_outlines.outlines(scene, wanted).items() if len(found[0])}
     made = _outlines.get(dots)
