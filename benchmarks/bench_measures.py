@@ -3,6 +3,7 @@
 
 Times are from arrays to the answer, trees and all; of overlaps from hulls made before, those of manifold3d too.
 Bounds: how far those of the answer are apart, times the answer.
+Clearance bands beside trimesh, which measures the same points against the same triangles, and no more than that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ from time import perf_counter
 
 import numpy as np
 
-from contact_lens.core import Capsule, ConvexHull, Cylinder, Mesh, contact, deepest_point, overlap_volume, verify
+from contact_lens.core import (
+    Capsule,
+    ConvexHull,
+    Cylinder,
+    Mesh,
+    clearance_band,
+    contact,
+    deepest_point,
+    overlap_volume,
+    verify,
+)
 from contact_lens.core.measures.overlap_surface import overlap_surface
 from tests.core.generators import sphere_points
 from tests.core.mesh_shapes import sphere, torus
@@ -79,4 +90,39 @@ def main(quick: bool = False) -> None:
             spent.append(perf_counter() - start)
         widths = [(point.upper - point.lower) / point.distance for point in (found.of_a, found.of_b) if point]
         lines.append([name, f"{len(pair[0][1]):,}", duration(median(spent)), f"{max(widths):.1e}"])
+    print_table(lines)
+    bands(quick)
+
+
+def bands(quick: bool) -> None:
+    """Print the table of clearance bands."""
+    theirs = find_spec("rtree") and find_spec("trimesh")
+    if not theirs:
+        print("trimesh is left out: it needs the package rtree.")
+    part = 3 if quick else 1
+    ring, bore = torus(500 // part, 200 // part, 3.0, 1.0), torus(100 // part, 50 // part, 3.0, 1.3)
+    shell, count = torus(40, 20, 3.0, 1.9), len(bore[0])
+    tube = np.concatenate([bore[0], shell[0]]), np.concatenate([bore[1][:, ::-1], shell[1] + count])
+    lines = [["clearance band, of A beside B", "points", "triangles", "time", "contact known", "trimesh, distances"]]
+    for name, b in (("a ring above a ring", (bore[0] + [0.0, 0.0, 2.5], bore[1])), ("a ring inside a ring", tube)):
+        spent: list[list[float]] = [[], [], []]
+        for _ in range(1 if quick else ROUNDS):
+            start = perf_counter()
+            clearance_band(Mesh(*ring), Mesh(*b), 0.5)
+            spent[0].append(perf_counter() - start)
+            meshes = Mesh(*ring), Mesh(*b)
+            known = contact(*meshes, budget=0.0)
+            start = perf_counter()
+            band = clearance_band(*meshes, 0.5, known)
+            spent[1].append(perf_counter() - start)
+            if theirs:
+                import trimesh
+
+                start = perf_counter()
+                _, distance, _ = trimesh.proximity.closest_point(trimesh.Trimesh(*b, process=False), ring[0])
+                spent[2].append(perf_counter() - start)
+                gaps = band.gaps[: len(distance)]
+                assert np.allclose(gaps, np.where(np.isfinite(gaps), distance, np.nan), equal_nan=True)
+        times = [duration(median(each)) if each else "" for each in spent]
+        lines.append([name, f"{len(band.points):,}", f"{len(b[1]):,}", *times])
     print_table(lines)

@@ -126,7 +126,7 @@ def band_of(inspection: Inspection, limit: float, progress: Progress | None = No
         raise ValueError(reason)
     a, b = inspection.shape_a, inspection.shape_b
     reach = limit or max(GAPS * inspection.contact.signed_distance, SIZES * min(a.diameter, b.diameter))
-    return clearance_band(a, b, reach, progress=progress)
+    return clearance_band(a, b, reach, inspection.contact, progress=progress)
 
 
 def with_overlap(inspection: Inspection, measures: PairMeasures | None = None) -> PairMeasures:

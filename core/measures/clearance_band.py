@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import as_factor
-from ..contact import contact
+from ..contact import contact as find_contact
 from ..meshes.body import Body
 from ..meshes.mesh import Mesh
 from ..meshes.near_triangles import near_triangles
@@ -80,7 +80,9 @@ class ClearanceBand(ReadOnlyArrays):
         }
 
 
-def clearance_band(a: Solid, b: Solid, limit: float, *, progress: Progress | None = None) -> ClearanceBand:
+def clearance_band(
+    a: Solid, b: Solid, limit: float, contact: Contact | None = None, *, progress: Progress | None = None
+) -> ClearanceBand:
     """Return the least and the greatest gap between the surfaces of A and B that face each other, and the gap at points
     all over A.
 
@@ -94,6 +96,7 @@ def clearance_band(a: Solid, b: Solid, limit: float, *, progress: Progress | Non
         a, b: shapes in space of any kind, apart or touching. Curved surfaces of A are sampled as they are, and gaps are
             those to B's; which of them face each other is decided by facets of a few degrees.
         limit: gaps up to this count; world units, above 0.
+        contact: what `contact(a, b)` returned, where it is known.
         progress: called with the fraction done, 0 to 1; False cancels.
 
     Raise ValueError, naming the argument, when one is not a shape in space or the limit is not above 0, and when the
@@ -110,7 +113,7 @@ def clearance_band(a: Solid, b: Solid, limit: float, *, progress: Progress | Non
         )
     most = as_factor("limit", limit)
     report_progress(progress, 0.0)
-    nearest = contact(a, b, budget=0.0, progress=subrange(progress, 0.0, 0.3))
+    nearest = contact or find_contact(a, b, budget=0.0, progress=subrange(progress, 0.0, 0.3))
     if nearest.relation not in _APART:
         raise ValueError(
             "a and b penetrate: a clearance band is of shapes that are apart or touch; separate them first"

@@ -76,10 +76,10 @@ def assert_band(band: ClearanceBand, a, b) -> None:
     ("shape", "off"),
     [
         (pin(20.0, -5.0), 0.0),
-        (pin(6.0, 2.0), 0.0),
-        (pin(20.0, -5.0, (0.12, 0.05)), 0.13),
+        pytest.param(pin(6.0, 2.0), 0.0, marks=pytest.mark.slow),
+        pytest.param(pin(20.0, -5.0, (0.12, 0.05)), 0.13, marks=pytest.mark.slow),
         (pin(6.0, 2.0, (0.12, 0.05)), 0.13),
-        (Cylinder((0, 0, -5), (0, 0, 15), PIN), 0.0),
+        pytest.param(Cylinder((0, 0, -5), (0, 0, 15), PIN), 0.0, marks=pytest.mark.slow),
     ],
     ids=["longer", "shorter", "eccentric", "eccentric and shorter", "round"],
 )
@@ -100,7 +100,9 @@ def test_a_pin_reads_its_bore(shape, off: float) -> None:
         assert top - spacing <= facing[:, 2].max() <= top + beside
 
 
-@pytest.mark.parametrize(("size", "far"), [(1e-6, 1e4), (1e6, 0.0)])
+@pytest.mark.parametrize(
+    ("size", "far"), [(1e-6, 1e4), pytest.param(1e6, 0.0, marks=pytest.mark.slow)], ids=["tiny and far", "huge"]
+)
 def test_a_pin_reads_its_bore_at_any_size_and_place(size: float, far: float) -> None:
     pose = size * np.eye(4)
     pose[3, 3] = 1.0
@@ -126,7 +128,15 @@ def test_a_ball_over_a_floor_faces_it_up_to_45_degrees() -> None:
     assert band.greatest == pytest.approx(1.25 - sqrt(0.5), abs=0.06)
     assert band.greatest_upper >= band.greatest
     assert_band(band, ball, floor)
-    assert_band(clearance_band(floor, ball, 0.7), floor, ball)
+
+
+@pytest.mark.slow
+def test_a_floor_reads_a_ball_above_it() -> None:
+    ball, floor = Sphere((0, 0, 1.25), 1.0), Box((0, 0, -0.5), (2, 2, 1))
+    band = clearance_band(floor, ball, 0.7)
+    away = np.linalg.norm(band.points - [0, 0, 1.25], axis=1) - 1.0
+    assert band.gaps == pytest.approx(np.where(np.isfinite(band.gaps), away, np.nan), nan_ok=True, abs=1e-9)
+    assert_band(band, floor, ball)
 
 
 def test_samples_are_dense_and_cover_the_surface() -> None:
@@ -144,7 +154,7 @@ def test_samples_are_dense_and_cover_the_surface() -> None:
 
 def test_triangles_of_any_form_are_cut_alike() -> None:
     rng = np.random.default_rng(5)
-    for step in (0.03, 0.2, 1.0, 100.0):
+    for step in (0.05, 1.0, 100.0):
         points = rng.normal(size=(20, 3)) * rng.choice([0.01, 1.0, 3.0], size=(20, 1))
         triangles = np.array([rng.choice(20, 3, replace=False) for _ in range(25)])
         found, parts, owners = subdivided(points, triangles, step)
@@ -173,6 +183,7 @@ def rule(a: Mesh, b: Mesh, limit: float, points: np.ndarray, faces: np.ndarray) 
     return np.where(ok & (found.distance <= limit), found.distance, np.nan)
 
 
+@pytest.mark.slow
 def test_dense_sampling_finds_nothing_beyond_the_bounds() -> None:
     rng = np.random.default_rng(11)
     for _ in range(2):
@@ -197,15 +208,12 @@ def test_trimesh_measures_the_same_gaps() -> None:
     a, b = Mesh(*sphere(12, (0, 0, 2.3))), Mesh(*sphere(9))
     band = clearance_band(a, b, 1.0)
     faces = np.isfinite(band.gaps)
-    try:
-        _, distance, _ = trimesh.proximity.closest_point_naive(
-            trimesh.Trimesh(b.points, b.triangles), band.points[faces][::40]
-        )
-    except ModuleNotFoundError as error:
-        pytest.skip(str(error))
+    other = trimesh.Trimesh(b.points, b.triangles)
+    _, distance, _ = trimesh.proximity.closest_point_naive(other, band.points[faces][::40])
     assert band.gaps[faces][::40] == pytest.approx(distance)
 
 
+@pytest.mark.slow
 def test_turning_and_numbering_change_nothing() -> None:
     rng = np.random.default_rng(2)
     a, b = Mesh(*bumpy(rng)), Mesh(*sphere(6, (0.1, 0.2, 2.6)))
@@ -292,7 +300,7 @@ def test_what_cannot_be_measured_is_refused_by_name() -> None:
 
 
 def test_a_pair_reports_progress_and_plain_numbers() -> None:
-    a, b = Mesh(*torus(30, 20)), Mesh(*torus(20, 12)).translated((0, 0, 0.9))
+    a, b = Mesh(*torus(14, 9)), Mesh(*torus(12, 8)).translated((0, 0, 0.9))
     assert_progress(lambda progress: clearance_band(a, b, 1.0, progress=progress), least=3)
     numbers = clearance_band(a, b, 1.0).to_dict()
     assert list(numbers) == ["least", "least_lower", "greatest", "greatest_upper", "limit", "samples", "facing"]
@@ -352,6 +360,7 @@ def test_a_forged_lower_bound_fails() -> None:
     rng = np.random.default_rng(4)
     a, b = ConvexHull(rng.normal(size=(20, 3))), ConvexHull(rng.normal(size=(20, 3)) + [3.0, 2.0, 0])
     band = clearance_band(a, b, 3.0)
+    assert clearance_band(a, b, 3.0, contact(a, b)).to_dict() == band.to_dict()
     assert_band(band, a, b)
     assert band.least_lower < 0.99 * band.least
     assert not verify(replace(band, least_lower=band.least), a, b)
