@@ -25,6 +25,7 @@ from .operators import (
     move_operators,
     pair_operators,
     scene_operators,
+    select_faces,
     steps_operators,
 )
 from .operators.pair_operators import report_of as report
@@ -41,6 +42,7 @@ _CLASSES = (
     *check_settings.CLASSES,
     *pair_operators.CLASSES,
     *measure_operators.CLASSES,
+    *select_faces.CLASSES,
     *scene_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,

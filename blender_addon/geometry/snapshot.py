@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
@@ -118,6 +118,27 @@ def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Fl
     evaluated, linear, translation = _placed(obj, depsgraph)
     with _evaluated_mesh(obj, evaluated) as mesh:
         return _moved(_checked_points(obj, mesh), linear, translation), _triangles(mesh, _faces(mesh))
+
+
+def faces_of_triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> NDArray[np.int32] | None:
+    """Return (t,) the face of the object's own mesh that each triangle of the evaluated object is of; None where its
+    modifiers make other faces. Raises ReadError."""
+    if obj.mode == "EDIT":
+        obj.update_from_editmode()
+    with _evaluated_mesh(obj, evaluated_object(obj, depsgraph)) as mesh:
+        own: Any = obj.data
+        if (len(own.loops), len(own.polygons)) != (len(mesh.loops), len(mesh.polygons)):
+            return None
+        faces = _faces(mesh)
+        corners, begins = np.empty_like(faces.corners), np.empty_like(faces.begins)
+        own.loops.foreach_get("vertex_index", corners)  # in Edit Mode it has no attributes
+        own.polygons.foreach_get("loop_start", begins)
+        if not (np.array_equal(corners, faces.corners) and np.array_equal(begins, faces.begins)):
+            return None
+        mesh.calc_loop_triangles()
+        found = np.empty(len(mesh.loop_triangles), dtype=np.int32)
+        mesh.loop_triangles.foreach_get("polygon_index", found)
+        return found
 
 
 @contextmanager

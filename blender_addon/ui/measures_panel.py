@@ -34,6 +34,10 @@ class CONTACT_LENS_PT_measures(OfPair, bpy.types.Panel):
         column = layout.form(panel).column(align=True)
         column.prop(settings, "clearance", text="Clearance")
         column.prop(settings, "band_limit")
+        row = panel.row(align=True)
+        for side in "AB":
+            text = f"Faces of {side}"
+            row.operator("contact_lens.select_faces", text=text, icon="FACESEL").side = side
 
 
 CLASSES = (CONTACT_LENS_PT_measures,)

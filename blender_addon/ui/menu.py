@@ -7,7 +7,14 @@ import bpy
 
 from ..clashes.move_all import LISTED, SELECTED
 from ..live import handlers
-from ..operators import measure_operators, move_operators, pair_operators, scene_operators, steps_operators
+from ..operators import (
+    measure_operators,
+    move_operators,
+    pair_operators,
+    scene_operators,
+    select_faces,
+    steps_operators,
+)
 from ..operators.move_all_operator import CONTACT_LENS_OT_move_all_out
 
 
@@ -19,7 +26,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         for group in (
             pair_operators.IN_MENU[1:],
-            measure_operators.IN_MENU,
+            (*measure_operators.IN_MENU, *select_faces.IN_MENU),
             move_operators.IN_MENU,
             scene_operators.IN_MENU,
             steps_operators.IN_MENU,

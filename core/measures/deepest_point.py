@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..compounds.compound import Compound
-from ..connected import connected_parts
 from ..mesh_contact.mesh_faults import own_crossings
 from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
@@ -16,13 +15,14 @@ from ..meshes.joined import joined
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
 from ..meshes.triangle_pairs import crossing_triangles
+from ..meshes.triangles_inside import triangles_inside
 from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
 from ..tolerance import EPS, MESH_GAP
-from ..types import BoolArray, FloatArray, IntArray, read_only
+from ..types import FloatArray, read_only
 from .cut_surface import CutSurface
 from .deepest_record import DeepestPoint, DeepestPoints
 from .deepest_search import search_deepest
@@ -98,8 +98,12 @@ def _deepest(own: Mesh | ConvexShape, other: Mesh | ConvexShape, progress: Progr
     if isinstance(depths, DepthsInMesh) and surface.curved is None:
         crossings = crossing_triangles(Mesh(surface.points, surface.triangles), depths.body.mesh)
         middles = _middles(surface, crossings)
-        are_inside = _inside(surface, depths, crossings.pairs[:, 0])
+        meets = np.zeros(len(surface.triangles), dtype=np.bool_)
+        meets[crossings.pairs[:, 0]] = True
+        are_inside = triangles_inside(surface.points, surface.triangles, meets, depths.body)
         depths.add(middles, np.zeros(len(middles), dtype=np.bool_))
+        kept = are_inside | meets
+        surface.triangles, are_inside = surface.triangles[kept], are_inside[kept]
         if depths.best <= rounding and not len(crossings.of_kind(Meeting.CROSSING)):
             floor = max(rounding, TOUCHING * min(own.extent, other.extent))
     upper = search_deepest(depths, surface, are_inside, floor, progress)
@@ -113,25 +117,6 @@ def _deepest(own: Mesh | ConvexShape, other: Mesh | ConvexShape, progress: Progr
         read_only(np.array(point)),
         read_only(np.array(nearest)),
     )
-
-
-def _inside(surface: CutSurface, depths: DepthsInMesh, meeting: IntArray) -> BoolArray:
-    """Leave out the triangles of a surface that are outside of a mesh; return (m,) which of the others are inside.
-
-    meeting: which triangles have a point in common with the mesh, and may be both.
-    """
-    triangles = surface.triangles
-    meets = np.zeros(len(triangles), dtype=np.bool_)
-    meets[meeting] = True
-    # Triangles with a common corner are on one side where neither meets the surface.
-    others = triangles[~meets]
-    parts = connected_parts(others[:, [0, 1, 1, 2]].reshape(-1, 2), len(surface.points)).take(others[:, 0])
-    first, part = np.unique(parts, return_inverse=True)
-    are_inside = np.zeros(len(triangles), dtype=np.bool_)
-    are_inside[~meets] = depths.body.contains(surface.points.take(first, axis=0)).take(part.ravel())
-    kept = are_inside | meets
-    surface.triangles = triangles[kept]
-    return are_inside[kept]
 
 
 def _middles(surface: CutSurface, crossings: Crossings) -> FloatArray:
