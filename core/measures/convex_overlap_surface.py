@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..meshes.contact_curves import paths
 from ..result import Contact
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
+from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .polytope_overlap import overlap_body
@@ -47,6 +49,11 @@ def convex_overlap_surface(a: ConvexPieces, b: ConvexPieces, contact: Contact | 
     Of polytopes it is exact, of curved shapes it is that of polytopes inside. In the plane the triangles are the area,
     each with the side that it is of, and the curves are its outline.
     """
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        found = convex_overlap_surface(a.scaled(2.0**-exponent), b.scaled(2.0**-exponent))
+        curves = tuple(read_only(np.ldexp(curve, exponent)) for curve in found.curves)
+        return replace(found, points=read_only(np.ldexp(found.points, exponent)), curves=curves)
     one, two = as_compound(a), as_compound(b)
     is_compound = len(one.pieces) + len(two.pieces) > 2
     cells = []

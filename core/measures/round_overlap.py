@@ -40,6 +40,8 @@ _RINGS = np.array([1.5, 0.75, 0.4, 0.2])
 """Times the angle of the cap of a ball that is as deep: angles of rings of directions around the contact's normal."""
 _LEVEL = 1e-7
 """Sine, and share of the extent, within which two points of a shape are level: both are corners."""
+_BEYOND = (1e-9, 1e-6, 1e-3)
+"""Times the distance of the centroid from the surface: what a shape inside another may protrude by."""
 _ROUNDING = 1e-7
 """Relative: by how much bounds are widened for rounding, which is far less."""
 
@@ -106,7 +108,7 @@ def _start(shape: ConvexShape, normal: FloatArray, depth: float) -> FloatArray:
     directions = [around if len(around) else spread(shape.dim, _START)]
     if normal.any():
         rim = ring_around(normal, 8) if shape.dim == 3 else np.array([[-1.0], [1.0]]) * [-normal[1], normal[0]]
-        angles = (_RINGS * sqrt(min(1.0, 4.0 * depth / shape.extent)))[:, None, None]
+        angles = (_RINGS * sqrt(min(1.0, 4.0 * depth / max(shape.extent, depth))))[:, None, None]
         turned = np.cos(angles) * normal + np.sin(angles) * rim
         directions += [normal[None], turned.reshape(-1, shape.dim)]
     revolution = shape.revolution
@@ -136,7 +138,9 @@ def round_overlap(a: ConvexShape, b: ConvexShape, contact: Contact) -> OverlapVo
         return _lens(*balls[0], *balls[1])
     for inside, outside, relation in ((a, b, Relation.A_INSIDE_B), (b, a, Relation.B_INSIDE_A)):
         if contact.relation in (relation, Relation.COINCIDENT):
-            return _contained(inside, outside)
+            whole = _contained(inside, outside)
+            if whole is not None:
+                return whole
     found = list(inner_overlaps(a, b, contact, ENOUGH))
     if not found:
         return None
@@ -188,15 +192,21 @@ def _outer_volume(normals: FloatArray, offsets: FloatArray, middle: FloatArray) 
     return float(np.abs(dot(cross(second, first), end - start).sum())) / 6.0
 
 
-def _contained(inside: ConvexShape, outside: ConvexShape) -> OverlapVolume:
-    """Return the volume of a shape that is inside another, but for what it may protrude by."""
-    volume, centroid = inside.volume, inside.centroid
-    beyond = max(0.0, protrusion(inside, outside, np.inf))
-    room = -float(inside.signed_distance(centroid[None])[0])
-    # Shrunk about the ball of that radius until it is inside both.
-    left = max(0.0, 1.0 - beyond / room) if room > 0.0 else 0.0
+def part_inside(inside: ConvexShape, outside: ConvexShape) -> float:
+    """Return by what a shape must be scaled about its centroid to be inside another surely; 0.0 where that is much."""
+    room = -float(inside.signed_distance(inside.centroid[None])[0])
+    for beyond in _BEYOND:
+        # It is inside of the other grown by this, and a ball about the centroid is inside the other itself.
+        if protrusion(inside, outside, beyond * room) <= beyond * room:
+            return 1.0 - beyond
+    return 0.0
+
+
+def _contained(inside: ConvexShape, outside: ConvexShape) -> OverlapVolume | None:
+    """Return the volume of a shape that is inside another, but for what it may protrude by; None where that matters."""
+    volume, centroid, left = inside.volume, inside.centroid, part_inside(inside, outside)
     lower, upper = volume * left**inside.dim * (1.0 - _ROUNDING), volume * (1.0 + _ROUNDING)
-    return OverlapVolume(min(max(volume, lower), upper), lower, upper, centroid)
+    return OverlapVolume(volume, lower, upper, centroid) if upper - lower <= ENOUGH * upper else None
 
 
 def ball_of(shape: ConvexShape) -> tuple[FloatArray, float] | None:

@@ -37,6 +37,11 @@ class OverlapVolume(ReadOnlyArrays):
             return self
         with np.errstate(over="ignore", under="ignore"):
             volume, lower, upper = (float(np.ldexp(x, dim * exponent)) for x in (self.volume, self.lower, self.upper))
+            if not np.isfinite(upper):
+                return no_volume("the volume is too large for a number")
+            # Between the smallest numbers digits are lost.
+            lower = lower if np.ldexp(lower, -dim * exponent) <= self.lower else float(np.nextafter(lower, 0.0))
+            upper = upper if np.ldexp(upper, -dim * exponent) >= self.upper else float(np.nextafter(upper, np.inf))
         return OverlapVolume(
             volume,
             lower,

@@ -29,6 +29,8 @@ def check_overlap_volume(answer: OverlapVolume, a: Solid, b: Solid) -> Verificat
     """Return, check by check, whether `answer` is a true statement about A and B, which must be shapes."""
     if answer.volume is None or answer.lower is None or answer.upper is None:
         reason = bool(answer.unsupported_reason) and answer.volume is answer.lower is answer.upper is None
+        # Of all but meshes a volume is only too large for a number.
+        reason = reason and (isinstance(a, Mesh) or isinstance(b, Mesh) or extreme_exponent(a, b) > 0)
         form = Check("there is a reason for no volume", reason, answer.unsupported_reason)
         measured = check_mesh_overlap(answer, a, b) if isinstance(a, Mesh) or isinstance(b, Mesh) else ()
         return Verification((form, *measured), float("nan"))

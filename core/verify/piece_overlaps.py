@@ -14,19 +14,18 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound
-from ..curved.convex_contact import convex_contact
-from ..curved.curved_inside import protrusion
+from ..contact import contact as find_contact
 from ..measures.polytope_overlap import overlap_body
-from ..measures.round_overlap import ENOUGH, ball_of, dual_corners, inner_overlaps
+from ..measures.round_overlap import ENOUGH, ball_of, dual_corners, inner_overlaps, part_inside
 from ..measures.volume_record import OverlapVolume
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, OVERLAP_ROUNDING
 from ..types import FloatArray
+from .bounds import overlap_along, rounding_of
 from .check import Check
 from .overlap_body import exact_moments, proven_scales
-from .pair_proof import pair_bounds
 
 _SUM = 16.0
 """Times EPS and what is added: rounding of sums here."""
@@ -47,7 +46,16 @@ class _Proven(NamedTuple):
 def slab_volume(a: ConvexShape, b: ConvexShape) -> float:
     """Return at least the volume of the slab across the contact's normal in which both shapes are, in both boxes."""
     sides = np.minimum(a.bounds[1], b.bounds[1]) - np.maximum(a.bounds[0], b.bounds[0])
-    return max(0.0, -pair_bounds(a, b).lower) * _shadow(sides)
+    return thickness(a, b) * _shadow(sides)
+
+
+def thickness(a: ConvexShape, b: ConvexShape) -> float:
+    """Return at least how far two convex shapes reach into each other along one of the normals that the solver
+    proposes; 0.0 where one separates them."""
+    found = find_contact(a, b)
+    normals = np.vstack((found.normal, found.ties))
+    unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    return max(0.0, float(overlap_along(a, b, unit).min()) + rounding_of(a, b))
 
 
 def _shadow(sides: FloatArray) -> float:
@@ -93,15 +101,15 @@ def _common(a: Compound, b: Compound, cells: list[tuple[tuple[int, int], FloatAr
     for m, n in candidate_pairs(lows, highs).pairs.tolist():
         one, two = cells[m][3], cells[n][3]
         shadow = _shadow(np.minimum(highs[m], highs[n]) - np.maximum(lows[m], lows[n]))
-        thickness = np.inf
+        least = np.inf
         for side, i, j in zip((0, 1), cells[m][0], cells[n][0], strict=True):
             if i != j and shadow > 0.0:
                 key = side, min(i, j), max(i, j)
                 if key not in depths:
                     pieces = (a, b)[side].pieces
-                    depths[key] = max(0.0, -pair_bounds(pieces[i], pieces[j]).lower)
-                thickness = min(thickness, depths[key])
-        most = min(one.upper, two.upper, thickness * shadow if shadow > 0.0 else 0.0)
+                    depths[key] = thickness(pieces[i], pieces[j])
+                least = min(least, depths[key])
+        most = min(one.upper, two.upper, least * shadow if shadow > 0.0 else 0.0)
         if one.body is not None and two.body is not None and most > 0.0:
             most = min(most, _proven(one.body, two.body).upper)
         total += most
@@ -122,10 +130,8 @@ def _proven(a: ConvexShape, b: ConvexShape) -> _Proven:
     if balls[0] is not None and balls[1] is not None:
         return _of_balls(*balls[0], *balls[1])
     for inside, outside in ((a, b), (b, a)):
-        beyond = protrusion(inside, outside, 0.0)
-        room = -float(inside.signed_distance(inside.centroid[None])[0])
-        if beyond < room and protrusion(inside, outside, 1e-4 * room) <= 1e-4 * room:
-            left = 1.0 - max(0.0, protrusion(inside, outside, np.inf)) / room
+        left = part_inside(inside, outside)
+        if left > 0.0:
             return _Proven(inside.volume * left**a.dim, inside.volume, inside.centroid)
     return _of_curved(a, b)
 
@@ -164,7 +170,7 @@ def _cap(radius: float, height: float, dim: int) -> tuple[float, float]:
 def _of_curved(a: ConvexShape, b: ConvexShape) -> _Proven:
     """Return what the last polytopes that the solver proposes prove."""
     slab = _Proven(0.0, slab_volume(a, b))
-    proposed = list(inner_overlaps(a, b, convex_contact(a, b), ENOUGH))
+    proposed = list(inner_overlaps(a, b, find_contact(a, b), ENOUGH))
     if not proposed:
         return slab
     last, dim = proposed[-1], a.dim

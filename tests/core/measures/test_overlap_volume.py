@@ -127,7 +127,7 @@ def test_order_place_scale_and_numbering_do_not_matter() -> None:
         assert moved.centroid == pytest.approx(turn @ found.centroid + place, abs=1e-11)
 
 
-@pytest.mark.parametrize("factor", [2.0**-300, 2.0**300])
+@pytest.mark.parametrize("factor", [2.0**-500, 2.0**-300, 2.0**300])
 def test_sizes_whose_cubes_are_no_floats_have_bounds(factor: float) -> None:
     a, b = Box((0, 0, 0), (1, 1, 1)), Box((0.5, 0, 0), (1, 1, 1))
     small = overlap_volume(a.scaled(factor), b.scaled(factor))
@@ -174,6 +174,7 @@ def test_a_forged_overlap_fails() -> None:
         "nothing": OverlapVolume(0.0, 0.0, 0.0),
         "flat": OverlapVolume(0.0, 0.0, 0.0, unsupported_reason="A is flat: it has no volume"),
         "no reason": OverlapVolume(None, None, None),
+        "refused": OverlapVolume(None, None, None, unsupported_reason="it is too hard"),
     }
     assert [name for name, lie in lies.items() if verify(lie, a, b)] == []
 
