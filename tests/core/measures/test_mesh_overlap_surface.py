@@ -42,6 +42,7 @@ def moved(mesh: Mesh, turn=TURN, place=(0.3, -0.2, 0.5)) -> Mesh:
     return mesh.transformed(as_matrix(turn, place))
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("turn", [np.eye(3), TURN], ids=["as they are", "turned"])
 @pytest.mark.parametrize("seed", range(6))
 def test_voxels_have_their_common_cells_in_common_and_faces_that_face_each_other_nothing(seed, turn):
@@ -151,7 +152,7 @@ def test_open_meshes_stay_open_and_what_a_terrain_has_above_it_is_not_inside():
 
 def test_whatever_the_input_it_ends_and_is_finite():
     rng = np.random.default_rng(3)
-    for k in range(150):
+    for k in range(60):
         pair = []
         for _ in range(2):
             points = rng.normal(size=(rng.integers(1, 12), 3)) if k % 3 else rng.integers(0, 3, (9, 3)) * 0.1

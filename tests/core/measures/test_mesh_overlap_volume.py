@@ -53,6 +53,7 @@ def checked(a, b):
     return found
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_contain_the_exact_volume_of_small_hulls_wherever_they_are(seed):
     rng = np.random.default_rng(seed)
@@ -75,6 +76,7 @@ def test_bounds_contain_the_exact_volume_of_small_hulls_wherever_they_are(seed):
         assert width <= 1e-9 * min(abs(a.volume), abs(b.volume)) or far.any()
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("turn", [np.eye(3), TURN], ids=["as they are", "turned"])
 @pytest.mark.parametrize("seed", range(6))
 def test_voxels_have_their_common_cells_in_common(seed, turn):
@@ -99,6 +101,7 @@ def test_voxels_have_their_common_cells_in_common(seed, turn):
         assert turn is TURN or found.lower <= common <= found.upper
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_triangles_without_area_change_no_volume(seed):
     rng = np.random.default_rng(seed)
