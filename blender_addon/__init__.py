@@ -23,15 +23,17 @@ from .operators import (
     measure_operators,
     move_all_operator,
     move_operators,
+    overlap_object,
     pair_operators,
     scene_operators,
+    section_operators,
     select_faces,
     steps_operators,
 )
 from .operators.pair_operators import report_of as report
 from .report.pair_lines import report_lines
 from .ui import menu, panels, scene_panel, status_icons, steps_panel
-from .views import viewport
+from .views import section, viewport
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -48,6 +50,8 @@ _CLASSES = (
     *move_all_operator.CLASSES,
     *steps_operators.CLASSES,
     *clash_dots_operators.CLASSES,
+    *section_operators.CLASSES,
+    *overlap_object.CLASSES,
     *menu.CLASSES,
     *panels.CLASSES,
     *steps_panel.CLASSES,
@@ -68,6 +72,7 @@ _PARTS = (
     measure_operators,
     steps_operators,
     steady_warnings,
+    section,
     viewport,
     command_line,
 )

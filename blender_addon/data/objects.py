@@ -16,6 +16,8 @@ _Block = TypeVar("_Block", bound="bpy.types.ID")
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 BAKED = "contact_lens_baked"
 """Custom property of what shows a baked step of an algorithm: a drawing, which is never checked."""
+OVERLAP = "contact_lens_overlap"
+"""Custom property of an object that is the overlap of others: it is never checked, as it would be a clash with both."""
 
 
 def matrix_numbers(obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance) -> tuple[float, ...]:
@@ -29,9 +31,14 @@ def is_baked(block: Any) -> bool:
     return BAKED in block
 
 
+def is_overlap(block: Any) -> bool:
+    """Return whether an object is the overlap of others."""
+    return OVERLAP in block
+
+
 def may_have_surface(obj: bpy.types.Object) -> bool:
-    """Return whether an object is of a type that may have a surface, and not the drawing of a step."""
-    return obj.type in TYPES_WITH_SURFACE and not is_baked(obj)
+    """Return whether an object is of a type that may have a surface, and not the drawing of a step or an overlap."""
+    return obj.type in TYPES_WITH_SURFACE and not (is_baked(obj) or is_overlap(obj))
 
 
 def unsupported_reason(obj: bpy.types.Object) -> str:
@@ -40,6 +47,8 @@ def unsupported_reason(obj: bpy.types.Object) -> str:
         return ""
     if is_baked(obj):
         return f"'{obj.name}' is part of a baked step, which is only a drawing: select the objects themselves"
+    if is_overlap(obj):
+        return f"'{obj.name}' is the overlap of a pair, which is never checked: select the objects themselves"
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
         return f"'{obj.name}' is a collection instance: run Check Scene and open a clash to inspect its objects"
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]

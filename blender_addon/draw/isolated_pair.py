@@ -16,7 +16,7 @@ from ..geometry.shape_outline import fan
 from ..layers.glyphs import fills
 from ..layers.overlay_geometry import Layer, Style, origin
 from ..pair.inspection import Inspection
-from .overlay_shader import Pen, layers_on_gpu, state_restored
+from .overlay_shader import NOT_CUT, Pen, layers_on_gpu, state_restored
 
 FADED = 0.75
 """Opacity of the background's colour over the rest of the scene."""
@@ -46,12 +46,13 @@ def draw_isolated(
     projection: FloatArray,
     size: tuple[int, int],
     moved: tuple[FloatArray, FloatArray] | None = None,
+    cut: FloatArray = NOT_CUT,
 ) -> None:
     """Fade all that is in the active framebuffer and draw the pair over it; its depth is then that of the pair alone.
 
     background: the colour (display space) that the rest fades to; None: it becomes transparent. view, projection:
     (4, 4) world to view and view to clip space. size: width and height in pixels. moved: (4, 4) each, how A and B have
-    moved since they were read.
+    moved since they were read. cut: (4,) a plane, world frame: only what is on its positive side is drawn.
     """
     on_gpu = layers_on_gpu((inspection, style.look, "surfaces"), lambda: surface_layers(inspection, style))
     with state_restored():
@@ -66,12 +67,12 @@ def draw_isolated(
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.active_framebuffer_get().clear(depth=1.0)
         for layer, batch in on_gpu:
-            local = view.copy() if moved is None else view @ moved[layer.side]
-            local[:3, 3] += local[:3, :3] @ origin(inspection)
-            matrix = projection @ local
+            to_world = np.eye(4) if moved is None else moved[layer.side].copy()
+            to_world[:3, 3] += to_world[:3, :3] @ origin(inspection)
+            matrix = projection @ (view @ to_world)
             if layer.side == 0:
                 matrix[2] += BEHIND * matrix[3]
-            Pen(matrix, size).draw(batch, 1.0)
+            Pen(matrix, size, cut @ to_world).draw(batch, 1.0)
 
 
 def background_of(context: Any) -> tuple[float, float, float]:

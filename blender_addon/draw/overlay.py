@@ -31,6 +31,7 @@ from ..layers.deepest_geometry import deepest_picture
 from ..layers.glyphs import RING, concatenate, fills, marks, strokes
 from ..layers.overlap_geometry import overlap_layers
 from ..layers.overlay_geometry import NOW, Layer, Showing, Style, layers, origin
+from ..layers.section_geometry import PairSection, section_layers
 from ..layers.study_geometry import middle, origin_of, study_layers, volume_layers
 from ..measure.pair_measures import PairMeasures
 from ..pair.inspection import Inspection
@@ -40,7 +41,7 @@ from ..study.volumes import VolumesView
 from .band_legend import band_legend
 from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
 from .overlay_labels import TEXT_COLOR, annotate
-from .overlay_shader import Pen, batches_of, layers_on_gpu, state_restored
+from .overlay_shader import NOT_CUT, Pen, batches_of, layers_on_gpu, state_restored
 from .step_sheet import NO_PLATE, StepPlate, annotate_steps, step_plate
 
 FONT = 0
@@ -151,6 +152,16 @@ def draw_volumes(
         _draw_layers(on_gpu, middle(volumes.segments.reshape(-1, 3)), view, projection, size, NOW)
 
 
+def draw_section(
+    section: PairSection, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int]
+) -> None:
+    """Draw where a plane cuts A and B into the active framebuffer, behind what is in front of it. The arguments are
+    those of `draw`."""
+    with state_restored():
+        on_gpu = layers_on_gpu((section, style), lambda: section_layers(section, style.look, style.scale))
+        _draw_layers(on_gpu, section.origin, view, projection, size, NOW)
+
+
 def draw_study(
     picture: StudyPicture,
     plate: StepPlate,
@@ -185,14 +196,19 @@ def draw_study(
 
 
 def draw_band(
-    band: ClearanceBand, inspection: Inspection, view: FloatArray, projection: FloatArray, size: tuple[int, int]
+    band: ClearanceBand,
+    inspection: Inspection,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    cut: FloatArray = NOT_CUT,
 ) -> None:
     """Draw a clearance band into the active framebuffer, on what is there. The arguments are those of `measured` and of
-    `draw`."""
+    `draw`. cut: (4,) a plane, world frame: only what is on its positive side is drawn."""
     scale = scale_of(band, inspection)
     with state_restored():
         on_gpu = layers_on_gpu((band, scale), lambda: band_layers(band, scale))
-        _draw_layers(on_gpu, middle(band.points), view, projection, size, NOW)
+        _draw_layers(on_gpu, middle(band.points), view, projection, size, NOW, cut)
 
 
 def measured(
@@ -326,6 +342,7 @@ def _draw_layers(
     projection: FloatArray,
     size: tuple[int, int],
     showing: Showing,
+    cut: FloatArray = NOT_CUT,
 ) -> None:
     """Draw layers whose glyphs are relative to `base`: faintly what lies behind, then in full what is in front."""
     whole = projection @ _local(view, base, None, showing)
@@ -333,10 +350,12 @@ def _draw_layers(
     shown = [(layer, batch, _opacity(layer, showing)) for layer, batch in on_gpu if layer.least_zoom <= zoom]
     shown = [(layer, batch, opacity) for layer, batch, opacity in shown if opacity > 0.0]
 
+    cut_here = np.append(cut[:3], cut[:3] @ base + cut[3])
+
     @cache
     def pen_at(side: int | None, nearer: float) -> Pen:
         local = _local(view, base, side, showing)
-        return Pen(projection @ (_nearer(local, projection, nearer) if nearer else local), size)
+        return Pen(projection @ (_nearer(local, projection, nearer) if nearer else local), size, cut_here)
 
     def pen_of(layer: Layer, nearer: float) -> Pen:
         # What has not moved is all in one place.

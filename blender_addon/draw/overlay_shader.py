@@ -21,12 +21,16 @@ from ..layers.overlay_geometry import Layer
 HALO_COLOR: Color = (0.05, 0.05, 0.06, 0.75)
 """Around every line and mark: bright colours need it on a light background and dark ones on a dark object."""
 
+NOT_CUT = np.array((0.0, 0.0, 0.0, 1.0))
+"""A plane on whose positive side everything is."""
+
 _VERTEX = """
 void main()
 {
     shape = form.x;
     glyph_color = color;
     faded = (form.x < 0.5) ? end : vec3(0.0);
+    place = start;
     vec3 toward_eye = eye.xyz - eye.w * start;
     if (dot(side_a, toward_eye) * dot(side_b, toward_eye) > 0.0) { /* not part of the outline: outside of the view */
         local = vec2(0.0);
@@ -131,6 +135,9 @@ float distance_to_edge()
 
 void main()
 {
+    if (dot(cut, vec4(place, 1.0)) < 0.0) {
+        discard;
+    }
     vec4 paint = glyph_color;
     if (halo > 0.0) {
         if (shape < 0.5) {
@@ -179,6 +186,7 @@ def _compiled() -> gpu.types.GPUShader:
         # In pixels, so they must not be divided by depth on the delta.
         interface.no_perspective("VEC2", "local")
         interface.smooth("VEC3", "faded")
+        interface.smooth("VEC3", "place")
         interface.flat("VEC4", "measures")
         interface.smooth("VEC4", "glyph_color")
         interface.flat("FLOAT", "shape")
@@ -186,9 +194,10 @@ def _compiled() -> gpu.types.GPUShader:
         for location, (name, count) in enumerate(_ATTRIBUTES):
             info.vertex_in(location, f"VEC{count}", name)  # type: ignore[arg-type]
         info.vertex_out(interface)
-        # 112 bytes: drivers promise 128.
+        # 128 bytes: as many as drivers promise.
         info.push_constant("MAT4", "matrix")
         info.push_constant("VEC4", "eye")
+        info.push_constant("VEC4", "cut")
         info.push_constant("VEC2", "viewport")
         info.push_constant("FLOAT", "halo")
         info.push_constant("FLOAT", "opacity")
@@ -265,8 +274,10 @@ def _eye(matrix: bytes) -> list[float]:
 class Pen:
     """The bound shader for one picture: matrix and size are set once, opacity and halo per draw."""
 
-    def __init__(self, matrix: FloatArray, size: tuple[int, int]) -> None:
+    def __init__(self, matrix: FloatArray, size: tuple[int, int], cut: FloatArray = NOT_CUT) -> None:
+        """cut: (4,) a plane in the frame of the glyphs; fills are drawn on its positive side only."""
         self._shader = _compiled()
+        self._cut = cut.tolist()
         self._matrix = Matrix(np.asarray(matrix, dtype=np.float64).tolist())
         self._eye = _eye(np.asarray(matrix, dtype=np.float64).tobytes())
         self._size = (float(size[0]), float(size[1]))
@@ -278,6 +289,7 @@ class Pen:
         shader.uniform_float("matrix", self._matrix)  # type: ignore[arg-type]
         shader.uniform_float("viewport", self._size)
         shader.uniform_float("eye", self._eye)
+        shader.uniform_float("cut", self._cut)
         shader.uniform_float("halo", halo)
         shader.uniform_float("opacity", opacity)
         batch.draw(shader)

@@ -49,6 +49,8 @@ SENTENCE_WIDTH = 60
 NUMBER = "Number"
 """What Copy is asked for in the headline; else it is the name of a row, or empty for all."""
 
+NO_VIEW = "There is no 3D Viewport"
+
 Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 
@@ -405,7 +407,7 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
 
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
-        return no_result(context) if _views(context) else "There is no 3D Viewport"
+        return no_result(context) if views_of(context) else NO_VIEW
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         inspection = session.current(context)
@@ -420,11 +422,11 @@ class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
             points = np.concatenate([points, points_of(steps.picture(number))])  # it may be beside the objects
             everything = np.concatenate([points, *objects])
             center = 0.5 * (everything.min(axis=0) + everything.max(axis=0))
-        viewport.frame(_views(context), center, points, objects)
+        viewport.frame(views_of(context), center, points, objects)
         return {"FINISHED"}
 
 
-def _views(context: bpy.types.Context) -> list[bpy.types.Area]:
+def views_of(context: bpy.types.Context) -> list[bpy.types.Area]:
     """Return the 3D view the mouse is in, else all of the window's."""
     if context.area is not None and context.area.type == "VIEW_3D":
         return [context.area]

@@ -7,7 +7,7 @@ import bpy
 
 from ..data import properties
 from ..live import follow_measures
-from ..operators import layout
+from ..operators import layout, section_operators
 from ..operators.layout import OfPair
 from ..pair import session
 from ..report import pair_lines
@@ -38,6 +38,8 @@ class CONTACT_LENS_PT_measures(OfPair, bpy.types.Panel):
         for side in "AB":
             text = f"Faces of {side}"
             row.operator("contact_lens.select_faces", text=text, icon="FACESEL").side = side
+        panel.operator("contact_lens.overlap_object", icon="MOD_BOOLEAN")
+        section_operators.draw(panel, context)
 
 
 CLASSES = (CONTACT_LENS_PT_measures,)

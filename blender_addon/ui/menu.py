@@ -10,8 +10,10 @@ from ..live import handlers
 from ..operators import (
     measure_operators,
     move_operators,
+    overlap_object,
     pair_operators,
     scene_operators,
+    section_operators,
     select_faces,
     steps_operators,
 )
@@ -27,6 +29,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
         for group in (
             pair_operators.IN_MENU[1:],
             (*measure_operators.IN_MENU, *select_faces.IN_MENU),
+            (*section_operators.IN_MENU, *overlap_object.CLASSES),
             move_operators.IN_MENU,
             scene_operators.IN_MENU,
             steps_operators.IN_MENU,

@@ -20,7 +20,7 @@ from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.label_sheet import Box, Kept, LabelRoom
 from ..draw.overlay import DrawingStage
-from ..draw.overlay_shader import free
+from ..draw.overlay_shader import NOT_CUT, free
 from ..draw.step_sheet import NO_PLATE, StepPlate, room_beside
 from ..layers.overlay_geometry import NOW, Showing
 from ..live import background, follow_measures, follow_pair, follow_steps, follow_volumes
@@ -28,7 +28,7 @@ from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
-from . import clash_dots, isolation
+from . import clash_dots, isolation, section
 from .view_room import free_box, room_of
 
 FILLED = 0.75
@@ -82,16 +82,20 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     )
     size, style = (context.region.width, context.region.height), overlay.style_of(context)
     is_isolated = inspection is not None and _has_ghost(context)
+    cut = section.of_view(context.region_data)
+    plane = NOT_CUT if cut is None else cut.plane.astype(np.float64)
     if is_world and is_isolated and inspection is not None:
         steps = isolation.steps(pair(scene), inspection)
-        draw_isolated(inspection, style, background_of(context), view, projection, size, steps)
+        draw_isolated(inspection, style, background_of(context), view, projection, size, steps, plane)
+    if is_world and inspection is not None and cut is not None and not session.is_stale(context):
+        overlay.draw_section(section.drawn(cut, inspection), style, view, projection, size)
     if has_dots and is_world:
         clash_dots.draw(context, view, projection, size, is_isolated)
     if volumes is not None and is_world:
         overlay.draw_volumes(volumes, style, view, projection, size)
     measures = follow_measures.valid(context) if inspection is not None else None
     if inspection is not None and measures is not None and measures.band is not None and is_world:
-        overlay.draw_band(measures.band, inspection, view, projection, size)
+        overlay.draw_band(measures.band, inspection, view, projection, size, plane)
     room = room_of(context) if DrawingStage.LABELS in part else None
     studies: dict[str, tuple[StudyPicture, StepPlate]] = {}
     if shown is not None:

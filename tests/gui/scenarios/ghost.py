@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ghost of a crate on a floor and of two crates, all rigid bodies; then windows are closed as a script may."""
+"""The ghost of a crate on a floor and of two crates, all rigid bodies; these in section; then windows are closed as a
+script may."""
 
 from __future__ import annotations
 
@@ -7,6 +8,84 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+
+PLANE = 5
+"""The clipping plane of a view that is the section's."""
+
+
+def section(window: Any) -> Iterator[float]:
+    """Cut the view through the inspected contact: with and without a region that the user clips, in a quad view, while
+    the file is saved, and until its pair is cleared."""
+    numbers = window.numbers["section"] = {}
+    manager: Any = bpy.context.window_manager
+    width, height = (getattr(window.region("WINDOW"), side) for side in ("width", "height"))
+
+    def views() -> list[Any]:
+        return [region.data for region in window.area.regions if region.type == "WINDOW"]
+
+    def are_clipped() -> list[bool]:
+        return [view.use_clip_planes for view in views()]
+
+    def planes() -> list[list[float]]:
+        return [list(plane) for plane in views()[0].clip_planes]
+
+    def cut() -> None:
+        with window.context():
+            bpy.ops.contact_lens.section()
+
+    contact = window.inspection().contact
+    numbers["center"], numbers["normal"] = contact.center.tolist(), contact.normal.tolist()
+    numbers["before"] = are_clipped()
+    yield from window.screenshot("before")
+    whole = window.pixels("WINDOW").astype(int)
+    cut()
+    yield from window.screenshot("section")
+    numbers["on"], numbers["plane"] = are_clipped(), planes()[PLANE]
+    numbers["seen"] = float((abs(window.pixels("WINDOW").astype(int) - whole).max(axis=2) > 30).mean())
+    manager.contact_lens_section_offset = 0.25
+    numbers["moved"] = planes()[PLANE]
+    manager.contact_lens_section_flipped = True
+    numbers["flipped"] = planes()[PLANE]
+
+    saving: list[list[bool]] = []
+    bpy.app.handlers.save_pre.append(lambda *_: saving.append(are_clipped()))
+    with window.context():
+        bpy.ops.wm.save_as_mainfile(filepath=str(window.folder / "section.blend"), copy=True)
+    bpy.app.handlers.save_pre.pop()
+    numbers["saving"], numbers["saved"] = saving, planes()[PLANE]
+    cut()
+    numbers["off"] = are_clipped()
+    yield from window.screenshot("whole")
+    numbers["restored"] = float((abs(window.pixels("WINDOW").astype(int) - whole).max(axis=2) > 30).mean())
+
+    with window.context():
+        bpy.ops.view3d.clip_border(xmin=100, xmax=width - 400, ymin=50, ymax=height - 50)
+    of_user = planes()
+    cut()
+    yield from window.screenshot("both")
+    numbers["of_user"] = [planes()[:4] == of_user[:4], planes()[PLANE] != of_user[PLANE]]
+    cut()
+    numbers["of_user"].append(planes() == of_user and are_clipped() == [True])
+    with window.context():
+        bpy.ops.view3d.clip_border("INVOKE_DEFAULT")
+
+    shading = window.area.spaces.active.shading
+    shading.type = "RENDERED"
+    with window.context():
+        numbers["unsupported"] = not bpy.ops.contact_lens.section.poll()
+    shading.type = "SOLID"
+    with window.context():
+        bpy.ops.screen.region_quadview()
+    yield 1.0
+    cut()
+    yield from window.screenshot("quad")
+    numbers["quad"] = are_clipped()
+    with window.context():
+        bpy.ops.contact_lens.clear()
+    yield from window.until(lambda: not any(are_clipped()), "the section ends with its pair")
+    with window.context():
+        bpy.ops.screen.region_quadview()
+    yield 1.0
 
 
 def steps(window: Any) -> Iterator[float]:
@@ -68,6 +147,10 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("xray")
     numbers["tinted"]["xray"] = tinted()
     window.area.spaces.active.shading.show_xray = False
+    yield from section(window)
+    with window.context():
+        bpy.ops.contact_lens.inspect()
+    yield from window.until_fresh()
     window.select(right)
     yield from window.screenshot("left")
     numbers["tinted"]["left"] = tinted()
