@@ -127,10 +127,17 @@ def _shown(cell: _Cell, *owners: tuple[Compound, int]) -> BoolArray:
         near = (compound.lows <= high).all(axis=1) & (compound.highs >= low).all(axis=1)
         for k in np.flatnonzero(near).tolist():
             piece = polytope if k == own else compound.pieces[k]
-            within |= np.logical_and.reduceat(piece.signed_distance(spots) < 0.0, first)
+            within |= np.logical_and.reduceat(_is_in(piece, spots), first)
         goes_on &= within
     shown: BoolArray = ~goes_on
     return shown
+
+
+def _is_in(shape: ConvexShape, points: FloatArray) -> BoolArray:
+    """Return (n,) whether points are in the interior of a convex shape."""
+    if not isinstance(shape, Polytope):
+        return shape.signed_distance(points) < 0.0
+    return shape.highest_facets(points) < 0.0 if shape.rank == shape.dim else np.zeros(len(points), dtype=bool)
 
 
 def _triangles(cell: _Cell) -> tuple[FloatArray, IntArray, BoolArray]:

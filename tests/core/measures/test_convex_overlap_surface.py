@@ -111,6 +111,8 @@ def test_compounds_have_no_walls_where_pieces_meet() -> None:
     assert enclosed(found) == pytest.approx(0.5, rel=1e-9) == overlap_volume(corner, b).volume
     assert not (np.abs(middles[:, 0] - 1.0) < 1e-9).any()  # the wall between the first two
     assert found.of_a.sum() == 4  # the top, in two parts
+    flat = Compound([*corner.pieces, Box((1, 0.5, 1), (1, 1, 0)), ConvexHull([[1, 0.5, 0.9]])])
+    assert enclosed(overlap_surface(flat, b)) == pytest.approx(0.5, rel=1e-9)
     large = overlap_surface(corner.scaled(2.0**300), b.scaled(2.0**300))
     assert np.array_equal(large.points, found.points * 2.0**300)
     rounded = Compound([Sphere((0, 0, 0), 1), Box((3, 0, 0), (2, 2, 2))])
