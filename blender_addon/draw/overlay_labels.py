@@ -16,7 +16,7 @@ from ..data import messages
 from ..data.distance import Distance
 from ..data.look import Color, relation_color
 from ..layers.glyphs import RING, arrow, concatenate, marks, strokes
-from ..layers.overlay_geometry import NOW, Showing, Style, arrow_ends, has_vector, origin
+from ..layers.overlay_geometry import NOW, Showing, Style, arrow_ends, has_body, has_vector, origin
 from ..pair.pair_contact import curves, outlines
 from .label_sheet import SIZES, Annotations, Box, Kept, LabelRoom, Marked, Sheet, flat, lengths, project
 from .overlay_names import annotate_names
@@ -129,7 +129,10 @@ def _annotate_vector(
     direction = probe[1] - probe[0]
     pixels = float(np.linalg.norm(direction))
     direction = direction / pixels if pixels > 0.0 else np.array([1.0, 0.0])
-    around = [_along(*project(line, matrix, size)) for line in (*outlines(contact), *curves(contact))[:_MOST_AVOIDED]]
+    drawn = (*outlines(contact), *curves(contact))
+    if has_body(sheet.style, measures) and measures.surface is not None:
+        drawn = measures.surface.curves
+    around = [_along(*project(each, matrix, size)) for each in drawn[:_MOST_AVOIDED]]
     marked = np.concatenate([np.zeros((0, 2)), *around])
     clearance, is_touch = 0.0, contact.relation is Relation.TOUCHING
     if is_touch and (lengths(marked - start) < SIZES.ring_radius * scale).all():

@@ -12,7 +12,7 @@ from ..measure.pair_measures import PairMeasures
 from .glyphs import concatenate, fills, strokes
 from .overlay_geometry import Layer, Style, origin
 
-FILLED, BETWEEN, DARKER = 0.65, 0.85, 0.28
+FILLED, BETWEEN, DARKER = 0.75, 0.85, 0.28
 """Opacity of the lines of the body's hatch, that between them relative to it, and how much darker the lines are: they
 are seen without colour too, and on grey."""
 HATCH = 8.0

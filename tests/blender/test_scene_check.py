@@ -1285,6 +1285,7 @@ def test_the_pair_is_drawn_over_a_faded_view(tmp_path: Path) -> None:
     assert (preferences.system.viewport_aa, preferences.is_dirty) == before
     pixels = np.array(bpy.data.images.load(path).pixels).reshape(200, 320, 4)[:, :, :3]
     assert min(painted(pixels, 0.9995)) > 1500, "the surfaces are seen past the wall"
+    assert (pixels[..., 0] - pixels[..., 1] > 0.15).sum() > 600, "and so is the overlap"
 
 
 def test_faces_that_coincide_are_drawn_without_stripes() -> None:

@@ -13,6 +13,11 @@ def test_a_mesh_with_concavities_is_taken_as_it_is(seen: Any) -> None:
     assert "Curves" in panel
 
 
+def test_the_overlap_of_meshes_is_made_beside_blender_and_drawn_through_both(seen: Any) -> None:
+    assert seen["overlap"]["triangles"] > 100
+    assert seen["overlap"]["redder"] > 0.002
+
+
 def test_it_follows(seen: Any) -> None:
     assert seen["followed"] == [True] * 3
 

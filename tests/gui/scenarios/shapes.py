@@ -38,6 +38,23 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.rest()
     yield from window.screenshot("automatic")
 
+    # What they have in common is drawn through both.
+    measures, scene = window.part("blender_addon.live.follow_measures"), bpy.context.scene
+
+    def surface() -> Any:
+        found = measures.current(scene)
+        return None if found is None else found.surface
+
+    yield from window.until(surface, "the overlap is made")
+    pictures = []
+    for is_shown in (False, True):
+        scene.contact_lens.show_overlap = is_shown  # type: ignore[attr-defined]
+        yield 1.0
+        pictures.append(window.pixels("WINDOW").astype(int))
+    redder = [pixels[..., 0] - pixels[..., 1] for pixels in pictures]
+    numbers["overlap"] = {"triangles": len(surface().triangles), "redder": float((redder[1] > redder[0] + 20).mean())}
+    first = surface()
+
     # It follows.
     numbers["followed"] = []
     for x in (1.0, 1.1, 1.2):
@@ -46,6 +63,7 @@ def steps(window: Any) -> Iterator[float]:
         bpy.context.view_layer.update()
         yield from window.until_fresh("it follows")
         numbers["followed"].append(window.inspection() is not before)
+    yield from window.until(lambda: surface() not in (None, first), "the overlap follows")
 
     # A closed Suzanne of some thousand triangles takes long, here until it is let go: the window stays usable.
     remesh = suzanne.modifiers.new("Closed", "REMESH")
