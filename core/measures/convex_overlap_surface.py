@@ -26,8 +26,9 @@ _BESIDE = 1e-6
 """Times the extent of a compound: a facet of an overlap this near to another piece is inside the compound."""
 _INWARD = 1e-3
 """Times the distance from a corner of a facet to its middle: so far from the corner it is looked at."""
-_SMOOTH = {2: 1e-3, 3: 0.2}
-"""Relative: how much of the overlap of curved shapes, by their dimension, the one that is drawn may miss."""
+_SMOOTH = {2: 1e-3, 3: 0.1}
+"""Relative: how much of the overlap of curved shapes, by their dimension, the one that is drawn may miss. Coarser
+facets look like creases."""
 
 
 class _Cell(NamedTuple):
