@@ -50,6 +50,8 @@ _AREA_CURVED = 0.05
 """The same of a curved surface and its facets."""
 _POINTS = 1 << 11
 """Points measured in one go."""
+_CORNERS = 64
+"""Corners of B that show how far points are from it at most."""
 _CUTS = 4
 """Times that triangles are cut into four to prove how far they are from B."""
 _NAME = "no point between the samples is farther than the upper bound"
@@ -180,10 +182,15 @@ class _ReportedBand:
         is_tie = np.zeros(len(points), dtype=np.bool_)
         owners, faces = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
         wide = _FOOT * self.b.diameter
+        used = np.unique(mesh.triangles)
+        corners = mesh.points[used[:: max(1, len(used) // _CORNERS)]]
         for part in chunks(len(points), _POINTS):
             own = points[part]
             reach = self.answer.limit + self.tolerance + self.of_b.slack + 2.0 * SPACING * self.a.diameter
-            i, j = candidate_pairs(own, own, boxes.low, boxes.high, margin=reach).pairs.T
+            # No farther than the nearest of some corners.
+            gaps = np.sqrt(((own[:, None] - corners) ** 2).sum(axis=2)).min(axis=1)[:, None] + self.tolerance
+            gaps = np.minimum(gaps, reach)
+            i, j = candidate_pairs(own - gaps, own + gaps, boxes.low, boxes.high).pairs.T
             found, feet = point_triangle_distances(np.ascontiguousarray(own.take(i, axis=0).T), mesh.corner_rows(j))
             least = np.full(len(own), np.inf)
             np.minimum.at(least, i, found)
