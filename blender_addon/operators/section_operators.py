@@ -44,6 +44,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the rows of the section of the context's view."""
     is_on = section.of_area(context.area) is not None
     column = layout.column(align=True)
+    column.use_property_split = False
     row = column.row(align=True)
     row.operator("contact_lens.section", icon="MOD_EDGESPLIT", depress=is_on)
     if section.unsupported_reason(context.area):

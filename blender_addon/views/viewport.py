@@ -82,7 +82,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     )
     size, style = (context.region.width, context.region.height), overlay.style_of(context)
     is_isolated = inspection is not None and _has_ghost(context)
-    cut = section.of_view(context.region_data)
+    cut = None if section.unsupported_reason(context.area) else section.of_view(context.region_data)
     plane = NOT_CUT if cut is None else cut.plane.astype(np.float64)
     if is_world and is_isolated and inspection is not None:
         steps = isolation.steps(pair(scene), inspection)
