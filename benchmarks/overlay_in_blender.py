@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from statistics import median
 from types import SimpleNamespace
 from typing import Any
@@ -37,6 +38,10 @@ def measure(rounds: int) -> dict[str, float]:
         bpy.context.object.contact_lens_shape = "MESH"
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.contact_lens.inspect()
+    with suppress(ImportError):  # versions before it draw no overlap
+        from contact_lens.blender_addon.live import follow_measures
+
+        follow_measures.request(bpy.context.scene, "surface")
     picture.start_gpu()
     area = next(area for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D")
     space, found = area.spaces.active, session.current(bpy.context)
