@@ -28,8 +28,7 @@ SIDES = (("A", "A", "The faces of A"), ("B", "B", "The faces of B"))
 
 
 class CONTACT_LENS_OT_select_faces(Undoable, Polled, bpy.types.Operator):
-    """Select the faces that take part in the contact in Edit Mode: those that cross the other object or are inside of \
-it, or else those that touch it or are within the clearance"""
+    """Enter Edit Mode of this object with the faces selected that take part in the contact"""
 
     bl_idname = "contact_lens.select_faces"
     bl_label = "Select Faces"
