@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is measured of each scene's pair, made beside Blender once the pair rests, and never of an older inspection.
 
-An overlap that is made in no time, as those of convex shapes are, is there as soon as it is asked for, also while the
+An overlap that is made in no time, as those of boxes are, is there as soon as it is asked for, also while the
 pair moves. All else is made in a thread, one after the other, and what is requested again when the pair has changed.
 """
 
@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
 from typing import Any
 
 import bpy
@@ -27,7 +26,7 @@ from . import background, follow_pair, handlers
 from .background import Flow, Steps
 
 QUICK_S = 0.02
-"""An overlap that took less the last time is made at once."""
+"""Seconds for which Blender waits for an overlap, unless the last one of the pair took longer."""
 SETTLE_S = 0.1
 """Seconds for which a pair is the same before what takes long is made."""
 GRACE_S = 0.3
@@ -46,8 +45,8 @@ class _Measuring:
     measures: PairMeasures
     wanted: dict[str, tuple[float, ...]]
     """The measures that are requested, in order, and what they are given."""
-    seconds: float
-    """What the last overlap of the pair took; infinite when none was made."""
+    is_quick: bool
+    """Whether the overlap may be made in no time: the last one of the pair was, or, of the first, both are convex."""
     since: float
     """When it was first asked for."""
     errors: dict[str, str] = field(default_factory=dict)
@@ -79,24 +78,22 @@ def _current(scene: bpy.types.Scene) -> _Measuring | None:
     if inspection is None or inspection.keys != properties.pair_keys(scene):
         _drop(scene)
         return None
-    if entry is not None and entry.measures.inspection is inspection:
-        return entry
     if entry is not None and is_of_same(entry.measures.inspection, inspection):
-        entry.measures = replace(entry.measures, inspection=inspection)  # a later stage, or other names
-        return entry
-    if entry is not None and entry.measures.inspection.keys == inspection.keys:
-        wanted, seconds = entry.wanted, entry.seconds
+        if entry.measures.inspection is not inspection:
+            entry.measures = replace(entry.measures, inspection=inspection)  # a later stage, or other names
     else:
-        is_convex = isinstance(inspection.shape_a, ConvexShape) and isinstance(inspection.shape_b, ConvexShape)
+        is_quick = isinstance(inspection.shape_a, ConvexShape) and isinstance(inspection.shape_b, ConvexShape)
         # The volume of convex shapes costs next to nothing.
-        wanted, seconds = ({"volume": ()}, 0.0) if is_convex else ({}, inf)
-    _drop(scene)
-    entry = _of_scene[scene.session_uid] = _Measuring(PairMeasures(inspection), wanted, seconds, clock())
-    if seconds < QUICK_S:
-        _begin(entry, None)
-    if wanted and not background.has_windows():
-        _make_all(entry)
-    if _next(entry):
+        wanted: dict[str, tuple[float, ...]] = {"volume": ()} if is_quick else {}
+        if entry is not None and entry.measures.inspection.keys == inspection.keys:
+            wanted, is_quick = entry.wanted, entry.is_quick
+        _drop(scene)
+        entry = _of_scene[scene.session_uid] = _Measuring(PairMeasures(inspection), wanted, is_quick, clock())
+        if is_quick:
+            _begin(entry, QUICK_S if background.has_windows() else None)
+        if wanted and not background.has_windows():
+            _make_all(entry)
+    if entry.flow is not None or _next(entry):
         _wake()
     return entry
 
@@ -180,25 +177,25 @@ def _run() -> float | None:
     for context in handlers.window_contexts():
         entry = _of_scene.get(context.scene.session_uid)
         if entry is not None and (entry.flow is not None or _next(entry)):
-            _follow(context, entry)
-            waiting = True
+            waiting |= _follow(context, entry)
     return POLL_INTERVAL_S if waiting else None
 
 
-def _follow(context: bpy.types.Context, entry: _Measuring) -> None:
-    """Take what is done, end what is of an older inspection, begin what is to be made."""
+def _follow(context: bpy.types.Context, entry: _Measuring) -> bool:
+    """Take what is done, end what is of an older inspection, begin what is to be made; return whether to go on."""
     scene = context.scene
-    is_stale = session.current(context) is None or session.is_stale(context)
+    if session.current(context) is None or session.is_stale(context):
+        _drop_flow(entry)  # whoever draws the inspection that follows asks again
+        return False
     if _current(scene) is not entry:
-        return  # dropped, or of another place
-    if is_stale:
-        _drop_flow(entry)  # the inspection that follows is waited for
-    elif entry.flow is not None:
+        return True  # of another place
+    if entry.flow is not None:
         if not entry.flow.run(0.0) and clock() - entry.start > MODAL_AFTER_S and background.has_windows():
             background.wait_for(entry.flow)
     elif clock() - entry.since >= SETTLE_S:
         _begin(entry, 0.0)
     handlers.redraw()
+    return True
 
 
 def _begin(entry: _Measuring, seconds: float | None) -> None:
@@ -209,15 +206,25 @@ def _begin(entry: _Measuring, seconds: float | None) -> None:
     flow = entry.flow = Flow(
         title, _steps(entry, kind, partial(measure, entry.measures.inspection, *entry.wanted.get(kind, ())))
     )
-    flow.run(seconds)
+    if not flow.run(seconds) and kind == "surface":
+        entry.is_quick = False
 
 
 def _steps(entry: _Measuring, kind: str, work: Callable[[Progress], Any]) -> Steps:
     """Make what the work returns the measure of a scene's pair, or remember why there is none."""
+    seconds = [0.0]
+
+    def timed(progress: Progress) -> Any:
+        start = time.perf_counter()
+        found = work(progress)
+        seconds[0] = time.perf_counter() - start
+        return found
+
     try:
-        found = yield work
+        found = yield timed
+        if kind == "surface":
+            entry.is_quick = seconds[0] < QUICK_S
         entry.measures = replace(entry.measures, **{kind: found})
-        entry.seconds = clock() - entry.start if kind == "surface" else entry.seconds
     except Cancelled:
         entry.errors[kind] = ""
         entry.wanted.pop(kind, None)

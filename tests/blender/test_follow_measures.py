@@ -50,16 +50,60 @@ def work_of(follow: Any) -> Held:
     return follow._of_scene[bpy.context.scene.session_uid].flow.task
 
 
-def test_the_overlap_of_convex_shapes_is_there_at_once_and_that_of_meshes_beside_blender(follow):
+def test_the_overlap_of_convex_shapes_is_there_at_once_and_that_of_meshes_beside_blender(follow, monkeypatch):
     scene = bpy.context.scene
+    monkeypatch.setattr(follow.background, "Task", lambda work, is_blocking: Held(work, True))
     inspect(block("A", (2.0, 2.0, 2.0), kind="BOX"), block("B", (2.0, 2.0, 2.0), (1.5, 0.0, 0.0), kind="BOX"))
     assert follow.current(scene).surface is not None
+    monkeypatch.setattr(follow.background, "Task", Held)
     inspect(*rings())
     assert follow.current(scene).surface is None
     assert ticks(follow).surface is None, "it is being made"
     work_of(follow).end()
     assert ticks(follow).surface is not None
     assert follow._run() is None, "nothing is left to do"
+
+
+def test_an_overlap_that_takes_long_keeps_blender_waiting_for_no_more_than_a_moment(follow):
+    scene = bpy.context.scene
+    a, b = block("A", (2.0, 2.0, 2.0), kind="BOX"), block("B", (2.0, 2.0, 2.0), (1.5, 0.0, 0.0), kind="BOX")
+    waits: list[float] = []
+
+    class Slow(Held):
+        def wait(self, seconds: float) -> bool:
+            waits.append(seconds)
+            return self.is_done
+
+    follow.background.Task = Slow
+    inspect(a, b)
+    waits.clear()
+    assert follow.current(scene).surface is None
+    assert waits == [follow.QUICK_S]
+    b.location.x += 0.05
+    update()
+    inspect(a, b)
+    waits.clear()
+    assert follow.current(scene).surface is None
+    assert waits == [], "the last one of the pair took longer"
+    ticks(follow)
+    work_of(follow).end()
+    assert ticks(follow).surface is not None
+
+
+def test_nothing_runs_while_the_pair_is_out_of_date(follow):
+    scene, (a, b) = bpy.context.scene, rings()
+    inspect(a, b)
+    follow.current(scene)
+    place = a.location.x
+    a.location.x += 0.05
+    update()
+    assert follow._run() is None
+    a.location.x = place
+    update()
+    woken: list[Any] = []
+    follow.handlers.wake = lambda timer, seconds: woken.append(timer)
+    follow.current(scene)
+    assert woken == [follow._run]
 
 
 def test_what_is_measured_of_a_pair_that_has_moved_is_dropped_and_never_shown(follow):
