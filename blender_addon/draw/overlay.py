@@ -83,17 +83,19 @@ def draw(
     showing: Showing = NOW,
     kept: Kept | None = None,
     measures: PairMeasures | None = None,
+    cut: FloatArray = NOT_CUT,
 ) -> None:
     """Draw the contact into the active framebuffer, over what is there; its depth decides what is in front.
 
     view, projection: (4, 4) world to view and view to clip space, float64. size: width and height in pixels.
     room: where labels may be; None: anywhere. showing: how far the result is of the scene as it is now.
     kept: where the labels were in the last picture of the view; brought up to date. measures: of the inspection.
+    cut: (4,) a plane, world frame: areas and the body of an overlap are drawn on its positive side only.
     """
     with state_restored():
         if DrawingStage.WORLD in part:
             on_gpu = layers_on_gpu((inspection, style, measures), lambda: _pair_layers(inspection, style, measures))
-            _draw_layers(on_gpu, origin(inspection), view, projection, size, showing)
+            _draw_layers(on_gpu, origin(inspection), view, projection, size, showing, cut)
         if DrawingStage.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = _annotations(inspection, style, view, projection, size, room, showing, kept or Kept(), measures)

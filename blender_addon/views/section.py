@@ -18,6 +18,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, FloatProperty
 from numpy.typing import NDArray
 
+from ...core.measures.surface_record import OverlapSurface
 from ...core.meshes.cross_section import cross_section
 from ...core.types import FloatArray
 from ..data.properties import pair_keys
@@ -72,16 +73,17 @@ class Section:
         contact = inspection.contact
         return replace(self, point=contact.center, normal=facing(contact.normal, self.normal))
 
-    def cut(self, inspection: Inspection) -> PairSection:
-        """Return where it cuts the surfaces of A and B."""
+    def cut(self, inspection: Inspection, overlap: OverlapSurface | None) -> PairSection:
+        """Return where it cuts the surfaces of A and B, and that of their overlap."""
         across = np.cross(self.normal, np.eye(3)[np.abs(self.normal).argmin()])
         across /= np.linalg.norm(across)
         axes = np.array((across, np.cross(self.normal, across), self.normal))
-        parts = (
+        a, b = (
             cross_section(obj.points, obj.geometry.triangles.astype(np.intp, copy=False), self.place, axes)
             for obj in inspection.objects
         )
-        return PairSection(origin(inspection), *parts)
+        body = None if overlap is None else cross_section(overlap.points, overlap.triangles, self.place, axes)
+        return PairSection(origin(inspection), a, b, body, inspection.contact.relation)
 
 
 def facing(direction: FloatArray, toward: FloatArray, axes: Sequence[FloatArray] = ()) -> FloatArray:
@@ -105,7 +107,7 @@ def facing(direction: FloatArray, toward: FloatArray, axes: Sequence[FloatArray]
 _section: Section | None = None
 _before: dict[int, Any] = {}
 """By the address of a view that was cut: its planes of before, None where it was not clipped."""
-_kept: tuple[Section, Inspection, PairSection] | None = None
+_kept: tuple[Section, Inspection, OverlapSurface | None, PairSection] | None = None
 
 
 def unsupported_reason(area: bpy.types.Area | None) -> str:
@@ -127,12 +129,12 @@ def of_area(area: bpy.types.Area | None) -> Section | None:
     return next((found for region in _regions(area) if (found := of_view(region.data))), None)
 
 
-def drawn(section: Section, inspection: Inspection) -> PairSection:
-    """Return what a section cuts of a pair: kept until either changes."""
+def drawn(section: Section, inspection: Inspection, overlap: OverlapSurface | None) -> PairSection:
+    """Return what a section cuts of a pair and of its overlap: kept until one of them changes."""
     global _kept
-    if _kept is None or _kept[0] is not section or _kept[1] is not inspection:
-        _kept = section, inspection, section.cut(inspection)
-    return _kept[2]
+    if _kept is None or _kept[0] is not section or _kept[1] is not inspection or _kept[2] is not overlap:
+        _kept = section, inspection, overlap, section.cut(inspection, overlap)
+    return _kept[3]
 
 
 def begin(context: bpy.types.Context, areas: Iterable[bpy.types.Area], inspection: Inspection) -> None:

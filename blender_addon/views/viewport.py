@@ -87,13 +87,14 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if is_world and is_isolated and inspection is not None:
         steps = isolation.steps(pair(scene), inspection)
         draw_isolated(inspection, style, background_of(context), view, projection, size, steps, plane)
+    measures = follow_measures.valid(context) if inspection is not None else None
     if is_world and inspection is not None and cut is not None and not session.is_stale(context):
-        overlay.draw_section(section.drawn(cut, inspection), style, view, projection, size)
+        surface = measures.surface if measures is not None and style.show_overlap else None
+        overlay.draw_section(section.drawn(cut, inspection, surface), style, view, projection, size)
     if has_dots and is_world:
         clash_dots.draw(context, view, projection, size, is_isolated)
     if volumes is not None and is_world:
         overlay.draw_volumes(volumes, style, view, projection, size)
-    measures = follow_measures.valid(context) if inspection is not None else None
     if inspection is not None and measures is not None and measures.band is not None and is_world:
         overlay.draw_band(measures.band, inspection, view, projection, size, plane)
     room = room_of(context) if DrawingStage.LABELS in part else None
@@ -117,7 +118,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
         if "measures" in studies:
             where = where and room_beside(*studies["measures"], projection @ view, size, where)
         showing = _showing(context, inspection)
-        overlay.draw(inspection, of_contact, view, projection, size, part, where, showing, kept, measures)
+        overlay.draw(inspection, of_contact, view, projection, size, part, where, showing, kept, measures, plane)
         others = kept.notes.boxes if kept.notes is not None else ()
     for name, study in studies.items():
         kept = _kept.setdefault((region, name), Kept())

@@ -47,8 +47,10 @@ def test_what_the_plane_cuts_is_of_both_objects_and_it_is_seen_through() -> None
     *normal, offset = made.plane
     assert np.dot(normal, (0.0, 50.0, 0.0)) + offset > 0.0, "what is behind the plane is on the side that is seen"
     assert np.dot(normal, made.point) + offset == pytest.approx(0.0, abs=1e-6)
-    cut = made.cut(inspection())
-    for part, low, high in ((cut.of_a, (-1, -1), (1, 1)), (cut.of_b, (0.5, -0.9), (2.5, 1.1))):
+    overlap = lens.live.follow_measures.current(bpy.context.scene).surface
+    cut = made.cut(inspection(), overlap)
+    parts = (cut.of_a, (-1, -1), (1, 1)), (cut.of_b, (0.5, -0.9), (2.5, 1.1)), (cut.of_overlap, (0.5, -0.9), (1, 1))
+    for part, low, high in parts:
         assert np.allclose(part.segments[..., 1], made.point[1])
         assert np.allclose(part.segments[..., [0, 2]].reshape(-1, 2).min(axis=0), low)
         assert np.allclose(part.segments[..., [0, 2]].reshape(-1, 2).max(axis=0), high)
