@@ -15,15 +15,18 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound
 from ..compounds.covered import union_moments
-from ..contact import contact
+from ..meshes.mesh import Mesh
+from ..meshes.solid_facets import Solid
+from ..progress import Progress, equal_parts
 from ..shapes.curved_shape import ConvexShape
-from ..shapes.polytope import Polytope
 from ..tolerance import EPS, OVERLAP_SUM
 from ..types import FloatArray
 from .volume_record import OverlapVolume, none_overlaps
 
 _TOUCHING = 1e-9
-"""Times the extent: pieces this deep in each other only touch, and have a slab in common at most."""
+"""Times the sum: pieces that have no more in common only touch."""
+
+Piece = Mesh | ConvexShape
 
 
 class _PieceOverlap(NamedTuple):
@@ -36,63 +39,74 @@ class _PieceOverlap(NamedTuple):
 
 
 def compound_overlap(
-    a: Compound, b: Compound, convex: Callable[[ConvexShape, ConvexShape], OverlapVolume]
+    a: Solid, b: Solid, overlap: Callable[[Piece, Piece, Progress | None], OverlapVolume], progress: Progress | None
 ) -> OverlapVolume:
-    """Return the volume in which two compounds overlap; `convex` returns that of two of their pieces."""
+    """Return the volume in which two solids, one of which at least is a compound, overlap; `overlap` returns that of
+    two pieces."""
+    pieces = [solid.pieces if isinstance(solid, Compound) else (solid,) for solid in (a, b)]
+    (lows, highs), (other_lows, other_highs) = (
+        np.moveaxis(np.array([piece.bounds for piece in of]), 1, 0) for of in pieces
+    )
+    # One pair at least: it may have no volume, and the reason for it.
+    pairs = candidate_pairs(lows, highs, other_lows, other_highs).pairs.tolist() or [[0, 0]]
     cells = []
-    for i, j in candidate_pairs(a.lows, a.highs, b.lows, b.highs).pairs.tolist():
-        low, high = np.maximum(a.lows[i], b.lows[j]), np.minimum(a.highs[i], b.highs[j])
-        if (low < high).all():
-            found = convex(a.pieces[i], b.pieces[j])
-            if found.upper:
-                cells.append(_PieceOverlap((i, j), low, high, found))
+    for (i, j), part in equal_parts(pairs, progress):
+        found = overlap(pieces[0][i], pieces[1][j], part)
+        if found.volume is None:
+            return found
+        if found.upper:
+            low, high = np.maximum(lows[i], other_lows[j]), np.minimum(highs[i], other_highs[j])
+            cells.append(_PieceOverlap((i, j), low, high, found))
     if not cells:
         return none_overlaps()
     sizes = np.array([(cell.found.lower, cell.found.volume, cell.found.upper) for cell in cells], dtype=np.float64)
     lower, volume, upper = sizes.sum(axis=0)
-    common, is_plain = _common(a, b, cells, convex)
+    common = _common(pieces, cells, overlap)
+    most = sum(found.upper or 0.0 for found in common)
     rounding = OVERLAP_SUM * EPS * float(upper)
-    lower, upper = max(0.0, float(sizes[:, 0].max()), float(lower) - common - rounding), float(upper) + rounding
+    lower, upper = max(0.0, float(sizes[:, 0].max()), float(lower) - most - rounding), float(upper) + rounding
     bodies = [cell.found.body for cell in cells if cell.found.body is not None]
-    if not is_plain and len(bodies) == len(cells):
+    if most > _TOUCHING * upper and len(bodies) == len(cells):
         volume, moment = union_moments(bodies)
     else:
         moment = np.zeros(a.dim)
-        for cell, size in zip(cells, sizes[:, 1].tolist(), strict=True):
-            moment += size * cell.found.centroid if cell.found.centroid is not None else 0.0
+        for sign, found in [(1.0, cell.found) for cell in cells] + [(-1.0, found) for found in common]:
+            moment += sign * (found.volume or 0.0) * (0.0 if found.centroid is None else found.centroid)
+        volume -= sum(found.volume or 0.0 for found in common)
     centroid = moment / volume if volume > 0.0 else None
     return OverlapVolume(min(max(float(volume), lower), upper), lower, upper, centroid)
 
 
 def _common(
-    a: Compound, b: Compound, cells: list[_PieceOverlap], convex: Callable[[ConvexShape, ConvexShape], OverlapVolume]
-) -> tuple[float, bool]:
-    """Return at least what any two of the cells have in common, in sum, and whether they only touch each other."""
-    depths: dict[tuple[int, int, int], float] = {}
-
-    def depth(side: int, i: int, j: int) -> float:
-        """Return how deep two pieces of A, or of B, are inside each other at most."""
-        key = side, min(i, j), max(i, j)
-        if key not in depths:
-            pieces = (a, b)[side].pieces
-            depths[key] = max(0.0, -contact(pieces[i], pieces[j]).lower_bound)
-        return depths[key]
-
-    total, is_plain = 0.0, True
+    pieces: list[tuple[Piece, ...]],
+    cells: list[_PieceOverlap],
+    overlap: Callable[[Piece, Piece, Progress | None], OverlapVolume],
+) -> list[OverlapVolume]:
+    """Return at least what any two of the cells have in common."""
+    known: dict[tuple[int, int, int], OverlapVolume] = {}
+    result = []
     lows, highs = np.array([cell.low for cell in cells]), np.array([cell.high for cell in cells])
     for m, n in candidate_pairs(lows, highs).pairs.tolist():
-        one, two = cells[m], cells[n]
-        sides = np.minimum(one.high, two.high) - np.maximum(one.low, two.low)
-        if not (sides > 0.0).all():
+        if not (np.minimum(highs[m], highs[n]) > np.maximum(lows[m], lows[n])).all():
             continue
-        shadow = float(sides.sum()) if a.dim == 2 else float(sides @ np.roll(sides, 1))
-        others = zip((0, 1), one.pieces, two.pieces, strict=True)
-        thickness = min(depth(side, i, j) for side, i, j in others if i != j)
-        most = min(one.found.upper or 0.0, two.found.upper or 0.0, thickness * shadow)
-        if thickness > _TOUCHING * min(a.extent, b.extent):
-            is_plain = False
-            bodies = one.found.body, two.found.body
-            if isinstance(bodies[0], Polytope) and isinstance(bodies[1], Polytope):
-                most = min(most, convex(bodies[0], bodies[1]).upper or 0.0)
-        total += most
-    return total, is_plain
+        found = [cells[m].found, cells[n].found]
+        parts: list[Piece | None] = []
+        slack = 0.0
+        for side, i, j in zip((0, 1), cells[m].pieces, cells[n].pieces, strict=True):
+            part: Piece | None = pieces[side][i]
+            if i != j:
+                key = side, min(i, j), max(i, j)
+                if key not in known:
+                    known[key] = overlap(pieces[side][i], pieces[side][j], None)
+                found.append(known[key])
+                part = known[key].body
+                slack += (known[key].upper or 0.0) - (known[key].lower or 0.0)
+            parts.append(part)
+        least = min(found, key=lambda one: one.upper or 0.0)
+        if least.upper and parts[0] is not None and parts[1] is not None:
+            both = overlap(parts[0], parts[1], None)
+            upper = (both.upper or 0.0) + slack
+            if both.volume is not None and upper < least.upper:
+                least = OverlapVolume(both.volume, 0.0, upper, both.centroid)
+        result.append(least)
+    return result

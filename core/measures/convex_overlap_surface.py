@@ -18,7 +18,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..types import BoolArray, FloatArray, IntArray, read_only
-from .polytope_overlap import overlap_body
+from .polytope_overlap import overlap_body, overlap_bounds
 from .round_overlap import inner_overlaps
 from .surface_record import OverlapSurface
 
@@ -78,31 +78,21 @@ def convex_overlap_surface(a: ConvexPieces, b: ConvexPieces, contact: Contact | 
 
 def _cell(a: ConvexShape, b: ConvexShape, contact: Contact | None) -> _Cell | None:
     """Return the overlap of two convex shapes; None where rounding hides it."""
-    body = None
+    body = bounds = None
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         body = overlap_body(a, b) if min(a.rank, b.rank) == a.dim else None
+        bounds = None if body is None else overlap_bounds(a, b, body)
     else:
         contact = contact or find_contact(a, b)
         if contact.lower_bound < 0.0:
             wanted = _SMOOTH[a.dim]
             for inner in inner_overlaps(a, b, contact, wanted):
-                a, b, body = inner.a, inner.b, inner.body
-                if inner.gap <= wanted * inner.bounds.volume:
-                    break
-    if body is None:
+                a, b, body, bounds = inner.a, inner.b, inner.body, inner.bounds
+    if body is None or bounds is None:
         return None
     assert isinstance(a, Polytope)
     assert isinstance(b, Polytope)
-    return _Cell(a, b, body, _misses(body, a) <= _misses(body, b), np.ones(len(body.facets), dtype=bool))
-
-
-def _misses(body: ConvexHull, shape: Polytope) -> FloatArray:
-    """Return how far (g,) each facet is from the plane of the shape's facet that it fits best: angle, and distance by
-    the extent."""
-    angles = np.sqrt(np.maximum(2.0 - 2.0 * (body.normals @ shape.normals.T), 0.0))
-    heights = np.abs((_middles(body) - shape.center) @ shape.normals.T - shape.offsets)
-    misses: FloatArray = (angles + heights / body.extent).min(axis=1)
-    return misses
+    return _Cell(a, b, body, bounds.planes < len(a.facets), np.ones(len(body.facets), dtype=bool))
 
 
 def _middles(body: ConvexHull) -> FloatArray:

@@ -5,22 +5,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compounds.compound import Compound, as_compound
+from ..compounds.compound import Compound
 from ..contact import contact as find_contact
 from ..meshes.mesh import Mesh
-from ..meshes.solid_facets import Solid
-from ..progress import Progress
+from ..meshes.solid_facets import Solid, bracketing_meshes
+from ..progress import Progress, subrange
 from ..result import Contact
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
-from .compound_overlap import compound_overlap
+from .compound_overlap import Piece, compound_overlap
+from .mesh_overlap import mesh_overlap_volume
 from .polytope_overlap import overlap_body, overlap_bounds
 from .round_overlap import round_overlap
-from .solid_overlap import solid_overlap_volume
 from .volume_record import OverlapVolume as OverlapVolume
-from .volume_record import none_overlaps
+from .volume_record import no_volume, none_overlaps
 
 _THIN = 1.0 + 2.0**-40
 """By how much more than computed the bound of a thin overlap is, for its rounding."""
@@ -54,22 +54,41 @@ def overlap_volume(
             return none_overlaps(f"{name} is flat: it has no volume")
     if (low > high).any():
         return none_overlaps()
-    if isinstance(a, Mesh) or isinstance(b, Mesh):
-        return solid_overlap_volume(a, b, progress)
-    if (low == high).any():
-        return none_overlaps()
     exponent = extreme_exponent(a, b)
     if exponent:
         a, b, contact = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), None
     if isinstance(a, Compound) or isinstance(b, Compound):
-        found = compound_overlap(as_compound(a), as_compound(b), convex_overlap_volume)
-        return found.scaled(exponent, a.dim) if exponent else found
-    found = convex_overlap_volume(a, b, contact)
+        found = compound_overlap(a, b, _of_pieces, progress)
+    elif isinstance(a, Mesh) or isinstance(b, Mesh):
+        found = _of_pieces(a, b, progress)
+    else:
+        found = convex_overlap_volume(a, b, contact)
     return found.scaled(exponent, a.dim) if exponent else found
+
+
+def _of_pieces(a: Piece, b: Piece, progress: Progress | None) -> OverlapVolume:
+    """Return the volume in which two meshes or convex shapes of ordinary size overlap: beside a mesh a polytope is the
+    mesh of its facets, and a curved shape between meshes inside and around it."""
+    if not (isinstance(a, Mesh) or isinstance(b, Mesh)):
+        return convex_overlap_volume(a, b)
+    own, other = bracketing_meshes(a), bracketing_meshes(b)
+    if own is None or other is None:
+        return no_volume(f"{'A' if own is None else 'B'} is too small beside its coordinates")
+    if len(own) == len(other) == 1:
+        return mesh_overlap_volume(own[0], other[0], progress)
+    inner = mesh_overlap_volume(own[0], other[0], subrange(progress, 0.0, 0.5))
+    outer = mesh_overlap_volume(own[-1], other[-1], subrange(progress, 0.5, 1.0))
+    if inner.volume is None or outer.volume is None:
+        return inner if inner.volume is None else outer
+    centroid = inner.centroid if inner.volume else outer.centroid
+    return OverlapVolume(0.5 * (inner.volume + outer.volume), inner.lower, outer.upper, centroid)
 
 
 def convex_overlap_volume(a: ConvexShape, b: ConvexShape, contact: Contact | None = None) -> OverlapVolume:
     """Return the volume in which two convex shapes of ordinary size overlap."""
+    sides = np.minimum(a.bounds[1], b.bounds[1]) - np.maximum(a.bounds[0], b.bounds[0])
+    if sides.min() <= 0.0:
+        return none_overlaps()
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         body = overlap_body(a, b)
         known = None if body is None else overlap_bounds(a, b, body)
@@ -84,7 +103,6 @@ def convex_overlap_volume(a: ConvexShape, b: ConvexShape, contact: Contact | Non
             return found
     # As thin as rounding: no more than the slab in which both are, across the contact's normal.
     thickness = -contact.lower_bound
-    sides = np.minimum(a.bounds[1], b.bounds[1]) - np.maximum(a.bounds[0], b.bounds[0])
     # The shadow of the box of both, which is less than half of its surface.
     across = float(sides.sum()) if a.dim == 2 else float(sides @ np.roll(sides, 1))
-    return OverlapVolume(0.0, 0.0, thickness * max(across, 0.0) * _THIN)
+    return OverlapVolume(0.0, 0.0, thickness * across * _THIN)

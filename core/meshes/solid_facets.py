@@ -119,15 +119,18 @@ def inner_hull(shape: CurvedShape, around: int = _AROUND) -> tuple[ConvexHull, f
     return hull, grown * float(np.sqrt((corners * corners).sum(axis=1).max())) + rounding
 
 
-def bracketing_hulls(shape: CurvedShape) -> tuple[ConvexHull, ConvexHull] | None:
-    """Return a polytope inside a curved shape in space and one around it; None where rounding leaves none inside."""
+def bracketing_meshes(shape: Mesh | ConvexShape) -> tuple[Mesh, ...] | None:
+    """Return the surface of a shape in space as a mesh, or of a curved one two: of a polytope inside and of one around
+    it; None where rounding leaves none inside."""
+    if not isinstance(shape, CurvedShape):
+        return (solid_facets(shape).mesh,)
     hull, slack = inner_hull(shape)
     if hull.rank < 3:
         return None
     middle = hull._centred.mean(axis=0)
     corners = hull._centred - middle
     farthest = float(np.sqrt((corners * corners).sum(axis=1).max()))
-    return hull, ConvexHull(hull.center + middle + corners * (1.0 + slack / farthest))
+    return mesh_of([hull]), mesh_of([ConvexHull(hull.center + middle + corners * (1.0 + slack / farthest))])
 
 
 def bounds_of(points: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -22,9 +22,8 @@ from ..meshes.coordinates import corner_rows, scale_exponent, scale_points
 from ..meshes.joined import joined
 from ..meshes.mesh import Mesh
 from ..meshes.shells import outward_shells
-from ..meshes.solid_facets import Solid, bracketing_hulls, mesh_of, pieces_of, solid_facets
+from ..meshes.solid_facets import Solid, bracketing_meshes, pieces_of, solid_facets
 from ..runs import chunks
-from ..shapes.curved_shape import CurvedShape
 from ..tolerance import EPS
 from ..types import FloatArray
 from .check import Check
@@ -85,11 +84,7 @@ def _shells_of(solid: Solid) -> list[tuple[Mesh, ...]] | None:
     """Return for each piece of a solid its surface, or one inside and one around it, wound outward; of a mesh that
     encloses nothing no piece, of one without a clear inside None."""
     if not isinstance(solid, Mesh):
-        result: list[tuple[Mesh, ...]] = []
-        for piece in pieces_of(solid):
-            hulls = bracketing_hulls(piece) if isinstance(piece, CurvedShape) else None
-            result.append((solid_facets(piece).mesh,) if hulls is None else tuple(mesh_of([hull]) for hull in hulls))
-        return result
+        return [bracketing_meshes(piece) or (solid_facets(piece).mesh,) for piece in pieces_of(solid)]
     mesh_faults(solid, True, None)
     if not joined(solid).is_closed or solid.known["own crossings"] != (0, True):
         return None

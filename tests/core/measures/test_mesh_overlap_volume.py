@@ -192,7 +192,8 @@ def test_round_shapes_and_compounds_beside_a_mesh_are_between_bounds():
         both = 0.25 * (0.25 * 0.25 + 2 * 0.25 * 0.125 + 0.125 * 0.125)
         exact = 2 * 2 * 0.5 + legs - both
         assert found.lower <= exact <= found.upper
-        assert found.upper - found.lower < 1e-9
+        assert found.volume == pytest.approx(exact, abs=1e-9)
+        assert found.upper - found.lower < both + 1e-9
 
 
 def test_forged_answers_fail():
