@@ -103,7 +103,7 @@ def _bounds(depths: SurfaceDepths, surface: CutSurface, cells: IntArray) -> Floa
         places, numbers = (
             np.broadcast_to(own, (len(corners), 4, 3)).ravel() for own in (cells[part, :, None], corners[:, None])
         )
-        bounds = least_mean(depths.distances_between(places, numbers).reshape(-1, 4, 3))
+        bounds = least_mean(depths.distances(places, depths.points.take(numbers, axis=0)).reshape(-1, 4, 3))
         # What is farther outside than the triangle is long is outside of it.
         spots = depths.points.take(corners, axis=0)
         sides = _lengths(spots - np.roll(spots, -1, axis=1))

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..contact import contact
 from ..meshes.body import Body
-from ..meshes.flat_patches import FlatPatches, flat_patches
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
 from ..runs import chunks, scattered
@@ -83,10 +82,6 @@ class SurfaceDepths(ABC):
     def distances(self, places: IntArray, points: FloatArray) -> FloatArray:
         """Return (n,) how far points (n, 3) are from the places that other points, by their numbers, are near."""
 
-    def distances_between(self, places: IntArray, numbers: IntArray) -> FloatArray:
-        """Return the same of points in the table, or less where that still is no less than the depth."""
-        return self.distances(places, self.points.take(numbers, axis=0))
-
     @abstractmethod
     def nearest(self, number: int) -> FloatArray:
         """Return the point (3,) of the surface that is nearest to a point inside."""
@@ -155,21 +150,18 @@ def depths_in(solid: Mesh | ConvexShape) -> tuple[SurfaceDepths, float]:
         facets = np.column_stack([in_space(solid.normals), solid.offsets])
         return DepthsUnderPlanes(in_space(solid.center), facets), 0.0
     body = Body.of(solid)
-    flat = flat_patches(body.mesh)
-    slack = float(flat.slack.max())
     center = 0.5 * body.mesh.bounds[0] + 0.5 * body.mesh.bounds[1]
-    facets, beyond = _planes_around(body, flat, center)
+    facets, beyond = _planes_around(body, center)
     if beyond <= _CONVEX * body.mesh.extent:
-        return DepthsUnderPlanes(center, facets), beyond + slack + body.slit
-    return DepthsInMesh(body, flat), slack + body.slit
+        return DepthsUnderPlanes(center, facets), beyond + body.slit
+    return DepthsInMesh(body), body.slit
 
 
-def _planes_around(body: Body, flat: FlatPatches, center: FloatArray) -> tuple[FloatArray, float]:
-    """Return planes (k, 4) along the patches of a mesh that have all of it on one side, and how far outside of its
-    patch one is at most; of a mesh that is clearly not convex some of them."""
+def _planes_around(body: Body, center: FloatArray) -> tuple[FloatArray, float]:
+    """Return planes (k, 4) along the triangles of a mesh that have all of it on one side, and how far outside of its
+    triangle one is at most; of a mesh that is clearly not convex some of them."""
     corners = body.corners - center
-    _, first = np.unique(flat.patch, return_index=True)
-    p, q, r = (flat.mesh.corner_rows(first) - center[:, None]).transpose(0, 2, 1)
+    p, q, r = (body.mesh.corner_rows(np.arange(len(body.mesh.triangles))) - center[:, None]).transpose(0, 2, 1)
     normals = body.outward * unit_rows(np.cross(q - p, r - p))
     kept = np.flatnonzero(normals.any(axis=1))
     kept = kept[scattered(len(kept))]
@@ -185,17 +177,17 @@ def _planes_around(body: Body, flat: FlatPatches, center: FloatArray) -> tuple[F
 
 
 class DepthsInMesh(SurfaceDepths):
-    """Points inside a closed mesh, and its triangles; those of a flat patch count as its polygon."""
+    """Points inside a closed mesh, and its triangles."""
 
     relative = 1e-9
 
-    def __init__(self, body: Body, flat: FlatPatches) -> None:
+    def __init__(self, body: Body) -> None:
         super().__init__()
-        self.body, self.flat = body, flat
+        self.body = body
         self.triangles = np.zeros(0, dtype=np.intp)
 
     def _measured(self, points: FloatArray) -> FloatArray:
-        found = points_to_mesh(points, self.flat.mesh, enough=np.full(len(points), _ENOUGH * self.best))
+        found = points_to_mesh(points, self.body.mesh, enough=np.full(len(points), _ENOUGH * self.best))
         self.triangles = np.concatenate([self.triangles, found.triangle])
         return found.distance
 
@@ -203,16 +195,8 @@ class DepthsInMesh(SurfaceDepths):
         return self.body.contains(points)
 
     def distances(self, places: IntArray, points: FloatArray) -> FloatArray:
-        rows = self.flat.mesh.corner_rows(self.triangles.take(places))
+        rows = self.body.mesh.corner_rows(self.triangles.take(places))
         return point_triangle_distances(np.ascontiguousarray(points.T), rows)[0]
-
-    def distances_between(self, places: IntArray, numbers: IntArray) -> FloatArray:
-        result = super().distances_between(places, numbers)
-        # A patch is a convex polygon: the distance from it is that from the nearest of its triangles.
-        patches = self.flat.patch.take(self.triangles)
-        same = np.flatnonzero(patches.take(places) == patches.take(numbers))
-        result[same] = np.minimum(result.take(same), self.depths.take(numbers.take(same)))
-        return result
 
     def nearest(self, number: int) -> FloatArray:
         return points_to_mesh(self.points[number][None], self.body.mesh).point[0]

@@ -19,7 +19,6 @@ from ..curved.curved_inside import spread
 from ..measures.deepest_point import TOUCHING, named_reasons, no_inside, plain_solid
 from ..measures.deepest_record import DeepestPoint, DeepestPoints
 from ..meshes.body import Body, length_of
-from ..meshes.flat_patches import flat_patches
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
 from ..meshes.solid_facets import Solid, mesh_of, solid_facets
@@ -153,8 +152,8 @@ def _cover(name: str, own: Mesh | ConvexShape, other: Mesh | ConvexShape, limit:
     """Return whether no point of one surface is deeper inside the other solid than a limit."""
     cells, off = _cells(own)
     mesh, slack = _facets(other)
-    body, flat = Body.of(mesh), flat_patches(mesh)
-    limit += off + slack + rounding + float(flat.slack.max())
+    body = Body.of(mesh)
+    limit += off + slack + rounding
     measured = 0
     while len(cells):
         points, corners = np.unique(cells.reshape(-1, 3), axis=0, return_inverse=True)
@@ -163,7 +162,7 @@ def _cover(name: str, own: Mesh | ConvexShape, other: Mesh | ConvexShape, limit:
         if measured > _MOST:
             words = f"{len(cells)} triangles are left of the surface, and none of {measured} points is deeper"
             return Check(f"not checked: that no other point is deeper, {name}", True, words)
-        found = points_to_mesh(points, flat.mesh, enough=np.full(len(points), _ENOUGH * limit))
+        found = points_to_mesh(points, mesh, enough=np.full(len(points), _ENOUGH * limit))
         far = np.flatnonzero(found.distance > limit)
         inside = far[body.contains(points[far])]
         if len(inside):
@@ -182,10 +181,8 @@ def _cover(name: str, own: Mesh | ConvexShape, other: Mesh | ConvexShape, limit:
             )
             triangles = found.triangle.take(places)
             rows = np.ascontiguousarray(points.take(numbers, axis=0).T)
-            lengths = point_triangle_distances(rows, flat.mesh.corner_rows(triangles))[0]
-            same = flat.patch.take(triangles) == flat.patch.take(found.triangle.take(numbers))
-            lengths = np.where(same, np.minimum(lengths, found.distance.take(numbers)), lengths).reshape(-1, 3, 3)
-            deeper.append(_largest_mean(lengths) > limit)
+            lengths = point_triangle_distances(rows, mesh.corner_rows(triangles))[0]
+            deeper.append(_largest_mean(lengths.reshape(-1, 3, 3)) > limit)
         left = left[np.concatenate([*deeper, np.zeros(0, dtype=np.bool_)])]
         cells = _quarters(cells[left])
     return Check(f"no point is deeper, {name}", True, f"limit {limit:.9g}, {measured} points")

@@ -177,8 +177,8 @@ def test_samples_of_meshes_are_never_deeper_and_pose_and_order_do_not_matter(see
             assert same.upper >= scale * one.lower * (1.0 - 1e-9)
 
 
-def test_the_finest_grids_of_flat_sides_cost_no_more_than_the_sides() -> None:
-    """Sides that face each other everywhere are bounded as polygons: triangles as small would never end it."""
+def test_the_finest_grids_of_flat_sides_end_early_with_bounds_that_hold() -> None:
+    """Where sides face each other everywhere, each point is as deep."""
     fine, turn = 24, as_matrix(rotation_about((0, 0, 1), 0.3), [0.1, 0.05, 0.97])
     side, low = sheet(fine)
     points = np.concatenate([side, side + [0, 0, 1]])
@@ -197,11 +197,13 @@ def test_the_finest_grids_of_flat_sides_cost_no_more_than_the_sides() -> None:
     calls: list[float] = []
     found = deepest_point(a, b, progress=calls.append)
     assert len(calls) < 200
-    assert_deepest(found.of_a, 0.03, 1e-3)
-    assert_deepest(found.of_b, 0.03, 1e-3)
+    assert_deepest(found.of_a, 0.03, 2e-2)
+    assert_deepest(found.of_b, 0.03, 2e-2)
     rounded = Mesh(b.points.astype(np.float32).astype(float), b.triangles)
-    assert_deepest(deepest_point(a, rounded).of_a, 0.03, 2e-3)
+    again = deepest_point(a, rounded)
+    assert_deepest(again.of_a, 0.03, 2e-2)
     assert_verified(found, a, b)
+    assert_verified(again, a, rounded)
 
 
 def test_what_is_apart_touches_coincides_or_is_nested() -> None:
