@@ -43,7 +43,7 @@ def compound_overlap(
 ) -> OverlapVolume:
     """Return the volume in which two solids, one of which at least is a compound, overlap; `overlap` returns that of
     two pieces."""
-    pieces = [solid.pieces if isinstance(solid, Compound) else (solid,) for solid in (a, b)]
+    pieces: list[tuple[Piece, ...]] = [solid.pieces if isinstance(solid, Compound) else (solid,) for solid in (a, b)]
     (lows, highs), (other_lows, other_highs) = (
         np.moveaxis(np.array([piece.bounds for piece in of]), 1, 0) for of in pieces
     )
