@@ -27,6 +27,8 @@ NOT_CUT = np.array((0.0, 0.0, 0.0, 1.0))
 _VERTEX = """
 void main()
 {
+    vec2 viewport = picture.xy;
+    float halo = picture.z;
     shape = form.x;
     glyph_color = color;
     faded = (form.x < 0.5) ? end : vec3(0.0);
@@ -138,6 +140,7 @@ void main()
     if (dot(cut, vec4(place, 1.0)) < 0.0) {
         discard;
     }
+    float halo = picture.z;
     vec4 paint = glyph_color;
     if (halo > 0.0) {
         if (shape < 0.5) {
@@ -152,7 +155,7 @@ void main()
         paint.a *= mix(measures.x, 1.0, line);
         paint.rgb *= 1.0 - measures.y * line;
     }
-    paint.a *= opacity * clamp(0.5 + halo - distance_to_edge(), 0.0, 1.0);
+    paint.a *= picture.w * clamp(0.5 + halo - distance_to_edge(), 0.0, 1.0);
     paint.a *= 1.0 - smoothstep(0.5, 1.0, length(faded));
     if (paint.a <= 0.0) {
         discard;
@@ -194,13 +197,11 @@ def _compiled() -> gpu.types.GPUShader:
         for location, (name, count) in enumerate(_ATTRIBUTES):
             info.vertex_in(location, f"VEC{count}", name)  # type: ignore[arg-type]
         info.vertex_out(interface)
-        # 128 bytes: as many as drivers promise.
+        # At most 128 bytes, as many as drivers promise; Blender counts a FLOAT, VEC2 or BOOL twice.
         info.push_constant("MAT4", "matrix")
         info.push_constant("VEC4", "eye")
         info.push_constant("VEC4", "cut")
-        info.push_constant("VEC2", "viewport")
-        info.push_constant("FLOAT", "halo")
-        info.push_constant("FLOAT", "opacity")
+        info.push_constant("VEC4", "picture")  # its size in pixels, halo and opacity
         info.push_constant("BOOL", "srgbTarget")
         info.fragment_out(0, "VEC4", "fragment_color")
         info.vertex_source(_VERTEX)
@@ -287,11 +288,9 @@ class Pen:
         shader = self._shader
         shader.bind()
         shader.uniform_float("matrix", self._matrix)  # type: ignore[arg-type]
-        shader.uniform_float("viewport", self._size)
         shader.uniform_float("eye", self._eye)
         shader.uniform_float("cut", self._cut)
-        shader.uniform_float("halo", halo)
-        shader.uniform_float("opacity", opacity)
+        shader.uniform_float("picture", (*self._size, halo, opacity))
         batch.draw(shader)
 
     def draw_once(self, glyphs: GlyphArray, opacity: float = 1.0, halo: float = 0.0) -> None:

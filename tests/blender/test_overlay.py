@@ -8,6 +8,7 @@ beside the reference's name in `build/pictures`.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
@@ -1064,6 +1065,14 @@ def test_a_stale_result_is_faded(graphics):
 
 
 # --- housekeeping -----------------------------------------------------------------------------------------------------
+
+
+def test_the_shader_has_no_more_constants_than_every_driver_takes(graphics, capfd):
+    draw.overlay_shader.free()
+    draw.overlay_shader._compiled()
+    ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)  # Blender warns by its own buffered output
+    printed = capfd.readouterr()
+    assert "ush constants" not in printed.out + printed.err
 
 
 def test_batches_are_built_once_and_again_only_for_a_change(graphics):
