@@ -11,6 +11,7 @@ and curved shapes, compounds and meshes.
 Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`; in many processes: `partition` and
 `combine`.
 Shapes are convex, a `Compound` of convex ones, or a `Mesh`, closed or open: `contact(Mesh(points, triangles), other)`.
+Beyond the depth: `overlap_volume(a, b)`, `deepest_point(a, b)` and `clearance_band(a, b, limit)`.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """

@@ -130,12 +130,12 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     volume: BoolProperty(  # type: ignore[valid-type]
         name="Overlap Volumes",
-        description="Compute in how much volume objects overlap, of meshes only closed ones",
+        description="Compute the volume of each overlap; meshes have one where they are closed",
         default=False,
     )
     least_volume: FloatProperty(  # type: ignore[valid-type]
         name="At Least",
-        description="Leave out pairs that overlap in less",
+        description="Leave out pairs whose overlap has less volume",
         min=0.0,
         default=0.0,
         unit="VOLUME",

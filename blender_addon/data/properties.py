@@ -223,7 +223,7 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     show_vector: _toggle(  # type: ignore[valid-type]
         "Arrow", "Show the shortest move of B out of A, or the gap between them"
     )
-    show_overlap: _toggle("Overlap", "Show what objects that penetrate have in common, through everything")  # type: ignore[valid-type]
+    show_overlap: _toggle("Overlap", "Show the overlap of objects that penetrate, seen through everything")  # type: ignore[valid-type]
     show_region: _toggle("Contact Area", "Show where the surfaces meet, or face each other within the clearance")  # type: ignore[valid-type]
     show_points: _toggle("Contact Points", "Show the center and the corners of the contact area")  # type: ignore[valid-type]
     show_hulls: _toggle(  # type: ignore[valid-type]
@@ -240,7 +240,7 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     show_deepest: _toggle("Deepest Points", "Show how far each surface is inside the other, once it is measured")  # type: ignore[valid-type]
     band_limit: FloatProperty(  # type: ignore[valid-type]
         name="Limit",
-        description="Largest gap that is measured and colored, 0: chosen by the gap and the size of the objects",
+        description="Largest gap that is measured and colored; 0 chooses it by the gap and the size of the objects",
         subtype="DISTANCE",
         min=0.0,
         precision=4,

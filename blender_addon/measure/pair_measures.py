@@ -111,7 +111,7 @@ GAPS, SIZES = 3.0, 0.1
 def no_band_reason(inspection: Inspection) -> str:
     """Return why a pair has no clearance band, as a sentence; empty where it has one."""
     if inspection.flat is not None:
-        return "A clearance band is of objects in space: turn off 2D to see it"
+        return "A clearance band is of objects in space: turn off Inspect in 2D to see it"
     if inspection.contact.relation in OVERLAPPING:
         return "The objects overlap: move them apart to see how wide the gap is"
     return ""

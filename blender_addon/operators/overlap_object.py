@@ -45,7 +45,7 @@ class CONTACT_LENS_OT_overlap_object(Undoable, BackgroundOperator, bpy.types.Ope
     @classmethod
     def disabled_reason(cls, context: bpy.types.Context) -> str:
         if context.mode != "OBJECT":
-            return "Objects are added in Object Mode only: leave this mode"
+            return "Objects are added in Object Mode only: switch to it"
         inspection = session.current(context)
         return messages.NO_RESULT if inspection is None else _idle_reason(inspection)
 
@@ -81,7 +81,7 @@ class CONTACT_LENS_OT_overlap_object(Undoable, BackgroundOperator, bpy.types.Ope
             known = units.measure(overlap.volume, 3)
             self.report(
                 {"WARNING"},
-                f"The volume of the overlap is {known}, that of the object is not: look for errors in the meshes",
+                f"The object's volume is not that of the overlap, {known}: look for errors in the meshes",
             )
         return {"FINISHED"}
 
@@ -99,7 +99,7 @@ def _no_volume_reason(overlap: OverlapVolume, inspection: Inspection) -> str:
     """Return why an overlap cannot be made an object, as a sentence; empty where it can."""
     for shape, name in ((inspection.shape_a, inspection.name_a), (inspection.shape_b, inspection.name_b)):
         if isinstance(shape, Mesh) and not joined(shape).is_closed:
-            return messages.about(name, "is open, so nothing is inside of it: close its holes")
+            return messages.about(name, "is open, so nothing is inside it: close its holes")
     if overlap.volume == 0.0:
         return "The overlap is flat, so it is not a solid"
     return ""

@@ -84,7 +84,9 @@ def _faces(context: bpy.types.Context, obj: bpy.types.Object, name: str, found: 
         raise ReadError(messages.about(name, "has no faces of its own"))
     of_triangles = faces_of_triangles(obj, context.evaluated_depsgraph_get())
     if of_triangles is None:
-        raise ReadError(messages.about(name, "has modifiers that make other faces: apply or hide them, inspect again"))
+        raise ReadError(
+            messages.about(name, "has modifiers that make other faces: apply or hide them, then inspect again")
+        )
     mesh = cast("Mesh", read.geometry.mesh.transformed(read.matrix))
     chosen = contact_triangles(mesh, (found.shape_b, found.shape_a)[k], found.contact)
     faces = np.zeros(len(obj.data.polygons), dtype=np.bool_)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 STYLE = """
 :root { color-scheme: light dark; overflow-anchor: none; --line: #8884; --soft: #8881; --dim: #5f6368; --ink: #1a1a1a;
-  --paper: #fff; --vermillion: #d55e00; --bad: #b04000; --orange: #e69f00; --green: #009e73; --purple: #cc79a7;
+  --paper: #fff; --vermillion: #d55e00; --bad: #b04000; --orange: #e69f00; --teal: #009e94; --purple: #cc79a7;
   --mark: #fd03; }
 @media (prefers-color-scheme: dark) { :root { --dim: #a0a4a8; --ink: #e8e8e8; --paper: #1c1c1e; --bad: #ff9650; } }
 @media print { :root { color-scheme: light; --line: #bbb; --dim: #444; --ink: #000; --paper: #fff; --bad: #b04000; } }
@@ -38,7 +38,7 @@ section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margi
 .dot.penetrating { --tone: var(--vermillion); background: var(--tone); }
 .dot.coincident { --tone: var(--vermillion); background: radial-gradient(circle, var(--tone) 50%, #0000 55%); }
 .dot.inside { --tone: var(--orange); background: radial-gradient(circle, var(--tone) 40%, #0000 45%); }
-.dot.touching { --tone: var(--green); background: linear-gradient(#0000 50%, var(--tone) 50%); }
+.dot.touching { --tone: var(--teal); background: linear-gradient(#0000 50%, var(--tone) 50%); }
 .dot.within_clearance, .dot.within_collision_margins { --tone: var(--purple); border-width: .24em; }
 .controls { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: center; margin: .6rem 0; }
 .controls[hidden] { display: none; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel of what is measured of a pair: how much overlaps, how deep, how wide the gap is everywhere."""
+"""The panel Overlap and Clearance: how much of a pair overlaps, how deep, and how wide the gap is everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..report import pair_lines
 
 
 class CONTACT_LENS_PT_measures(OfPair, bpy.types.Panel):
-    bl_label = "Measures"
+    bl_label = "Overlap and Clearance"
 
     def draw(self, context: bpy.types.Context) -> None:
         panel, scene = self.layout, context.scene

@@ -114,7 +114,7 @@ def unsupported_reason(area: bpy.types.Area | None) -> str:
     """Return why a 3D view cannot be cut, as a sentence; empty where it can."""
     space = None if area is None else area.spaces.active
     is_clipped = not isinstance(space, bpy.types.SpaceView3D) or space.shading.type in ("SOLID", "WIREFRAME")
-    return "" if is_clipped else "Blender clips in Solid and Wireframe only: choose Solid"
+    return "" if is_clipped else "Blender clips in Solid and Wireframe shading only: choose Solid"
 
 
 def of_view(view: bpy.types.RegionView3D) -> Section | None:

@@ -43,7 +43,7 @@ _APART = (Relation.TOUCHING, Relation.WITHIN_CLEARANCE, Relation.SEPARATED)
 @dataclass(frozen=True, eq=False)
 class ClearanceBand(ReadOnlyArrays):
     """How wide the gap between two shapes is where their surfaces face each other. World frame and units; the arrays
-    are read-only. Lengths are None where no sample of A faces B within the limit."""
+    are read-only; lengths are None where no sample of A faces B within the limit."""
 
     least: float | None
     """The least gap that was found; 0.0 where the shapes touch there."""

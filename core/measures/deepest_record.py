@@ -19,9 +19,9 @@ class DeepestPoint(ReadOnlyArrays):
     distance: float
     """How far it is from the other surface."""
     lower: float
-    """Proved: the deepest point is no less deep than this."""
+    """Certified: the deepest point is no less deep than this."""
     upper: float
-    """Proved: no point of the surface is deeper inside than this. Most often within 1e-6 of the distance; where the
+    """Certified: no point of the surface is deeper inside than this. Most often within 1e-6 of the distance; where the
     surfaces run side by side 1e-3, or what is reached with a number of points."""
     point: FloatArray
     """(dim,) the point of this surface."""
@@ -41,7 +41,7 @@ class DeepestPoint(ReadOnlyArrays):
 
 @dataclass(frozen=True)
 class DeepestPoints:
-    """How deep the surfaces of two solids are inside each other."""
+    """How deep the surfaces of two solids are inside each other. World frame and units."""
 
     of_a: DeepestPoint | None
     """Of the surface of A inside B; None where nothing of it is, but for rounding, or there is no answer."""

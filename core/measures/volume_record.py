@@ -15,7 +15,9 @@ from ..types import FloatArray, ReadOnlyArrays
 
 @dataclass(frozen=True, eq=False)
 class OverlapVolume(ReadOnlyArrays):
-    """The volume of the intersection of two solids A and B, in the plane its area, with bounds that hold."""
+    """The volume of the intersection of two solids A and B, in the plane its area, with bounds that hold.
+
+    World frame and units."""
 
     volume: float | None
     """Of the overlap, in cubic (square) units; 0.0 where the solids do not overlap or one of them is flat; None where
@@ -25,7 +27,7 @@ class OverlapVolume(ReadOnlyArrays):
     upper: float | None
     """Certified: no more overlaps."""
     centroid: FloatArray | None = None
-    """(dim,) centre of mass of the overlap, world frame; None where nothing overlaps."""
+    """(dim,) center of mass of the overlap, world frame; None where nothing overlaps."""
     body: ConvexHull | None = None
     """The overlap itself, of convex polytopes, to the last digits of their coordinates; else None."""
     unsupported_reason: str = ""
@@ -38,7 +40,7 @@ class OverlapVolume(ReadOnlyArrays):
         with np.errstate(over="ignore", under="ignore"):
             volume, lower, upper = (float(np.ldexp(x, dim * exponent)) for x in (self.volume, self.lower, self.upper))
             if not np.isfinite(upper):
-                return no_volume("the volume is too large for a number")
+                return no_volume("The volume is too large for a number")
             # Between the smallest numbers digits are lost.
             lower = lower if np.ldexp(lower, -dim * exponent) <= self.lower else float(np.nextafter(lower, 0.0))
             upper = upper if np.ldexp(upper, -dim * exponent) >= self.upper else float(np.nextafter(upper, np.inf))

@@ -137,7 +137,7 @@ def test_collision_shapes_are_what_overlaps() -> None:
     [
         (lambda: cube("B", (5.0, 0.0, 0.0)), {}, "Nothing overlaps: the objects are apart, or only touch"),
         (lambda: cube("B", (2.0, 0.0, 0.0)), {}, "Nothing overlaps: the objects are apart, or only touch"),
-        (lambda: pane("B"), {}, "'B' is open, so nothing is inside of it: close its holes"),
+        (lambda: pane("B"), {}, "'B' is open, so nothing is inside it: close its holes"),
     ],
 )
 def test_what_has_no_overlap_says_why_and_leaves_nothing(make_b: Any, settings: Any, reason: str) -> None:
@@ -176,4 +176,4 @@ def test_a_volume_that_differs_is_reported(monkeypatch: pytest.MonkeyPatch, capf
         module, "solid_facets", lambda shape: real(shape.translated((-1e-3 * shape.center[0], 0.0, 0.0)))
     )
     assert bpy.ops.contact_lens.overlap_object() == {"FINISHED"}
-    assert "The volume of the overlap is 1.71 m³, that of the object is not" in capfd.readouterr().out
+    assert "The object's volume is not that of the overlap, 1.71 m³" in capfd.readouterr().out

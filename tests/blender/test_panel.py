@@ -332,7 +332,13 @@ def test_a_button_copies_the_number_with_all_its_digits_and_rows_copy_theirs() -
 def test_sub_panels_are_there_with_a_pair_and_closed() -> None:
     panels = lens.ui.panels
     below = [panel for panel in panels.CLASSES if getattr(panel, "bl_parent_id", "") == "CONTACT_LENS_PT_contact"]
-    assert [panel.bl_label for panel in below] == ["Measurements", "Measures", "Accuracy", "Display", "Settings"]
+    assert [panel.bl_label for panel in below] == [
+        "Measurements",
+        "Overlap and Clearance",
+        "Accuracy",
+        "Display",
+        "Settings",
+    ]
     assert all("DEFAULT_CLOSED" in panel.bl_options for panel in below)
     assert drawn("measurements").texts == drawn("accuracy").texts == []
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))

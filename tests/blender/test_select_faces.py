@@ -145,7 +145,7 @@ def test_what_has_no_faces_of_its_own_is_refused(tmp_path: Path) -> None:
     inspect(a, b)
     a.modifiers.new("Cuts", "SUBSURF")
     refresh()
-    refused("A", "^Error: 'A' has modifiers that make other faces: apply or hide them, inspect again")
+    refused("A", "^Error: 'A' has modifiers that make other faces: apply or hide them, then inspect again")
     select_faces("B")
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.curve.primitive_bezier_circle_add()

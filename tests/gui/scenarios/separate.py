@@ -159,13 +159,13 @@ def steps(window: Any) -> Iterator[float]:
 
 
 def measure(window: Any) -> Iterator[float]:
-    """Open Measures instead of Measurements, measure the overlap, and show and hide the band of the crate lifted."""
+    """Open Overlap and Clearance, measure the overlap, and show and hide the band of the crate lifted."""
     crate = bpy.data.objects["Crate"]  # undo has replaced it
     numbers, place = window.numbers, crate.location.copy()
     yield from window.open_panel("contact_lens.separate(moves='B')")
     texts = window.listen("measures", "measures_panel")
     yield from window.open_panel("contact_lens.separate(moves='B')", warnings=1)
-    yield from window.until(lambda: "Overlap Volume" in texts, "a click on its header opens Measures")
+    yield from window.until(lambda: "Overlap Volume" in texts, "a click on its header opens the panel")
     yield from window.click_button("contact_lens.measure_overlap()")
     yield from window.until(lambda: "Deepest of B" in texts, "a click measures the depths, too")
     numbers["overlap"] = list(texts)
