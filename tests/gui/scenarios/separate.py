@@ -17,6 +17,8 @@ PLACE = (0.2, -0.55)
 """Where the crate is on the slope: along it and across it, from its middle."""
 VIEW = (60.0, 0.0, -24.0)
 """Degrees by which the view is turned."""
+FEW = 1000
+"""Pixels of a view in the color of a band that it does not show."""
 COLORS = {"Ramp": (0.42, 0.44, 0.46, 1.0), "Crate": (0.55, 0.36, 0.20, 1.0)}
 
 
@@ -179,11 +181,14 @@ def measure(window: Any) -> Iterator[float]:
 
     crate.location.z += 0.7
     yield from window.until_fresh("the crate is above the ramp")
+    yield from window.rest()
+    yield from window.until(lambda: blue() < FEW, "the view shows no band")
     numbers["blue"] = [blue()]
     yield from window.click_button("contact_lens.clearance_band()")
     yield from window.until(lambda: "Least Gap" in texts, "a click shows the band")
     numbers["band"] = list(texts)
     yield from window.rest()
+    yield from window.until(lambda: blue() > FEW, "the view shows it")
     numbers["blue"].append(blue())
     yield from window.screenshot("band")
     crate.location.z += 0.1
@@ -193,6 +198,7 @@ def measure(window: Any) -> Iterator[float]:
     yield from window.click_button("contact_lens.clearance_band()")
     yield from window.until(lambda: "Least Gap" not in texts, "another click hides it")
     yield from window.rest()
+    yield from window.until(lambda: blue() < FEW, "the view hides it")
     numbers["blue"].append(blue())
     crate.location = place
     yield from window.until_fresh("the crate is back")
