@@ -31,13 +31,15 @@ def band_legend(scale: BandScale, title: str, style: Style, room: LabelRoom, mea
     small, pad, bar = PLATE.small * size, PLATE.padding * pixel, BAR * pixel
     left, bottom, right, _ = plate_room(room, pixel)
     steps = scale.steps()
-    width = min(max(PLATE.plot * pixel, measure(title, size)[0]), right - left - 2.0 * pad)
+    most, wide = right - left - 2.0 * pad, measure(title, size)[0]
+    width = min(max(PLATE.plot * pixel, wide), most)
+    title_size = size * min(1.0, most / wide)
     x, y = round(0.5 * (left + right - width)), round(bottom + pad)
     # The first and the last number end with the bar, so that the plate is no wider.
     low = y + 1.3 * small + TICK * pixel
     top = low + bar + 0.5 * (PLATE.line - 1.0) * size
     box = (x - pad, y - pad, x + width + pad, top + PLATE.line * size + 0.5 * pad)
-    texts = [Text(title, x, round(top + 0.3 * size), size, BRIGHT)]
+    texts = [Text(title, x, round(top + 0.3 * size), title_size, BRIGHT)]
     glyphs = [plate_glyphs(box, pixel), _bar(scale, (x, low, x + width, low + bar))]
     for gap, number in steps:
         place, wide = x + width * gap / scale.end, measure(number, small)[0]

@@ -122,7 +122,7 @@ def test_what_is_hidden_is_fainter_and_only_of_the_side_that_faces_the_viewer(gr
 # --- the legend -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("size", "pixel"), [((1280.0, 720.0), 1.0), ((460.0, 400.0), 1.0), ((1280.0, 720.0), 2.0)])
+@pytest.mark.parametrize(("size", "pixel"), [((1280.0, 720.0), 1.0), ((460.0, 400.0), 1.0), ((460.0, 400.0), 2.0)])
 def test_the_legend_is_in_the_view_and_no_number_is_on_another(size, pixel):
     plate = legend(room(*size), scale=pixel)
     assert is_within(plate.box, (0.0, 0.0, *size))
