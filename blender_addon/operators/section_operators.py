@@ -45,11 +45,10 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     is_on = section.of_area(context.area) is not None
     column = layout.column(align=True)
     column.use_property_split = False
-    row = column.row(align=True)
-    row.operator("contact_lens.section", icon="MOD_EDGESPLIT", depress=is_on)
+    column.operator("contact_lens.section", icon="MOD_EDGESPLIT", depress=is_on)
     if section.unsupported_reason(context.area):
         shading = cast(bpy.types.SpaceView3D, context.space_data).shading
-        row.prop_enum(shading, "type", "SOLID", text="Use Solid")
+        column.prop_enum(shading, "type", "SOLID", text="Use Solid")
     elif is_on:
         row = column.row(align=True)
         row.prop(context.window_manager, "contact_lens_section_offset")
