@@ -82,7 +82,9 @@ class Section:
             cross_section(obj.points, obj.geometry.triangles.astype(np.intp, copy=False), self.place, axes)
             for obj in inspection.objects
         )
-        body = None if overlap is None else cross_section(overlap.points, overlap.triangles, self.place, axes)
+        body = None
+        if overlap is not None:
+            body = cross_section(overlap.points, overlap.triangles, self.place, axes, overlap.is_closed)
         return PairSection(origin(inspection), a, b, body, inspection.contact.relation)
 
 

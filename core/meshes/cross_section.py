@@ -22,10 +22,13 @@ class CrossSection:
     """(m, 3, 3) what closed lines of the cut enclose; of a line that ends at a hole of the surface nothing."""
 
 
-def cross_section(points: FloatArray, triangles: IntArray, point: FloatArray, axes: FloatArray) -> CrossSection:
+def cross_section(
+    points: FloatArray, triangles: IntArray, point: FloatArray, axes: FloatArray, is_closed: bool = False
+) -> CrossSection:
     """Return where a plane cuts the surface of triangles (t, 3) of points (n, 3).
 
     point: (3,) of the plane. axes: (3, 3) two unit vectors in the plane and its normal, one a row.
+    is_closed: the surface is known to be, though corners of triangles may lie on edges of others.
     """
     local = (points - point) @ axes.T
     is_above = local[:, 2] >= 0.0  # a corner in the plane is above it, for all triangles alike
@@ -42,7 +45,7 @@ def cross_section(points: FloatArray, triangles: IntArray, point: FloatArray, ax
     edges = np.where(is_above[cut[:, 0]][:, None, None], edges, edges[:, ::-1])  # with the inside on one hand
     start, end = local[edges].transpose(2, 0, 1, 3)
     ends = start + (start[..., 2:] / (start[..., 2:] - end[..., 2:])) * (end - start)
-    flat = ends[_closed(edges), :, :2]
+    flat = (ends if is_closed else ends[_closed(edges)])[..., :2]
     if len(flat) and np.ptp(flat[..., 0]) > np.ptp(flat[..., 1]):  # fewer strips for each segment
         filled = _filled(flat[..., ::-1])[..., ::-1]
     else:
@@ -71,7 +74,11 @@ def _filled(ends: FloatArray) -> FloatArray:
     sides = [x + (levels[strip + k] - y) / (to_y - y) * (to_x - x) for k in (0, 1)]
     order = np.lexsort((sides[0] + sides[1], strip))
     strip, low, high = strip[order], sides[0][order], sides[1][order]
-    left = np.flatnonzero(np.cumsum(np.sign(to_y - y)[order]))  # in each strip the turns cancel
+    # In each strip the turns cancel, but in those between ends that are in one place but for rounding.
+    turns = np.sign(to_y - y)[order]
+    before = np.cumsum(turns) - turns
+    turns = before + turns - before[np.searchsorted(strip, strip)]
+    left = np.flatnonzero((turns[:-1] != 0.0) & (strip[:-1] == strip[1:]))
     bottom, top = levels[strip[left]], levels[strip[left] + 1]
     corners = ((low[left], bottom), (low[left + 1], bottom), (high[left + 1], top), (high[left], top))
     quads = np.stack([np.column_stack(corner) for corner in corners], axis=1)

@@ -59,6 +59,21 @@ def test_what_the_plane_cuts_is_of_both_objects_and_it_is_seen_through() -> None
     assert all(np.isfinite(layer.glyphs["start"]).all() for layer in drawn)
 
 
+def area(part: Any) -> float:
+    """The area that a section fills."""
+    sides = part.triangles[:, 1:] - part.triangles[:, :1]
+    return float(np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1).sum()) / 2.0
+
+
+@pytest.mark.parametrize("kind", ["AUTOMATIC", "MESH"])
+def test_the_section_of_the_overlap_is_filled(kind: str) -> None:
+    """Corners of its triangles lie on edges of others."""
+    inspect(cube("A", kind=kind), cube("B", (1.5, 0.2, 0.1), kind=kind))
+    overlap = lens.measure.pair_measures.overlap_of(inspection())
+    cut = section(unit(1, -3, 1)).cut(inspection(), overlap)
+    assert area(cut.of_overlap) == pytest.approx(0.5 * 1.9, rel=1e-5)
+
+
 def test_it_follows_the_contact() -> None:
     a, b = torus("A"), cube("B", (1.0, 0.0, 0.0), 0.5)
     inspect(a, b)
