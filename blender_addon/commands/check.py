@@ -269,11 +269,15 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         if not changes["clearance"] < LONGEST:
             raise UsageError(f"the clearance is too large: {changes['clearance']:g} Blender units")
     if options.least_volume is not None:
+        if options.volume is False:
+            raise UsageError("--least-volume needs the volumes: leave out --no-volume")
         changes |= {"volume": True, "least_volume": units.in_blender_units(options.least_volume) ** 3}
     named = ("instances", "touching", "least_contact", "exact", "volume", "shapes")
     given = {name: getattr(options, name) for name in named}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility
+    if options.volume is False:
+        changes["least_volume"] = 0.0
     if options.ignore:
         names = ("parents", "collections", "joined", "listed", "approved")
         changes |= {f"ignore_{name}": name in options.ignore for name in names}

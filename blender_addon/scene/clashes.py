@@ -32,6 +32,8 @@ REGIONS = (None, *RANKS)
 """The kinds of contact regions by their dimension, after none."""
 LEAST_RANKS = {"point": 0, "edge": 1, "face": 2}
 """The dimension of the contact regions that a check reports at least."""
+_VOLUMES = ("overlap_volume", "overlap_volume_lower", "overlap_volume_upper")
+"""Numbers of `scene.fields` that say in how much volume two overlap: what was found, and its bounds."""
 
 
 class Verdict(Enum):
@@ -114,6 +116,11 @@ class Clash:
     def number(self, name: str) -> Any:
         """Return one of the numbers of `scene.fields`; None where it is not known."""
         return self.more[name] if name in self.more else getattr(self, name)
+
+    def with_volume_of(self, clash: Clash) -> Clash:
+        """Return the clash with the volume that was found of the same pair in the same place."""
+        known = {name: clash.more[name] for name in _VOLUMES if name in clash.more}
+        return replace(self, more={**self.more, **known}, unmeasured=clash.unmeasured)
 
     @property
     def approved_distance(self) -> float | None:
@@ -258,11 +265,7 @@ class Clashes(Sequence[Clash]):
 
     def put_volume(self, row: int, found: OverlapVolume) -> None:
         """Put the volume in which the two of a clash overlap into its row, or why it is not known."""
-        values = {
-            "overlap_volume": found.volume,
-            "overlap_volume_lower": found.lower,
-            "overlap_volume_upper": found.upper,
-        }
+        values = dict(zip(_VOLUMES, (found.volume, found.lower, found.upper), strict=True))
         for name, value in values.items():
             self._numbers[name][row] = np.nan if value is None else value
         if row in self._single or found.volume is None:

@@ -378,9 +378,10 @@ class _RunningCheck:
         self._begin("overlap volumes")
         clashes = self._outcome.clashes
         deep = np.isin(clashes.relations, [RELATIONS.index(relation) for relation in OVERLAPPING])
-        for k in tracked(np.flatnonzero(deep).tolist(), progress):
+        for k, part in equal_parts(np.flatnonzero(deep).tolist(), progress):
+            report_progress(part, 0.0)
             a, b = (self._shapes.of(self._objects[side]).solid for side in clashes.pairs[k].tolist())
-            clashes.put_volume(k, overlap_volume(a, b))
+            clashes.put_volume(k, overlap_volume(a, b, progress=part))
         is_small = clashes.column("overlap_volume_upper") < self._given.rules.least_volume
         self._ignore("least_volume", clashes.pairs[is_small])
         self._outcome.clashes = clashes.take(np.flatnonzero(~is_small))
@@ -402,7 +403,7 @@ class _RunningCheck:
 
         def refine(clash: Clash) -> Clash:
             found = None if given.rules.exact else self._check_alone((clash.a, clash.b), None, exact=True)
-            return clash if found is None else found[0]
+            return clash if found is None else found[0].with_volume_of(clash)
 
         within = compared(outcome.clashes, given.objects, approved, refine)
         if within and given.rules.ignore_approved:

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .reports import run_json
+from .reports import run, run_json
 from .scenes import cube, lens, mesh_object, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -75,6 +75,30 @@ def test_pairs_that_overlap_in_less_than_asked_for_are_left_out(scene_file: Path
     assert by_names(check).keys() == left
     assert check["ignored_pairs"].get("least_volume", 0) == 6 - len(left)
     assert check["settings"]["least_volume"] == pytest.approx(7.5e5 if least == "0.75m3" else 4e5)
+
+
+def test_a_clash_that_is_refined_for_its_approval_keeps_its_volume(
+    scene_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refined(clashes: Any, objects: Any, approved: Any, refine: Any) -> list[int]:
+        for k in range(len(clashes)):
+            clashes.put(k, refine(clashes[k]))
+        return []
+
+    monkeypatch.setattr(lens.scene.scene_check, "compared", refined)
+    check = bpy.context.scene.contact_lens_check
+    check.volume = True
+    bpy.ops.contact_lens.check_scene()
+    assert sorted(finding.volume for finding in check.findings)[-2:] == pytest.approx([0.5, 1.0])
+    notes = [note for finding in check.findings for note in finding.row()["notes"]]
+    assert any(note.startswith("No overlap volume: 'Open' is open") for note in notes)
+
+
+def test_volumes_that_are_switched_off_and_asked_for_are_refused(
+    scene_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(scene_file, "--no-volume", "--least-volume", "3") == 2
+    assert "--least-volume needs the volumes: leave out --no-volume" in capsys.readouterr().err
 
 
 def test_a_volume_with_another_word_than_a_unit_is_refused() -> None:
