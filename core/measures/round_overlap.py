@@ -21,7 +21,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS
 from ..types import FloatArray, IntArray
-from ..vectors import cross, dot, unit_rows
+from ..vectors import cross, dot
 from .polytope_overlap import OverlapBounds, overlap_body, overlap_bounds
 from .volume_record import OverlapVolume
 
@@ -38,8 +38,6 @@ _START = 24
 """Directions of the first polytopes."""
 _RINGS = np.array([1.5, 0.75, 0.4, 0.2])
 """Times the angle of the cap of a ball that is as deep: angles of rings of directions around the contact's normal."""
-_LEVEL = 1e-7
-"""Sine, and share of the extent, within which two points of a shape are level: both are corners."""
 _BEYOND = (1e-9, 1e-6, 1e-3)
 """Times the distance of the centroid from the surface: what a shape inside another may protrude by."""
 _ROUNDING = 1e-7
@@ -97,7 +95,7 @@ def inner_overlaps(a: ConvexShape, b: ConvexShape, contact: Contact, wanted: flo
         for k, shape in enumerate((a, b)):
             if isinstance(shape, CurvedShape):
                 rows = worst[(bounds.planes[worst] < split) == (k == 0)]
-                corners[k] = np.concatenate([inner[k].vertices, _points(shape, found.normals[rows])])
+                corners[k] = np.concatenate([inner[k].vertices, support_points(shape, found.normals[rows])])
 
 
 def _start(shape: ConvexShape, normal: FloatArray, depth: float) -> FloatArray:
@@ -114,21 +112,7 @@ def _start(shape: ConvexShape, normal: FloatArray, depth: float) -> FloatArray:
     revolution = shape.revolution
     if revolution is not None and revolution.axis is not None:
         directions.append(np.array([1.0, -1.0])[:, None] * revolution.axis)
-    return _points(shape, np.concatenate(directions))
-
-
-def _points(shape: CurvedShape, directions: FloatArray) -> FloatArray:
-    """Return the support points of a curved shape, of segments and rims that are level the ends."""
-    skeleton, revolution = shape.skeleton, shape.revolution
-    if skeleton is not None and len(skeleton.vertices) > 1:
-        heights = directions @ skeleton._centred.T
-        row, corner = np.nonzero(heights >= heights.max(axis=1, keepdims=True) - _LEVEL * shape.extent)
-        return skeleton.vertices[corner] + shape.rounding_radius * directions[row]
-    if revolution is not None and revolution.axis is not None and revolution.profile is not None:
-        lean = _LEVEL * np.array(revolution.axis)
-        ends = [shape.core_supports(unit_rows(directions + sign * lean)) for sign in (1.0, -1.0)]
-        return np.concatenate([points + shape.rounding_radius * directions for points in ends])
-    return support_points(shape, directions)
+    return support_points(shape, np.concatenate(directions))
 
 
 def round_overlap(a: ConvexShape, b: ConvexShape, contact: Contact) -> OverlapVolume | None:
@@ -154,12 +138,10 @@ def _support_planes(
     a: ConvexShape, b: ConvexShape, inner: list[Polytope], planes: IntArray, areas: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return normals, offsets and gaps of `InnerOverlap`."""
-    split = len(inner[0].facets)
-    normals = np.concatenate([shape.normals for shape in inner])[planes]
-    offsets, own = np.empty(len(planes)), np.empty(len(planes))
-    for shape, polytope, rows in ((a, inner[0], planes < split), (b, inner[1], planes >= split)):
-        offsets[rows] = (shape.supports(normals[rows]) * normals[rows]).sum(axis=1)
-        own[rows] = (polytope.supports(normals[rows]) * normals[rows]).sum(axis=1)
+    normals = np.concatenate([polytope.normals for polytope in inner])[planes]
+    own = np.concatenate([polytope.offsets + polytope.normals @ polytope.center for polytope in inner])[planes]
+    of_a, of_b = ((shape.supports(normals) * normals).sum(axis=1) for shape in (a, b))
+    offsets = np.where(planes < len(inner[0].facets), of_a, of_b)
     return normals, offsets, np.maximum(offsets - own, 0.0) * areas
 
 

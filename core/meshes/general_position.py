@@ -45,7 +45,7 @@ class Cuts(ReadOnlyArrays):
     """(k, 2) the corners of the edge that point `nodes[k]` is on, the smaller number first."""
     others: IntArray
     """(k,) the triangle of the other mesh that the edge goes through there."""
-    steps: SignArray
+    steps: IntArray
     """(k,) 1 where the edge, from its first corner, goes through it against its normal, -1 where along it."""
     nodes: IntArray
     """(k,) the number of the point."""
@@ -80,18 +80,19 @@ def general_position(a: Columns, b: Columns, triangles: tuple[IntArray, IntArray
     # A pair that is cut has two ends.
     both = np.count_nonzero(through_a, axis=1) + np.count_nonzero(through_b, axis=1) == 2
     pairs, through_a, through_b = pairs[both], through_a[both], through_b[both]
-    of_a = _nodes_of(triangles[0], pairs[:, 0], pairs[:, 1], through_a, a.shape[1], 0)
-    of_b = _nodes_of(triangles[1], pairs[:, 1], pairs[:, 0], through_b, b.shape[1], len(of_a.edges))
+    numbers_a, of_a = _nodes_of(triangles[0], pairs[:, 0], pairs[:, 1], through_a, 0)
+    numbers_b, of_b = _nodes_of(triangles[1], pairs[:, 1], pairs[:, 0], through_b, len(of_a))
     # In a triangle of A a segment begins where an edge of A leaves B, or an edge of B enters A, and ends elsewhere.
-    numbers = np.concatenate([of_a.numbers, of_b.numbers], axis=1)
+    numbers = np.concatenate([numbers_a, numbers_b], axis=1)
     begins = np.concatenate([through_a < 0, through_b > 0], axis=1)
     ends = np.concatenate([through_a > 0, through_b < 0], axis=1)
     whole = begins.any(axis=1) & ends.any(axis=1)
     rows = np.flatnonzero(whole)
     links = np.stack([table.argmax(axis=1)[rows] for table in (begins, ends)], axis=1)
     segments = numbers[rows[:, None], links]
-    cuts_a = of_a.cuts(pairs[rows, 0], segments)
-    cuts_b = of_b.cuts(pairs[rows, 1], segments[:, ::-1])
+    nodes = np.arange(len(of_a) + len(of_b))
+    cuts_a = Cuts(of_a[:, :2], of_a[:, 2], of_a[:, 3], nodes[: len(of_a)], pairs[rows, 0], segments)
+    cuts_b = Cuts(of_b[:, :2], of_b[:, 2], of_b[:, 3], nodes[len(of_a) :], pairs[rows, 1], segments[:, ::-1])
     fractions = [
         _fractions(own, other, triangles[1 - k], cuts)
         for k, (own, other, cuts) in enumerate(((a, b, cuts_a), (b, a, cuts_b)))
@@ -191,41 +192,19 @@ def _sides(edge: tuple[Columns, Columns], other: tuple[Columns, Columns], toward
     return signs
 
 
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    """The points at which edges of one mesh go through triangles of the other."""
-
-    edges: IntArray
-    others: IntArray
-    steps: SignArray
-    first: int
-    numbers: IntArray
-    """(p, 3) for each side of each pair the number of the point on it; any where there is none."""
-
-    def cuts(self, triangles: IntArray, segments: IntArray) -> Cuts:
-        """Return the cuts with these segments."""
-        nodes = np.arange(self.first, self.first + len(self.edges))
-        return Cuts(self.edges, self.others, self.steps, nodes, triangles, segments)
-
-
 def _nodes_of(
-    triangles: IntArray, own: IntArray, other: IntArray, through: SignArray, count: int, first: int
-) -> _Nodes:
-    """Return the points of sides of `own` that go through triangles `other`, each of them once."""
+    triangles: IntArray, own: IntArray, other: IntArray, through: SignArray, first: int
+) -> tuple[IntArray, IntArray]:
+    """Return for each side (p, 3) of triangles `own` that goes through a triangle `other` the number of the point
+    there, any where it does not; and the table (k, 4) of these points: edge, triangle, step."""
     rows, sides = np.nonzero(through)
     starts, ends = triangles[own[rows], sides], triangles[own[rows], _NEXT[sides]]
-    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
     steps = through[rows, sides] * np.where(starts < ends, 1, -1)
-    order = np.lexsort((other[rows], high, low))
-    table = np.stack([low, high, other[rows]], axis=1)[order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (table[1:] != table[:-1]).any(axis=1)
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.cumsum(new) - 1
+    table = np.stack([np.minimum(starts, ends), np.maximum(starts, ends), other[rows], steps], axis=1)
+    table, place = np.unique(table, axis=0, return_inverse=True)
     numbers = np.zeros(through.shape, dtype=np.intp)
-    numbers[rows, sides] = first + place
-    chosen = order[new]
-    return _Nodes(table[new, :2], table[new, 2], steps[chosen].astype(np.int8), first, numbers)
+    numbers[rows, sides] = first + place.ravel()
+    return numbers, table
 
 
 def _fractions(

@@ -53,18 +53,16 @@ def _checks(answer: OverlapVolume, a: Solid, b: Solid) -> Iterator[Check]:
     elif any(flat) or bool(answer.unsupported_reason):
         is_zero = answer.upper == 0.0 and any(flat) and bool(answer.unsupported_reason)
         yield Check("a flat shape has no volume", is_zero, answer.unsupported_reason)
-    elif isinstance(a, Polytope) and isinstance(b, Polytope):
+    else:
         exponent = extreme_exponent(a, b)
         if exponent:
             a, b, answer = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), answer.scaled(-exponent, a.dim)
-        yield from _of_polytopes(answer, a, b)
-    else:
         assert not isinstance(a, Mesh)
         assert not isinstance(b, Mesh)
-        exponent = extreme_exponent(a, b)
-        if exponent:
-            a, b, answer = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), answer.scaled(-exponent, a.dim)
-        yield from check_piece_overlaps(answer, as_compound(a), as_compound(b))
+        if isinstance(a, Polytope) and isinstance(b, Polytope):
+            yield from _of_polytopes(answer, a, b)
+        else:
+            yield from check_piece_overlaps(answer, as_compound(a), as_compound(b))
 
 
 def _of_polytopes(answer: OverlapVolume, a: Polytope, b: Polytope) -> Iterator[Check]:

