@@ -95,24 +95,26 @@ def check_piece_overlaps(answer: OverlapVolume, a: Compound, b: Compound) -> Ite
 
 def _common(a: Compound, b: Compound, cells: list[tuple[tuple[int, int], FloatArray, FloatArray, _Proven]]) -> float:
     """Return at least what any two overlaps of pieces have in common, in sum."""
-    depths: dict[tuple[int, int, int], float] = {}
+    known: dict[tuple[int, int, int], tuple[float, _Proven]] = {}
     lows, highs = (np.array([cell[k] for cell in cells]).reshape(len(cells), a.dim) for k in (1, 2))
     total = 0.0
     for m, n in candidate_pairs(lows, highs).pairs.tolist():
-        one, two = cells[m][3], cells[n][3]
         shadow = _shadow(np.minimum(highs[m], highs[n]) - np.maximum(lows[m], lows[n]))
-        least = np.inf
+        most, slack = min(cells[m][3].upper, cells[n][3].upper), 0.0
+        parts: list[ConvexShape | None] = []
         for side, i, j in zip((0, 1), cells[m][0], cells[n][0], strict=True):
+            pieces, key = (a, b)[side].pieces, (side, min(i, j), max(i, j))
+            part: ConvexShape | None = pieces[i]
             if i != j and shadow > 0.0:
-                key = side, min(i, j), max(i, j)
-                if key not in depths:
-                    pieces = (a, b)[side].pieces
-                    depths[key] = thickness(pieces[i], pieces[j])
-                least = min(least, depths[key])
-        most = min(one.upper, two.upper, least * shadow if shadow > 0.0 else 0.0)
-        if one.body is not None and two.body is not None and most > 0.0:
-            most = min(most, _proven(one.body, two.body).upper)
-        total += most
+                if key not in known:
+                    known[key] = thickness(pieces[i], pieces[j]), _proven(pieces[i], pieces[j])
+                width, both = known[key]
+                most, slack, part = min(most, width * shadow, both.upper), slack + both.upper - both.lower, both.body
+            parts.append(part)
+        if shadow > 0.0:
+            if most > 0.0 and parts[0] is not None and parts[1] is not None:
+                most = min(most, _proven(parts[0], parts[1]).upper + slack)
+            total += most
     return total
 
 

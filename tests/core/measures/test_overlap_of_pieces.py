@@ -190,6 +190,13 @@ def test_a_compound_with_round_pieces_is_within_a_hundredth() -> None:
     assert_between(overlap_volume(a, b), pi / 2 + 2, a, b)
 
 
+def test_what_round_pieces_have_in_common_is_proved_too() -> None:
+    a, b = Compound([Sphere((0, 0, 0), 1.0), Box((0.9, 0, 0), (1, 1, 1))]), Box((0.5, 0.75, 0), (4, 2, 4))
+    found = overlap_volume(a, b)
+    assert found.lower <= sampled(a, b) <= found.upper
+    assert verify(found, a, b), str(verify(found, a, b))
+
+
 def test_a_forged_overlap_of_pieces_fails() -> None:
     for a, b in (
         (Cylinder(0 * Z, 3 * Z, 1), Box((0, 0, 0), (4, 4, 2))),
