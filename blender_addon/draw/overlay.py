@@ -42,7 +42,7 @@ from .band_legend import band_legend
 from .label_sheet import PLATE_COLOR, SIZES, Annotations, Box, Kept, LabelRoom, Text, flat
 from .overlay_labels import TEXT_COLOR, annotate
 from .overlay_shader import NOT_CUT, Pen, batches_of, layers_on_gpu, state_restored
-from .step_sheet import NO_PLATE, StepPlate, annotate_steps, step_plate
+from .step_sheet import NO_PLATE, StepPlate, annotate_steps, corners_of, step_plate
 
 FONT = 0
 PROBE = "Mixed 0.1"
@@ -324,10 +324,8 @@ def draw_lines(
     left = pixel[0] + away if pixel[0] + away + width <= free[2] else pixel[0] - away - width
     left = max(left, free[0])
     bottom = min(max(pixel[1] - 0.5 * height, free[1]), free[3] - height)
-    right, top = left + width, bottom + height
-    plate = fills(
-        fan(np.array([(left, bottom, 0.0), (right, bottom, 0.0), (right, top, 0.0), (left, top, 0.0)])), PLATE_COLOR
-    )
+    top = bottom + height
+    plate = fills(fan(corners_of((left, bottom, left + width, top))), PLATE_COLOR)
     words = tuple(
         Text(line, round(left + pad), round(top - pad - (k + 0.8) * step), text_size, TEXT_COLOR)
         for k, line in enumerate(lines)

@@ -26,11 +26,11 @@ from . import background, handlers
 
 Outline = tuple[FloatArray, FloatArray]
 """Edges (k, 2, 3) in the world frame, and normals (k, 2, 3) of the faces beside each, of any length."""
-MOST_TRIANGLES = 4_000
+MOST_TRIANGLES = 2_000
 """Of a mesh with more the bounding box is outlined."""
-MOST_KEPT = 2_000
+MOST_KEPT = 1_000
 """Outlines that are kept, of those used last."""
-CHUNK = 50
+CHUNK = 8
 """Objects that are read at a time."""
 SLICE_S = 0.03
 """Seconds of reading at a time."""
@@ -41,8 +41,6 @@ _BOX = np.concatenate([_BOX, [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5,
 NOTHING: Outline = np.zeros((0, 2, 3)), np.zeros((0, 2, 3))
 
 _known: OrderedDict[tuple[Key, State], Outline] = OrderedDict()
-_local: OrderedDict[bytes, Outline] = OrderedDict()
-"""Of meshes in local space, by their digests."""
 _wanted: dict[int, dict[tuple[Key, State], None]] = {}
 """By the scene's session_uid: what is not known yet."""
 
@@ -97,12 +95,7 @@ def read(context: bpy.types.Context, things: Iterable[tuple[Key, State]]) -> Non
 
 
 def _outline(obj: SceneObject) -> Outline:
-    digest = obj.geometry.digest
-    if digest not in _local:
-        _local[digest] = _local_outline(obj.geometry)
-        while len(_local) > MOST_KEPT:
-            _local.popitem(last=False)
-    edges, sides = _local[digest]
+    edges, sides = _local_outline(obj.geometry)
     # Normals go by the inverse transpose, here times the determinant: what is pressed flat has no inverse.
     x, y, z = obj.linear.T
     normals = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)])
@@ -119,8 +112,8 @@ def _local_outline(geometry: Geometry) -> Outline:
 
 @persistent
 def _loaded(*_: object) -> None:
-    for known in (_known, _local, _wanted):
-        known.clear()
+    _known.clear()
+    _wanted.clear()
 
 
 _FOLLOWER = handlers.Follower({"load_post": _loaded}, timers=(_read,), stop=_loaded)

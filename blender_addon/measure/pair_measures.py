@@ -129,10 +129,12 @@ def band_of(inspection: Inspection, limit: float, progress: Progress | None = No
     return clearance_band(a, b, reach, inspection.contact, progress=progress)
 
 
-def with_overlap(inspection: Inspection, measures: PairMeasures | None = None) -> PairMeasures:
-    """Return the measures of a pair with its overlap, which is made unless it is there; in any thread."""
+def with_overlap(
+    inspection: Inspection, measures: PairMeasures | None = None, progress: Progress | None = None
+) -> PairMeasures:
+    """Return the measures of a pair with its overlap, made unless it is there; in any thread. Raise Cancelled."""
     measures = measures or PairMeasures(inspection)
-    return measures if measures.surface is not None else replace(measures, surface=overlap_of(inspection))
+    return measures if measures.surface is not None else replace(measures, surface=overlap_of(inspection, progress))
 
 
 def is_of_same(a: Inspection, b: Inspection) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import bpy
-import numpy as np
 from mathutils import Matrix
 
 from ..live.background import Polled
@@ -72,10 +71,7 @@ class CONTACT_LENS_GGT_section(InView, bpy.types.GizmoGroup):
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         if (found := section.of_view(context.region_data)) is not None:
-            across = np.cross(found.normal, np.eye(3)[np.abs(found.normal).argmin()])
-            across /= np.linalg.norm(across)
-            axes = (across, np.cross(found.normal, across), found.normal, found.point)
-            self.arrow.matrix_basis = Matrix(np.array(axes).T.tolist()).to_4x4()
+            self.arrow.matrix_basis = Matrix([*zip(*found.axes, found.point, strict=True)]).to_4x4()
 
 
 def _offset() -> float:

@@ -24,6 +24,7 @@ from ..data import messages
 from ..data.collision_kinds import PRIMITIVES
 from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..geometry.collision_shape import RESOLUTION_STEPS
+from ..measure.pair_measures import OVERLAPPING
 from ..pair.margins import Margins
 from ..pair.pair_check import check_pair
 from ..read.scene_objects import CheckInput, SceneObject
@@ -57,8 +58,6 @@ VERIFIED, MEASURED = 0.8, 0.9
 """The same of finding the clashes, where they are verified, and of that, where volumes are computed."""
 TOGETHER = 0.1
 """The same of a chunk, after which its pairs with convex bounds are answered."""
-OVERLAPPING = (Relation.COINCIDENT, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.PENETRATING)
-"""The relations of solids that may have a volume in common."""
 SAME_RELATION = "the same relation"
 """The check that a clash fails whose relation is another when it is checked by itself."""
 

@@ -68,6 +68,13 @@ class Section:
         """(3,) a point of the plane."""
         return self.point + self.offset * self.normal
 
+    @property
+    def axes(self) -> FloatArray:
+        """(3, 3) rows: two unit vectors along the plane, and its normal."""
+        across = np.cross(self.normal, np.eye(3)[np.abs(self.normal).argmin()])
+        across /= np.linalg.norm(across)
+        return np.array((across, np.cross(self.normal, across), self.normal))
+
     def followed(self, inspection: Inspection) -> Section:
         """Return the section through the contact as it is now, turned no more than needed."""
         contact = inspection.contact
@@ -75,16 +82,13 @@ class Section:
 
     def cut(self, inspection: Inspection, overlap: OverlapSurface | None) -> PairSection:
         """Return where it cuts the surfaces of A and B, and that of their overlap."""
-        across = np.cross(self.normal, np.eye(3)[np.abs(self.normal).argmin()])
-        across /= np.linalg.norm(across)
-        axes = np.array((across, np.cross(self.normal, across), self.normal))
         a, b = (
-            cross_section(obj.points, obj.geometry.triangles.astype(np.intp, copy=False), self.place, axes)
+            cross_section(obj.points, obj.geometry.triangles.astype(np.intp, copy=False), self.place, self.axes)
             for obj in inspection.objects
         )
         body = None
         if overlap is not None:
-            body = cross_section(overlap.points, overlap.triangles, self.place, axes, overlap.is_closed)
+            body = cross_section(overlap.points, overlap.triangles, self.place, self.axes, overlap.is_closed)
         return PairSection(origin(inspection), a, b, body, inspection.contact.relation)
 
 
@@ -270,12 +274,18 @@ def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
 
 
 def _check() -> None:
-    """The timer: end the section when its pair is not in the pickers any more."""
+    """The timer: end the section when its scene is in no window any more, or its pair not in the pickers."""
     if _section is not None:
-        scene = next((scene for scene in bpy.data.scenes if scene.session_uid == _section.scene), None)
-        keys = None if scene is None else pair_keys(scene)
+        scenes = (context.scene for context in handlers.window_contexts())
+        keys = next((pair_keys(scene) for scene in scenes if scene.session_uid == _section.scene), None)
         if keys is None or frozenset(keys) != _section.pair:
             end()
+
+
+def follow(scene: bpy.types.Scene) -> None:
+    """End the section soon where another scene is drawn in place of its own, which no handler tells."""
+    if _section is not None and scene.session_uid != _section.scene:
+        handlers.wake(_check, INTERVAL_S)
 
 
 @persistent

@@ -70,6 +70,7 @@ def _draw_current(context: Any, part: DrawingStage) -> None:
     if not context.space_data.overlay.show_overlays:
         return
     scene, is_world = context.scene, DrawingStage.WORLD in part
+    section.follow(scene)
     volumes = follow_volumes.current(scene)
     inspection = session.current(context) if scene.contact_lens.show_overlay else None
     shown, has_dots = follow_steps.current(scene), clash_dots.is_shown(context)
