@@ -17,10 +17,8 @@ from ..arguments import as_factor
 from ..contact import contact as find_contact
 from ..meshes.body import Body
 from ..meshes.mesh import Mesh
-from ..meshes.near_triangles import near_triangles
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
 from ..meshes.solid_facets import Solid, SolidFacets, solid_facets
-from ..meshes.triangle_distance import triangle_distances
 from ..narrow_phase.relation import contact_band
 from ..progress import Progress, report_progress, subrange
 from ..result import Contact, Relation
@@ -28,15 +26,13 @@ from ..shapes.shape import validate_solids
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, MESH_GAP
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import unit_rows
-from .facing import ALONG, FACING, NEARLY, ON_EDGE, FacedSurface
+from .facing import FACING, ON_EDGE, FacedSurface
 from .surface_samples import SurfaceSamples, surface_samples
 
 SPACING = 0.02
 """Times the diameter of A: no two samples that an edge joins are farther apart."""
 _BESIDE = 1e-6
 """Times the diameter of A: where the first step from a sample toward B is inside A, another part of A is between."""
-_ALONG_ONE = float(np.cos(np.radians(46.0)))
-"""Cosine between two normals, of which a vector is within 45 degrees of one and 1 of the other."""
 _APART = (Relation.TOUCHING, Relation.WITHIN_CLEARANCE, Relation.SEPARATED)
 
 
@@ -48,9 +44,8 @@ class ClearanceBand(ReadOnlyArrays):
     least: float | None
     """The least gap that was found; 0.0 where the shapes touch there."""
     least_lower: float | None
-    """Certified: no point of A that faces B, between samples too, is nearer to B. It is the least gap itself, to
-    rounding, where the nearest points of the pair face each other, and where no triangles that can face each other
-    come nearer."""
+    """Certified: no point of A, between samples too, is nearer to B. It is the least gap itself, to rounding, where the
+    nearest points of the pair face each other."""
     greatest: float | None
     """The greatest gap of a sample that faces B."""
     greatest_upper: float | None
@@ -138,33 +133,29 @@ class _BandSearch:
 
     def run(self, progress: Progress | None) -> ClearanceBand:
         """Measure the samples, and what is between them."""
-        points, triangles = self.samples.points, self.samples.triangles
+        points = np.concatenate([self.samples.points, self.nearest.point_on_a[None]])
         distance, feet, on = self._measured(points, subrange(progress, 0.0, 0.8))
         vectors = self._vectors(points, distance, feet, on)
-        faces = (self._cosines(vectors) >= FACING) & (distance <= self.limit)
+        faces = (self._cosines(points, vectors) >= FACING) & (distance <= self.limit)
         rows = np.flatnonzero(faces)
         faces[rows] = self.faced.is_faced(vectors[rows], feet[rows], on[rows])
         rows = np.flatnonzero(faces)
         faces[rows] = ~self._is_hidden(points[rows], vectors[rows], distance[rows])
-        gaps = np.where(faces, distance, np.nan)
         report_progress(progress, 0.9)
-        witness = self.nearest.point_on_a[None]
-        gap = self._gap_of_witness(witness)
-        has_witness = np.isfinite(gap)
-        every = np.append(gaps, gap) if has_witness else gaps
         least = greatest = lower = upper = None
-        if np.isfinite(every).any():
-            least, greatest = float(np.nanmin(every)), float(np.nanmax(every))
-            lower = min(max(self._least_lower(has_witness, least), 0.0), least)
+        if faces.any():
+            least, greatest = float(distance[faces].min()), float(distance[faces].max())
+            lower = min(max(self.nearest.lower_bound, 0.0), least)
             upper = max(self._greatest_upper(vectors, feet, faces), greatest)
+        count = len(points) if faces[-1] else len(points) - 1
         return ClearanceBand(
             least,
             lower,
             greatest,
             upper,
-            read_only(np.concatenate([points, witness]) if has_witness else points),
-            read_only(every),
-            read_only(triangles),
+            read_only(points[:count]),
+            read_only(np.where(faces, distance, np.nan)[:count]),
+            read_only(self.samples.triangles),
             self.limit,
         )
 
@@ -194,8 +185,9 @@ class _BandSearch:
             distance[inside] = 0.0
         return vectors
 
-    def _cosines(self, vectors: FloatArray) -> FloatArray:
-        """Return (n,) the largest cosine between each sample's vector and the normals of A there."""
+    def _cosines(self, points: FloatArray, vectors: FloatArray) -> FloatArray:
+        """Return (n,) the largest cosine between each vector and the normals of A there. The last point is the one that
+        is nearest to B, the others are the samples."""
         samples = self.samples
         result = np.full(len(vectors), -1.0)
         for k in range(3):
@@ -203,6 +195,13 @@ class _BandSearch:
             cosines = np.einsum("ij,ij->i", vectors.take(corner, axis=0), samples.normals)
             cosines = np.where(samples.is_bare, np.abs(cosines), cosines)
             np.maximum.at(result, corner, cosines)
+        body = Body.of(solid_facets(self.a).mesh)
+        foot = points_to_mesh(points[-1:], body.mesh).point
+        width = ON_EDGE * self.a.diameter + self.rounding
+        near = body.mesh.tree.query_box(foot[0] - width, foot[0] + width)
+        off, _ = point_triangle_distances(np.repeat(foot.T, len(near), axis=1), body.mesh.corner_rows(near))
+        cosines = body.normals(near[off <= width]) @ vectors[-1]
+        result[-1] = (cosines if body.solid else np.abs(cosines)).max()
         return result
 
     def _is_hidden(self, points: FloatArray, vectors: FloatArray, distance: FloatArray) -> BoolArray:
@@ -213,51 +212,6 @@ class _BandSearch:
                 return np.zeros(len(points), dtype=np.bool_)
         step = np.minimum(_BESIDE * self.a.diameter, 0.5 * distance)[:, None]
         return self.a.contains(points + step * vectors) & (distance > self.band)
-
-    def _gap_of_witness(self, witness: FloatArray) -> float:
-        """Return how far the point of A nearest to B is from it; NaN where it faces nothing."""
-        distance, feet, on = self._measured(witness, None)
-        if not distance[0] <= self.limit:
-            return np.nan
-        body = Body.of(solid_facets(self.a).mesh)
-        foot = points_to_mesh(witness, body.mesh).point
-        width = ON_EDGE * self.a.diameter + self.rounding
-        near = body.mesh.tree.query_box(foot[0] - width, foot[0] + width)
-        off, _ = point_triangle_distances(np.repeat(foot.T, len(near), axis=1), body.mesh.corner_rows(near))
-        vectors = self._vectors(witness, distance, feet, on)
-        cosines = body.normals(near[off <= width]) @ vectors[0]
-        cosine = cosines.max() if body.solid else np.abs(cosines).max()
-        faces = cosine >= FACING and self.faced.is_faced(vectors, feet, on)[0]
-        return float(distance[0]) if faces and not self._is_hidden(witness, vectors, distance)[0] else np.nan
-
-    def _least_lower(self, has_witness: bool, least: float) -> float:
-        """Return a length: no point of A that faces B is nearer to it."""
-        certain = self.nearest.lower_bound
-        if has_witness or self.samples.slack > 0.0 or self.of_b.slack > 0.0 or not certain < least:
-            return certain
-        # The nearest points do not face each other: the least of the triangles that can.
-        samples, surface, faced = self.samples, self.body.mesh, self.faced
-        p, q = near_triangles(Mesh(samples.points, samples.triangles), surface, least).T
-        if not len(p):
-            return least
-        corners, others = samples.points[samples.triangles[p]], surface.points[surface.triangles[q]]
-        lower = triangle_distances(corners, others).lower_bound
-        named, place = np.unique(q, return_inverse=True)
-        is_bent, is_bare = faced.are_bent(named)[place], np.full(len(q), not self.body.solid)
-        turned = -faced.normals[q]
-        # No vector is as near to both normals.
-        between = np.einsum("ij,ij->i", samples.normals[p], turned)
-        between = np.where(is_bare | samples.is_bare[p], np.abs(between), between)
-        can = (between >= np.where(is_bent, 0.0, _ALONG_ONE) - NEARLY) & ((lower > 0.0) | (least == 0.0))
-        # Its part along a normal is most from corner to corner.
-        for normals, cosines, both in (
-            (samples.normals[p], np.full(len(p), FACING), samples.is_bare[p]),
-            (turned, np.where(is_bent, FACING, ALONG), is_bare),
-        ):
-            from_a, from_b = (np.einsum("ijk,ik->ij", c - corners[:, :1], normals) for c in (corners, others))
-            out, back = from_b.max(axis=1) - from_a.min(axis=1), from_a.max(axis=1) - from_b.min(axis=1)
-            can &= np.where(both, np.maximum(out, back), out) + self.rounding >= (cosines - NEARLY) * lower
-        return float(lower[can].min(initial=least))
 
     def _greatest_upper(self, vectors: FloatArray, feet: FloatArray, faces: BoolArray) -> float:
         """Return a length: no point of a triangle that faces B at a corner is farther from it, or it is beyond the
@@ -294,23 +248,12 @@ def farthest_of(corners: FloatArray, feet: FloatArray) -> FloatArray:
         spot = p[:, i] + fraction * (p[:, j] - p[:, i])
         most = np.maximum(most, np.maximum(*(((spot - q[:, k]) ** 2).sum(axis=1) for k in (i, j))))
     # As far from all three: weights of the second and third corner.
-    slopes = np.stack(
-        [
-            np.stack(
-                [squares[:, k, 0] - squares[:, 0, 0] - squares[:, k, j] + squares[:, 0, j] for k in (1, 2)], axis=1
-            )
-            for j in (1, 2)
-        ],
-        axis=1,
-    )
-    right = squares[:, 0, 1:] - squares[:, 0, :1]
-    determinant = slopes[:, 0, 0] * slopes[:, 1, 1] - slopes[:, 0, 1] * slopes[:, 1, 0]
-    regular = np.flatnonzero(determinant != 0.0)
-    s, r, d = slopes[regular], right[regular], determinant[regular]
-    second = (r[:, 0] * s[:, 1, 1] - r[:, 1] * s[:, 0, 1]) / d
-    third = (s[:, 0, 0] * r[:, 1] - s[:, 1, 0] * r[:, 0]) / d
-    inside = (second > 0.0) & (third > 0.0) & (second + third < 1.0)
-    spot = second[:, None] * p[regular, 1] + third[:, None] * p[regular, 2]
+    more = squares[:, :, :1] - squares[:, :, 1:]
+    slopes = (more[:, 1:] - more[:, :1]).transpose(0, 2, 1)
+    regular = np.flatnonzero(np.linalg.det(slopes) != 0.0)
+    weights = np.linalg.solve(slopes[regular], -more[regular, 0, :, None])
+    inside = (weights > 0.0).all(axis=(1, 2)) & (weights.sum(axis=(1, 2)) < 1.0)
+    spot = (weights * p[regular, 1:]).sum(axis=1)
     squared = np.where(inside, ((spot - q[regular, 0]) ** 2).sum(axis=1), 0.0)
     most[regular] = np.maximum(most[regular], squared)
     return np.sqrt(most)

@@ -23,8 +23,6 @@ ALONG = float(np.cos(np.radians(1.0))) - _ROUNDED
 """Cosine: within it a vector is along a normal."""
 SHARP = float(np.cos(np.radians(30.0))) - _ROUNDED
 """Cosine of the turn beyond which an edge or a corner is sharp."""
-NEARLY = 1e-6
-"""Not relative: by how much cosines are given room where nothing may be overlooked."""
 ON_EDGE = 1e-7
 """Times the diameter: a foot beside a face's normal is on an edge or a corner, and the nearest one is not farther."""
 _PRODUCTS = 1 << 18
@@ -99,16 +97,6 @@ class FacedSurface:
         kept = (self.triangles.take(face, axis=0) == spots[:, 1].take(owner)[:, None]).any(axis=1)
         kept &= self.normals.take(face, axis=0).any(axis=1)
         return owner[kept], face[kept]
-
-    def are_bent(self, triangles: IntArray) -> BoolArray:
-        """Return (k,) whether triangles meet others that turn by 1 to 30 degrees against them: only there does a point
-        that faces them look at more than 1 degree along them."""
-        corners = self.triangles.take(triangles, axis=0).ravel()
-        owner, face = self._around(np.stack([corners, corners], axis=1))
-        owner //= 3
-        turns = np.einsum("ij,ij->i", self.normals.take(triangles.take(owner), axis=0), self.normals.take(face, axis=0))
-        bent = owner[(turns < ALONG + NEARLY) & (turns >= SHARP - NEARLY)]
-        return np.bincount(bent, minlength=len(triangles)) > 0
 
     def _turns(self, spots: IntArray, owner: IntArray, face: IntArray) -> FloatArray:
         """Return the least cosine between normals of faces at each spot; -1 where the surface ends there."""

@@ -18,11 +18,9 @@ from ..bounding.kdop import KDops
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..measures.clearance_band import SPACING, ClearanceBand, farthest_of
 from ..meshes.body import Body
-from ..meshes.copies import welded_ids
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of, solid_facets
-from ..meshes.triangle_distance import triangle_distances
 from ..narrow_phase.relation import contact_band
 from ..runs import chunks
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, promised
@@ -33,13 +31,9 @@ from .form import Test, field_faults, first, is_array, is_length, optional
 from .pair_proof import pair_bounds
 from .surfaces import points_off, surface_distance
 
-_FACING, _SHARP, _ALONG = (float(np.cos(np.radians(angle))) for angle in (45.0, 30.0, 1.0))
-_BOTH = float(np.cos(np.radians(46.0)))
-"""Cosine between two normals, of which a vector is within 45 degrees of one and 1 of the other."""
+_FACING, _ALONG = (float(np.cos(np.radians(angle))) for angle in (45.0, 1.0))
 _CLOSE = 1e-6
 """Not relative: cosines this near to where they decide decide nothing."""
-_CLOSE_BOUND = 5e-7
-"""The same, where the solver has given them more room."""
 _CLOSE_CURVED = 0.1
 """The same, where facets stand for a curved surface."""
 _FOOT = 1e-6
@@ -52,9 +46,6 @@ _POINTS = 1 << 11
 """Points measured in one go."""
 _CORNERS = 64
 """Corners of B that show how far points are from it at most."""
-_CUTS = 4
-"""Times that triangles are cut into four to prove how far they are from B."""
-_NAME = "no point between the samples is farther than the upper bound"
 
 
 def check_clearance_band(answer: ClearanceBand, a: Solid, b: Solid) -> Verification:
@@ -77,9 +68,8 @@ def _faults(answer: ClearanceBand) -> Iterator[str]:
         "triangles": lambda t: (
             isinstance(t, np.ndarray)
             and t.dtype.kind == "i"
-            and t.ndim == 2
-            and t.shape[1] == 3
-            and bool((t >= 0).all() and (t < len(answer.points)).all())
+            and t.shape == (len(t), 3)
+            and bool(((t >= 0) & (t < len(answer.points))).all())
         ),
     }
     yield from field_faults(answer, tests)
@@ -123,6 +113,10 @@ class _ReportedBand:
         self.close = _CLOSE_CURVED if self.is_curved else _CLOSE
         self.band = contact_band(a, b, DEFAULT_CONTACT_TOLERANCE)
         self.nearest = self._nearest(answer.points)
+        self.vectors = unit_rows(self.nearest.foot - answer.points)
+        corners = answer.points[answer.triangles]
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        self.normals = unit_rows(across) * self.body_a.outward
 
     def checks(self) -> Iterator[Check]:
         """Yield the checks."""
@@ -156,7 +150,7 @@ class _ReportedBand:
         return Check("the points are on the surface of A", ok, f"off by {off.max():.3g}")
 
     def _covered(self) -> Check:
-        """The triangles are as large as A's surface, have A's corners and no long sides."""
+        """The triangles are as large as A's surface and have no long sides."""
         corners = self.answer.points[self.answer.triangles]
         sides = corners - np.roll(corners, 1, axis=1)
         longest = float(np.sqrt((sides * sides).sum(axis=2)).max(initial=0.0))
@@ -165,10 +159,6 @@ class _ReportedBand:
         room = _AREA_CURVED if self.of_a.slack > 0.0 else _AREA
         ok = abs(area - mesh.area) <= room * mesh.area + self.tolerance * longest * len(corners)
         ok &= longest <= SPACING * self.a.diameter * (1.0 + room) + self.tolerance
-        if self.of_a.slack == 0.0:
-            own = mesh.points[np.unique(mesh.triangles)]
-            ids = welded_ids(np.concatenate([self.answer.points[np.unique(self.answer.triangles)], own]))
-            ok &= bool((ids[-len(own) :] < len(ids) - len(own)).all())
         return Check(
             "the triangles cover A", bool(ok), f"area {area:.9g} of {mesh.area:.9g}, longest side {longest:.3g}"
         )
@@ -209,113 +199,39 @@ class _ReportedBand:
         return _Nearest(distance, foot, np.concatenate(owners), np.concatenate(faces), is_tie)
 
     def _facing(self) -> tuple[BoolArray, BoolArray]:
-        """Return (n,) which samples certainly face B, and which may."""
+        """Return (n,) which points certainly face B, and which may: how sharp edges are is not looked at."""
         points, nearest, close = self.answer.points, self.nearest, self.close
-        normals = self.body_b.normals(np.arange(len(self.body_b.mesh.triangles)))
-        is_real = normals[nearest.face].any(axis=1)
-        owner, face = nearest.owner[is_real], nearest.face[is_real]
-        vectors = unit_rows(nearest.foot - points)
+        normals = self.body_b.normals(nearest.face)
         touching = nearest.distance <= self.band
-        vectors[owner[touching[owner]]] = -normals[face[touching[owner]]]
-        cosines = -np.einsum("ij,ij->i", vectors[owner], normals[face])
-        cosines = cosines if self.body_b.solid else np.abs(cosines)
+        rows = np.flatnonzero(touching[nearest.owner])
+        self.vectors[nearest.owner[rows]] = -normals[rows]
+        cosines = -np.einsum("ij,ij->i", self.vectors[nearest.owner], normals)
         of_b = np.full(len(points), -1.0)
-        np.maximum.at(of_b, owner, cosines)
-        certainly, maybe = self._sharp(owner, normals[face])
-        of_a = self._cosines_of_a(vectors)
-        hidden = np.zeros(len(points), dtype=np.bool_)
-        if not isinstance(self.a, Mesh) or self.body_a.solid:
-            step = np.minimum(
-                1e-6 * self.a.diameter, 0.5 * np.where(np.isfinite(nearest.distance), nearest.distance, 0)
-            )
-            near = np.flatnonzero((of_b >= _FACING - close) & (of_a >= _FACING - close) & ~touching)
-            hidden[near] = self.a.contains(points[near] + step[near, None] * vectors[near])
-        must = (of_a >= _FACING + close) & (of_b >= np.where(maybe, _ALONG + 0.1 * _CLOSE, _FACING + close))
-        may = (of_a >= _FACING - close) & (of_b >= np.where(certainly, _ALONG - close, _FACING - close))
-        unclear = nearest.is_tie | touching
-        return must & ~hidden & ~unclear & (not self.is_curved), np.isfinite(nearest.distance) & (may | unclear)
-
-    def _cosines_of_a(self, vectors: FloatArray) -> FloatArray:
-        """Return (n,) the largest cosine between vectors of samples and normals of A there."""
-        answer, body = self.answer, self.body_a
-        corners = answer.points[answer.triangles]
-        normals = unit_rows(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])) * body.outward
-        result = np.full(len(vectors), -1.0)
+        np.maximum.at(of_b, nearest.owner, cosines if self.body_b.solid else np.abs(cosines))
+        # What is the corner of no triangle, the point nearest to B, may.
+        of_a = np.full(len(points), _FACING)
+        of_a[self.answer.triangles] = -1.0
         for k in range(3):
-            cosines = np.einsum("ij,ij->i", vectors[answer.triangles[:, k]], normals)
-            np.maximum.at(result, answer.triangles[:, k], cosines if body.solid else np.abs(cosines))
-        for alone in np.setdiff1d(np.arange(len(vectors)), answer.triangles).tolist():
-            rows = np.repeat(answer.points[alone][:, None], len(body.mesh.triangles), axis=1)
-            off = point_triangle_distances(rows, body.mesh.corner_rows(np.arange(len(body.mesh.triangles))))[0]
-            cosines = body.normals(np.flatnonzero(off <= off.min() + self.tolerance)) @ vectors[alone]
-            result[alone] = (cosines if body.solid else np.abs(cosines)).max()
-        return result
-
-    def _sharp(self, owner: IntArray, normals: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """Return (n,) whether the normals (k, 3) of each point's triangles certainly turn by more than 30 degrees, and
-        whether they may, or the surface may end there."""
-        count = np.bincount(owner, minlength=len(self.answer.points))
-        order = np.argsort(owner, kind="stable")
-        begin = np.cumsum(count) - count
-        least = np.ones(len(count))
-        for size in np.unique(count[count > 1]).tolist():
-            for part in chunks(int((count == size).sum()), max(1, 100_000 // size**2)):
-                rows = np.flatnonzero(count == size)[part]
-                own = normals[order[begin[rows][:, None] + np.arange(size)]]
-                least[rows] = (own @ own.transpose(0, 2, 1)).min(axis=(1, 2))
-        ends = (not self.body_b.solid) & (count > 0)
-        return (least < _SHARP - self.close) & ~ends, (least < _SHARP + self.close) | ends
+            cosines = np.einsum("ij,ij->i", self.vectors[self.answer.triangles[:, k]], self.normals)
+            np.maximum.at(of_a, self.answer.triangles[:, k], cosines if self.body_a.solid else np.abs(cosines))
+        must = (of_a >= _FACING + close) & (of_b >= _ALONG + 0.1 * close) & ~nearest.is_tie & ~touching
+        if self.is_curved:
+            must[:] = False
+        elif not isinstance(self.a, Mesh) or self.body_a.solid:
+            rows = np.flatnonzero(must & np.isfinite(nearest.distance))
+            step = np.minimum(1e-6 * self.a.diameter, 0.5 * nearest.distance[rows])[:, None]
+            must[rows] = ~self.a.contains(points[rows] + step * self.vectors[rows])
+        may = (of_a >= _FACING - close) & (of_b >= _FACING - close)
+        return must, np.isfinite(nearest.distance) & (may | nearest.is_tie | touching)
 
     def _lower(self) -> Check:
-        """Nothing that faces B is nearer: no triangles are, or those that are cannot face each other."""
-        name, lower = "nothing that faces B is nearer than the lower bound", self.answer.least_lower
+        """No two pieces are nearer; beside a mesh no triangles, less what curved surfaces are beyond their facets."""
+        name, lower = "nothing is nearer than the lower bound", self.answer.least_lower
         assert lower is not None
-        if self.is_curved:
-            return self._lower_curved(name, lower)
-        meshes = self.body_a.mesh, self.body_b.mesh
-        least = surface_distance(*meshes, lower)[0]
-        if least >= lower - self.tolerance:
-            return Check(name, True, f"bound {lower:.17g}, triangles {least:.17g}")
-        corners = self.answer.points[self.answer.triangles]
-        others = meshes[1].points[meshes[1].triangles]
-        normals = [
-            unit_rows(np.cross(c[:, 1] - c[:, 0], c[:, 2] - c[:, 0])) * body.outward
-            for c, body in ((corners, self.body_a), (others, self.body_b))
-        ]
-        worst = lower
-        solid = self.body_b.solid
-        bent = self._bent(others, normals[1])
-        for part in chunks(len(corners), _POINTS):
-            own = corners[part]
-            i, j = candidate_pairs(
-                own.min(axis=1), own.max(axis=1), others.min(axis=1), others.max(axis=1), margin=lower
-            ).pairs.T
-            between = triangle_distances(own[i], others[j]).lower_bound
-            near = np.flatnonzero(between < lower - self.tolerance)
-            i, j, between = i[near], j[near], between[near]
-            can = np.ones(len(near), dtype=np.bool_)
-            turn = -np.einsum("ij,ij->i", normals[0][part][i], normals[1][j])
-            turn = turn if solid and self.body_a.solid else np.abs(turn)
-            can &= turn >= np.where(bent[j], 0.0, _BOTH) - _CLOSE_BOUND
-            # All vectors from corner to corner: their parts along the normals are the extremes.
-            out = others[j][:, None] - own[i][:, :, None]
-            cosines = np.where(bent[j], _FACING, _ALONG)
-            for normal, sign, body, cosine in (
-                (normals[0][part][i], 1.0, self.body_a, np.full(len(near), _FACING)),
-                (normals[1][j], -1.0, self.body_b, cosines),
-            ):
-                heights = sign * np.einsum("iklm,im->ikl", out, normal)
-                heights = (heights if body.solid else np.abs(heights)).max(axis=(1, 2))
-                can &= heights >= (cosine - _CLOSE_BOUND) * between
-            worst = min(worst, float(between[can].min(initial=worst)))
-        return Check(name, worst >= lower - self.tolerance, f"bound {lower:.17g}, triangles {worst:.17g}")
-
-    def _lower_curved(self, name: str, lower: float) -> Check:
-        """No two pieces are nearer; beside a mesh no facets, less what curved surfaces are beyond them."""
-        if isinstance(self.a, Mesh) or isinstance(self.b, Mesh):
+        if isinstance(self.a, Mesh) or isinstance(self.b, Mesh) or not self.is_curved:
             slack = self.of_a.slack + self.of_b.slack
             proven = surface_distance(self.body_a.mesh, self.body_b.mesh, lower + slack)[0] - slack
-            if proven < lower - self.tolerance:
+            if self.is_curved and proven < lower - self.tolerance:
                 return Check(f"not checked: {name}", True, f"bound {lower:.17g}, facets {proven:.17g}")
         else:
             pairs = product(pieces_of(self.a), pieces_of(self.b))
@@ -323,45 +239,15 @@ class _ReportedBand:
         ok = lower <= max(proven, 0.0) + self.tolerance
         return Check(name, ok, f"bound {lower:.17g}, proved {proven:.17g}")
 
-    def _bent(self, corners: FloatArray, normals: FloatArray) -> BoolArray:
-        """Return (m,) whether triangles of B meet others that turn by 1 to 30 degrees against them."""
-        low, high = corners.min(axis=1), corners.max(axis=1)
-        i, j = candidate_pairs(low, high, margin=self.tolerance).pairs.T
-        turns = np.einsum("ij,ij->i", normals[i], normals[j])
-        near = np.flatnonzero((turns >= _SHARP - _CLOSE_BOUND) & (turns < _ALONG + _CLOSE_BOUND))
-        i, j = i[near], j[near]
-        met = triangle_distances(corners[i], corners[j]).distance <= self.tolerance
-        result = np.zeros(len(corners), dtype=np.bool_)
-        result[i[met]] = result[j[met]] = True
-        return result
-
     def _upper(self) -> Check:
-        """All of the triangles that face B at a corner is near it: cut smaller until that is proved."""
+        """The nearest points of the corners prove it of all triangles that face B at one, but for those of which a
+        corner has several."""
         answer, upper = self.answer, self.answer.greatest_upper
         assert upper is not None
-        if upper >= answer.limit:
-            return Check(_NAME, True, "it is the limit")
-        corners = answer.points[answer.triangles]
-        normals = unit_rows(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
-        normals *= self.body_a.outward
-        vectors = unit_rows(self.nearest.foot - answer.points)[answer.triangles]
-        cosines = np.einsum("ijk,ik->ij", vectors, normals)
+        cosines = np.einsum("ijk,ik->ij", self.vectors[answer.triangles], self.normals)
         cosines = cosines if self.body_a.solid else np.abs(cosines)
-        faces = np.isfinite(answer.gaps)[answer.triangles] & (cosines >= _FACING + self.close)
-        chosen = faces.any(axis=1)
-        corners, feet = corners[chosen], self.nearest.foot[answer.triangles[chosen]]
-        room = upper + self.tolerance
-        for _ in range(_CUTS):
-            # Those that alone prove too little.
-            kept = farthest_of(corners, feet) > room
-            corners = corners[kept]
-            if not len(corners):
-                return Check(_NAME, True, f"bound {upper:.9g}")
-            middles = 0.5 * (corners + np.roll(corners, -1, axis=1))
-            parts = [np.stack([corners[:, k], middles[:, k], middles[:, k - 1]], axis=1) for k in range(3)]
-            corners = np.concatenate([*parts, middles])
-            found = self._nearest(corners.reshape(-1, 3))
-            if found.distance.max() > room + self.of_b.slack:
-                return Check(_NAME, False, f"bound {upper:.9g}, a point is at {found.distance.max():.9g}")
-            feet = found.foot.reshape(-1, 3, 3)
-        return Check(f"not checked: {_NAME}", True, f"{len(corners)} triangles prove too little")
+        faces = (np.isfinite(answer.gaps)[answer.triangles] & (cosines >= _FACING + self.close)).any(axis=1)
+        chosen = answer.triangles[faces & ~self.nearest.is_tie[answer.triangles].any(axis=1)]
+        proven = float(farthest_of(answer.points[chosen], self.nearest.foot[chosen]).max(initial=0.0))
+        ok = upper >= min(proven, answer.limit) - self.tolerance
+        return Check("no point between the samples is farther than the upper bound", ok, f"proved {proven:.9g}")
