@@ -10,7 +10,7 @@ import numpy as np
 from ..compounds.compound import Compound
 from ..mesh_contact.mesh_faults import own_crossings
 from ..meshes.body import Body
-from ..meshes.crossings import Crossings, Meeting
+from ..meshes.crossings import Meeting
 from ..meshes.joined import joined
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid
@@ -22,7 +22,7 @@ from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
 from ..tolerance import EPS, MESH_GAP
-from ..types import FloatArray, read_only
+from ..types import read_only
 from .cut_surface import CutSurface
 from .deepest_record import DeepestPoint, DeepestPoints
 from .deepest_search import search_deepest
@@ -92,20 +92,20 @@ def no_inside(solid: Solid, progress: Progress | None = None) -> str:
 
 def _deepest(own: Mesh | ConvexShape, other: Mesh | ConvexShape, progress: Progress | None) -> DeepestPoint | None:
     """Return the point of the surface of one solid that is deepest inside the other; None where none is inside."""
-    surface, (depths, off) = CutSurface(own), depths_in(other)
-    rounding = MESH_GAP * EPS * max(own.magnitude, other.magnitude) + off
+    surface, depths = CutSurface(own), depths_in(other)
+    rounding = MESH_GAP * EPS * max(own.magnitude, other.magnitude)
     floor, are_inside = rounding, np.zeros(len(surface.triangles), dtype=np.bool_)
-    if isinstance(depths, DepthsInMesh) and surface.curved is None:
-        crossings = crossing_triangles(Mesh(surface.points, surface.triangles), depths.body.mesh)
-        middles = _middles(surface, crossings)
-        meets = np.zeros(len(surface.triangles), dtype=np.bool_)
-        meets[crossings.pairs[:, 0]] = True
-        are_inside = triangles_inside(surface.points, surface.triangles, meets, depths.body)
-        depths.add(middles, np.zeros(len(middles), dtype=np.bool_))
-        kept = are_inside | meets
-        surface.triangles, are_inside = surface.triangles[kept], are_inside[kept]
-        if depths.best <= rounding and not len(crossings.of_kind(Meeting.CROSSING)):
-            floor = max(rounding, TOUCHING * min(own.extent, other.extent))
+    if isinstance(depths, DepthsInMesh):
+        floor = rounding = rounding + depths.body.slit
+        if surface.curved is None:
+            crossings = crossing_triangles(Mesh(surface.points, surface.triangles), depths.body.mesh)
+            meets = np.zeros(len(surface.triangles), dtype=np.bool_)
+            meets[crossings.pairs[:, 0]] = True
+            are_inside = triangles_inside(surface.points, surface.triangles, meets, depths.body)
+            kept = are_inside | meets
+            surface.triangles, are_inside = surface.triangles[kept], are_inside[kept]
+            if not (are_inside.any() or len(crossings.of_kind(Meeting.CROSSING))):
+                floor = max(rounding, TOUCHING * min(own.extent, other.extent))
     upper = search_deepest(depths, surface, are_inside, floor, progress)
     if depths.best <= rounding:
         return None
@@ -117,13 +117,3 @@ def _deepest(own: Mesh | ConvexShape, other: Mesh | ConvexShape, progress: Progr
         read_only(np.array(point)),
         read_only(np.array(nearest)),
     )
-
-
-def _middles(surface: CutSurface, crossings: Crossings) -> FloatArray:
-    """Return (k, 3) points of the triangles that meet a mesh, which are inside where little of them is: the middles of
-    the triangles, and of what each has in common with the mesh."""
-    found, of = np.unique(crossings.pairs[:, 0], return_inverse=True)
-    common = np.zeros((len(found), 3))
-    np.add.at(common, of.ravel(), crossings.segments.mean(axis=1))
-    common /= np.bincount(of.ravel(), minlength=len(found))[:, None]
-    return np.concatenate([surface.points[surface.triangles[found]].mean(axis=1), common])

@@ -25,8 +25,8 @@ _BATCH = 2_048
 """Triangles cut in one go, those that may be deepest first."""
 _MOST = 10_000
 """Points measured on cut triangles; the bound is what it is by then."""
-_SAMPLES = (64, 512)
-"""Corners measured before all others: most triangles are excluded by what these are near."""
+_FIRST = 64
+"""Corners measured before all others."""
 _CHUNK = 1 << 12
 """Triangles bounded in one go."""
 
@@ -40,7 +40,14 @@ def search_deepest(
     """
     if not len(surface.triangles):
         return depths.best
-    cells, are_inside = _first_cells(depths, surface, are_inside, floor)
+    # Most of the others need not be measured exactly once a few are.
+    corners = np.unique(surface.triangles)
+    corners, inside = corners[scattered(len(corners))], np.zeros(len(surface.points), dtype=np.bool_)
+    inside[surface.triangles[are_inside]] = True
+    numbers = np.zeros(len(surface.points), dtype=np.intp)
+    for part in (corners[:_FIRST], corners[_FIRST:]):
+        numbers[part] = depths.add(surface.points[part], inside[part])
+    cells = numbers.take(surface.triangles[:, [0, 1, 2, 0]])
     bounds, most = _bounds(depths, surface, cells), len(depths.points) + _MOST
     upper = 0.0
     while True:
@@ -60,41 +67,6 @@ def search_deepest(
         are_inside = np.concatenate([are_inside[others], np.tile(are_inside[first], 2)])
 
 
-def _first_cells(
-    depths: SurfaceDepths, surface: CutSurface, are_inside: BoolArray, floor: float
-) -> tuple[IntArray, BoolArray]:
-    """Return cells, and which are inside: (k, 4) the numbers of the corners of a triangle that may be deepest, and of
-    one more point near it."""
-    triangles, points = surface.triangles, surface.points
-    inside = np.zeros(len(points), dtype=np.bool_)
-    inside[triangles[are_inside]] = True
-    numbers = np.full(len(points), -1)
-    chosen = np.arange(len(triangles))
-    for count in (*_SAMPLES, len(points)):
-        corners = np.unique(triangles.take(chosen, axis=0))
-        new = corners[numbers[corners] < 0]
-        new = new[scattered(len(new))[:count]]
-        numbers[new] = depths.add(points[new], inside[new])
-        if count < len(points) and len(chosen):
-            # By the place that the nearest corner that was measured is near.
-            known = np.flatnonzero(numbers >= 0)
-            spots = points.take(triangles.take(chosen, axis=0), axis=0)
-            near = known.take(_nearest(spots[:, 0], points[known]))
-            far = depths.distances(np.repeat(numbers[near], 3), spots.reshape(-1, 3)).reshape(-1, 3).max(axis=1)
-            chosen = chosen[far + surface.beyond(spots) > depths.best + floor]
-    cells = numbers.take(triangles.take(chosen, axis=0))
-    return np.concatenate([cells, cells[:, :1]], axis=1), are_inside[chosen]
-
-
-def _nearest(points: FloatArray, others: FloatArray) -> IntArray:
-    """Return (n,) which of a few other points is nearest to each point (n, 3)."""
-    middle = others.mean(axis=0)
-    points, others = points - middle, others - middle
-    squares = (others * others).sum(axis=1)
-    parts = [(squares - 2.0 * points[part] @ others.T).argmin(axis=1) for part in chunks(len(points), _CHUNK)]
-    return np.concatenate(parts)
-
-
 def _bounds(depths: SurfaceDepths, surface: CutSurface, cells: IntArray) -> FloatArray:
     """Return (k,) what no point of a cell can be deeper than."""
     result = np.zeros(len(cells))
@@ -103,7 +75,7 @@ def _bounds(depths: SurfaceDepths, surface: CutSurface, cells: IntArray) -> Floa
         places, numbers = (
             np.broadcast_to(own, (len(corners), 4, 3)).ravel() for own in (cells[part, :, None], corners[:, None])
         )
-        bounds = least_mean(depths.distances(places, depths.points.take(numbers, axis=0)).reshape(-1, 4, 3))
+        bounds = least_mean(depths.distances(places, numbers).reshape(-1, 4, 3))
         # What is farther outside than the triangle is long is outside of it.
         spots = depths.points.take(corners, axis=0)
         sides = _lengths(spots - np.roll(spots, -1, axis=1))
@@ -118,22 +90,17 @@ def _lengths(vectors: FloatArray) -> FloatArray:
 
 
 def least_mean(rows: FloatArray) -> FloatArray:
-    """Return (k,) the largest column, of three, of a weighted mean of rows (k, r, 3): of those means that have the
-    least one, or nearly, a mean of one to three rows; each is a bound of what is less than all rows."""
+    """Return (k,) the largest column, of three, of one of the rows (k, r, 3), or of a weighted mean of two of them: the
+    least that there is. It bounds what is less than all rows."""
     found = rows.max(axis=2).min(axis=1)
     for s, t in combinations(range(rows.shape[1]), 2):
         x, y = rows[:, s], rows[:, t]
-        for u, v in ((0, 1), (1, 2), (2, 0)):
+        for u, v in combinations(range(3), 2):
+            # The largest of a mean is least where two of its columns are equal.
             rise, fall = x[:, u] - x[:, v], y[:, v] - y[:, u]
             total = rise + fall
             weight = np.divide(fall, total, out=np.zeros_like(total), where=total != 0.0).clip(0.0, 1.0)[:, None]
             np.minimum(found, (weight * x + (1.0 - weight) * y).max(axis=1), out=found)
-    for chosen in combinations(range(rows.shape[1]), 3):
-        three = rows[:, chosen]
-        weights = np.abs(np.cross(three[:, :, 0] - three[:, :, 1], three[:, :, 1] - three[:, :, 2]))
-        total = weights.sum(axis=1)
-        weights = np.where(total > 0.0, weights.T / np.where(total > 0.0, total, 1.0), 1.0 / 3.0).T
-        np.minimum(found, (weights[:, :, None] * three).sum(axis=1).max(axis=1), out=found)
     return found
 
 

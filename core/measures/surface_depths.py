@@ -15,18 +15,13 @@ from ..contact import contact
 from ..meshes.body import Body
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
-from ..runs import chunks, scattered
+from ..runs import chunks
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import PRODUCTS, Polytope
+from ..shapes.polytope import PRODUCTS
 from ..types import BoolArray, FloatArray, IntArray
-from ..vectors import unit_rows
 from .cut_surface import in_space, outward
 
-_CONVEX = 1e-6
-"""Times the extent of a mesh: it is convex where none of its corners is farther outside of the plane of a triangle."""
-_PLANES = 64
-"""Planes looked at in one go."""
 _ASKED = 64
 """Points asked for their side in one go, the deepest first: those behind the first one that is inside do not matter."""
 _ENOUGH = 0.9
@@ -79,8 +74,8 @@ class SurfaceDepths(ABC):
         """Return whether points with a depth above 0 are inside."""
 
     @abstractmethod
-    def distances(self, places: IntArray, points: FloatArray) -> FloatArray:
-        """Return (n,) how far points (n, 3) are from the places that other points, by their numbers, are near."""
+    def distances(self, places: IntArray, numbers: IntArray) -> FloatArray:
+        """Return (n,) how far points are from the places that other points are near, both by their numbers."""
 
     @abstractmethod
     def nearest(self, number: int) -> FloatArray:
@@ -98,9 +93,9 @@ class _DepthsInConvex(SurfaceDepths):
     def _contains(self, points: FloatArray) -> BoolArray:
         return np.ones(len(points), dtype=np.bool_)
 
-    def distances(self, places: IntArray, points: FloatArray) -> FloatArray:
+    def distances(self, places: IntArray, numbers: IntArray) -> FloatArray:
         planes = self.planes.take(places, axis=0)
-        return planes[:, 3] - ((points - self.center) * planes[:, :3]).sum(axis=1)
+        return planes[:, 3] - ((self.points.take(numbers, axis=0) - self.center) * planes[:, :3]).sum(axis=1)
 
     def nearest(self, number: int) -> FloatArray:
         return self.points[number] + self.depths[number] * self.planes[number, :3]
@@ -142,40 +137,6 @@ class DepthsInRound(_DepthsInConvex):
         return in_space(contact(point, self.solid).point_on_b)
 
 
-def depths_in(solid: Mesh | ConvexShape) -> tuple[SurfaceDepths, float]:
-    """Return an empty table for a solid with an inside, and how far its places may be from the surface."""
-    if isinstance(solid, CurvedShape):
-        return DepthsInRound(solid), 0.0
-    if isinstance(solid, Polytope):
-        facets = np.column_stack([in_space(solid.normals), solid.offsets])
-        return DepthsUnderPlanes(in_space(solid.center), facets), 0.0
-    body = Body.of(solid)
-    center = 0.5 * body.mesh.bounds[0] + 0.5 * body.mesh.bounds[1]
-    facets, beyond = _planes_around(body, center)
-    if beyond <= _CONVEX * body.mesh.extent:
-        return DepthsUnderPlanes(center, facets), beyond + body.slit
-    return DepthsInMesh(body), body.slit
-
-
-def _planes_around(body: Body, center: FloatArray) -> tuple[FloatArray, float]:
-    """Return planes (k, 4) along the triangles of a mesh that have all of it on one side, and how far outside of its
-    triangle one is at most; of a mesh that is clearly not convex some of them."""
-    corners = body.corners - center
-    p, q, r = (body.mesh.corner_rows(np.arange(len(body.mesh.triangles))) - center[:, None]).transpose(0, 2, 1)
-    normals = body.outward * unit_rows(np.cross(q - p, r - p))
-    kept = np.flatnonzero(normals.any(axis=1))
-    kept = kept[scattered(len(kept))]
-    planes, beyond = [np.zeros((0, 4))], 0.0
-    for part in chunks(len(kept), max(_PLANES, PRODUCTS // len(corners))):
-        own = normals[kept[part]]
-        offsets = (own @ corners.T).max(axis=1)
-        planes.append(np.column_stack([own, offsets]))
-        beyond = max(beyond, float((offsets - (own * p[kept[part]]).sum(axis=1)).max()))
-        if beyond > _CONVEX * body.mesh.extent:
-            break
-    return np.concatenate(planes), beyond
-
-
 class DepthsInMesh(SurfaceDepths):
     """Points inside a closed mesh, and its triangles."""
 
@@ -194,9 +155,18 @@ class DepthsInMesh(SurfaceDepths):
     def _contains(self, points: FloatArray) -> BoolArray:
         return self.body.contains(points)
 
-    def distances(self, places: IntArray, points: FloatArray) -> FloatArray:
-        rows = self.body.mesh.corner_rows(self.triangles.take(places))
-        return point_triangle_distances(np.ascontiguousarray(points.T), rows)[0]
+    def distances(self, places: IntArray, numbers: IntArray) -> FloatArray:
+        rows = np.ascontiguousarray(self.points.take(numbers, axis=0).T)
+        return point_triangle_distances(rows, self.body.mesh.corner_rows(self.triangles.take(places)))[0]
 
     def nearest(self, number: int) -> FloatArray:
         return points_to_mesh(self.points[number][None], self.body.mesh).point[0]
+
+
+def depths_in(solid: Mesh | ConvexShape) -> SurfaceDepths:
+    """Return an empty table for a solid with an inside."""
+    if isinstance(solid, Mesh):
+        return DepthsInMesh(Body.of(solid))
+    if isinstance(solid, CurvedShape):
+        return DepthsInRound(solid)
+    return DepthsUnderPlanes(in_space(solid.center), np.column_stack([in_space(solid.normals), solid.offsets]))

@@ -10,7 +10,6 @@ how far those are from the surface.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..compounds.compound import Compound
 from ..curved.curved_inside import spread
 from ..measures.deepest_point import TOUCHING, named_reasons, no_inside, plain_solid
 from ..measures.deepest_record import DeepestPoint, DeepestPoints
+from ..measures.deepest_search import least_mean
 from ..meshes.body import Body, length_of
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
@@ -181,23 +181,11 @@ def _cover(name: str, own: Mesh | ConvexShape, other: Mesh | ConvexShape, limit:
             )
             triangles = found.triangle.take(places)
             rows = np.ascontiguousarray(points.take(numbers, axis=0).T)
-            lengths = point_triangle_distances(rows, mesh.corner_rows(triangles))[0]
-            deeper.append(_largest_mean(lengths.reshape(-1, 3, 3)) > limit)
+            lengths = point_triangle_distances(rows, mesh.corner_rows(triangles))[0].reshape(-1, 3, 3)
+            deeper.append(least_mean(lengths) > limit)
         left = left[np.concatenate([*deeper, np.zeros(0, dtype=np.bool_)])]
         cells = _quarters(cells[left])
     return Check(f"no point is deeper, {name}", True, f"limit {limit:.9g}, {measured} points")
-
-
-def _largest_mean(lengths: FloatArray) -> FloatArray:
-    """Return (k,) the largest distance of three corners from one of three triangles, or on an average from two of them,
-    if that is less: which two, and with which weights, follows from where they are as far on an average."""
-    least = lengths.max(axis=2).min(axis=1)
-    for s, t in combinations(range(3), 2):
-        for u, v in combinations(range(3), 2):
-            first, second = (lengths[:, k, u] - lengths[:, k, v] for k in (s, t))
-            weight = np.clip(second / np.where(first == second, np.inf, second - first), 0.0, 1.0)[:, None]
-            least = np.minimum(least, (weight * lengths[:, s] + (1.0 - weight) * lengths[:, t]).max(axis=1))
-    return least
 
 
 def _quarters(cells: FloatArray) -> FloatArray:
