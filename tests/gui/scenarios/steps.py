@@ -51,11 +51,11 @@ def steps(window: Any) -> Iterator[float]:
     # The panel: open, play to the last step, go to the middle by the slider.
     panel = window.listen("steps", "steps_panel")
     sidebar = window.region("UI")
-    yield from window.click(sidebar.x + 60, 800 - 456)
+    yield from window.click(sidebar.x + 60, 800 - 482)
     yield from window.until(lambda: panel, "the panel is open")
     yield from window.screenshot("panel")
     settings.step_speed = 4.0
-    x, y = sidebar.x + 0.44 * sidebar.width, 800 - 538  # the middle of the button Play
+    x, y = sidebar.x + 0.44 * sidebar.width, 800 - 564  # the middle of the button Play
     yield from window.click(x, y)
     numbers["playing"] = follow.is_playing(scene())
     yield from window.until(lambda: not follow.is_playing(scene()), "they are played to the end")
