@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -120,3 +121,20 @@ def test_views_are_restored_and_nothing_is_saved(tmp_path: Any) -> None:
     assert [list(plane) for plane in own.clip_planes] == before
     assert module._marked() == []
     assert module.of_view(own) is None
+
+
+def test_it_ends_where_another_scene_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, scene, shown = lens.views.section, bpy.context.scene, [bpy.context.scene]
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    woken: list[Any] = []
+    monkeypatch.setattr(module.handlers, "wake", lambda timer, seconds: woken.append(timer))
+    monkeypatch.setattr(module.handlers, "window_contexts", lambda: [SimpleNamespace(scene=each) for each in shown])
+    module._section = section(unit(1, -3, 1))
+    module.follow(scene)
+    module._check()
+    assert (woken, module._section is None) == ([], False)
+    shown[:] = [bpy.data.scenes.new("Other")]
+    module.follow(shown[0])
+    assert woken == [module._check]
+    module._check()
+    assert module._section is None
