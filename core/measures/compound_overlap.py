@@ -69,10 +69,15 @@ def compound_overlap(
     if most > _TOUCHING * upper and len(bodies) == len(cells):
         volume, moment = union_moments(bodies)
     else:
+        # What three cells have in common is subtracted too often: where that is too much, nothing is.
+        shared = sum(found.volume or 0.0 for found in common)
+        weighed = [(1.0, cell.found) for cell in cells]
+        if volume - shared >= lower:
+            volume -= shared
+            weighed += [(-1.0, found) for found in common]
         moment = np.zeros(a.dim)
-        for sign, found in [(1.0, cell.found) for cell in cells] + [(-1.0, found) for found in common]:
+        for sign, found in weighed:
             moment += sign * (found.volume or 0.0) * (0.0 if found.centroid is None else found.centroid)
-        volume -= sum(found.volume or 0.0 for found in common)
     centroid = moment / volume if volume > 0.0 else None
     return OverlapVolume(min(max(float(volume), lower), upper), lower, upper, centroid)
 

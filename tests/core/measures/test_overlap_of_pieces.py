@@ -197,6 +197,13 @@ def test_what_round_pieces_have_in_common_is_proved_too() -> None:
     assert verify(found, a, b), str(verify(found, a, b))
 
 
+def test_many_pieces_in_one_place_leave_the_centroid_there() -> None:
+    inside = [Box((x, 0, 0), (0.8, 0.8, 0.8)) for x in (0.24, 0.26, 0.28, 0.3)]
+    found = overlap_volume(Compound([Sphere((0, 0, 0), 1.0), *inside]), Box((0, 0, 0), (4, 4, 4)))
+    assert found.lower <= 4 / 3 * pi <= found.upper
+    assert np.linalg.norm(found.centroid) < 0.1
+
+
 def test_a_forged_overlap_of_pieces_fails() -> None:
     for a, b in (
         (Cylinder(0 * Z, 3 * Z, 1), Box((0, 0, 0), (4, 4, 2))),
