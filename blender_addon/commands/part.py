@@ -32,7 +32,7 @@ SETTINGS = (
     "shapes",
     "verify",
 )
-"""The options, but for clearance and ignored pairs, of which all parts of a run have the same."""
+"""The options, but for lengths, volumes and ignored pairs, of which all parts of a run have the same."""
 
 
 def part_of(options: argparse.Namespace, earlier: Mapping[str, str | None]) -> dict[str, Any] | None:

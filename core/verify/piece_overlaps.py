@@ -14,7 +14,6 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound
-from ..contact import contact as find_contact
 from ..measures.polytope_overlap import overlap_body
 from ..measures.round_overlap import ENOUGH, ball_of, dual_corners, inner_overlaps, part_inside
 from ..measures.volume_record import OverlapVolume
@@ -26,6 +25,7 @@ from ..types import FloatArray
 from .bounds import overlap_along, rounding_of
 from .check import Check
 from .overlap_body import exact_moments, proven_scales
+from .pair_proof import proposed_contact
 
 _SUM = 16.0
 """Times EPS and what is added: rounding of sums here."""
@@ -52,7 +52,7 @@ def slab_volume(a: ConvexShape, b: ConvexShape) -> float:
 def thickness(a: ConvexShape, b: ConvexShape) -> float:
     """Return at least how far two convex shapes reach into each other along one of the normals that the solver
     proposes; 0.0 where one separates them."""
-    found = find_contact(a, b)
+    found = proposed_contact(a, b)
     normals = np.vstack((found.normal, found.ties))
     unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     return max(0.0, float(overlap_along(a, b, unit).min()) + rounding_of(a, b))
@@ -172,7 +172,7 @@ def _cap(radius: float, height: float, dim: int) -> tuple[float, float]:
 def _of_curved(a: ConvexShape, b: ConvexShape) -> _Proven:
     """Return what the last polytopes that the solver proposes prove."""
     slab = _Proven(0.0, slab_volume(a, b))
-    proposed = list(inner_overlaps(a, b, find_contact(a, b), ENOUGH))
+    proposed = list(inner_overlaps(a, b, proposed_contact(a, b), ENOUGH))
     if not proposed:
         return slab
     last, dim = proposed[-1], a.dim

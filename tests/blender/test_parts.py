@@ -108,7 +108,7 @@ def test_parts_know_all_options_that_decide_what_is_found() -> None:
     """Else parts with different ones would be merged."""
     made = argparse.ArgumentParser()
     lens.commands.check_options.add_what_to_check(made)
-    known = {"help", "frames", "decisions", "clearance", "ignore", *lens.commands.part.SETTINGS}
+    known = {"help", "frames", "decisions", "clearance", "least_volume", "ignore", *lens.commands.part.SETTINGS}
     assert {action.dest for action in made._actions} == known
 
 
