@@ -620,8 +620,7 @@ FIRST_CASES = ("-m", "not slow and not repeated")
 """With the oldest Blender: what its numpy lacks or does otherwise shows in one case of each test of the engine, and the
 numbers of many sizes and poses are tried with two newer ones. Of the add-on all cases run with each Blender."""
 SLOW = ("-m", "slow")
-PARALLEL = ("-n", str(min((os.cpu_count() or 1) + 1, MAX_WORKERS)), "--dist", "worksteal")
-"""One more process than there are cores: many tests wait for processes of their own."""
+PARALLEL = ("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal")
 
 
 TWO_WINDOWS = ("-n", "2", "--dist", "loadfile")
