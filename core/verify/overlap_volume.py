@@ -8,6 +8,7 @@ the shapes' vertices and facets: see `measures/polytope_overlap.py`. The bounds 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 
 import numpy as np
 
@@ -35,11 +36,9 @@ def check_overlap_volume(answer: OverlapVolume, a: Solid, b: Solid) -> Verificat
         measured = check_mesh_overlap(answer, a, b) if isinstance(a, Mesh) or isinstance(b, Mesh) else ()
         return Verification((form, *measured), float("nan"))
     numbers = answer.lower, answer.volume, answer.upper
-    form = Check(
-        "the volume is between its bounds",
-        bool(np.isfinite(numbers).all()) and 0.0 <= answer.lower <= answer.volume <= answer.upper,
-        f"{answer.lower:.17g} <= {answer.volume:.17g} <= {answer.upper:.17g}",
-    )
+    is_number = all(isinstance(number, Real) and np.isfinite(number) for number in numbers)
+    is_between = is_number and 0.0 <= answer.lower <= answer.volume <= answer.upper
+    form = Check("the volume is between its bounds", is_between, " <= ".join(map(repr, numbers)))
     if not form.ok:
         return Verification((form,), float("nan"))
     checks = [form, *_checks(answer, a, b)]

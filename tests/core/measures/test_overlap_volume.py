@@ -165,6 +165,8 @@ def test_a_forged_overlap_fails() -> None:
         "upper": replace(found, upper=found.volume),
         "outside its bounds": replace(found, volume=found.upper + step),
         "infinite": replace(found, upper=np.inf),
+        "no number": replace(found, volume="1.0"),
+        "a list": replace(found, lower=[0.0]),
         "centroid": replace(found, centroid=found.centroid + 1e-6),
         "no centroid": replace(found, centroid=None),
         "no body": replace(found, body=None),
