@@ -17,6 +17,8 @@ from ..clashes import check_settings, clash_renewal
 from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
+from ..frames import between
+from ..frames import motion as scene_motion
 from ..geometry.snapshot import ReadError
 from ..history.baseline import BaselineError
 from ..read.elsewhere import Elsewhere
@@ -24,8 +26,6 @@ from ..read.faults import version_of
 from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import scene as scene_report
-from ..scene import between
-from ..scene import motion as scene_motion
 from ..scene import scene_check as scene_pairs
 from ..scene.frame_cache import FrameCache
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines

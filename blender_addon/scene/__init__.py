@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A check of a scene: its pairs, rules, frames and clashes."""
+"""A check of a scene: its pairs, rules and clashes."""

@@ -24,11 +24,11 @@ from ..data.records import FIRST_ANSWER, Pair, Settings, Skipped
 from ..pair.pair_check import check_pair
 from ..pair.pair_contact import find
 from ..read.scene_objects import CheckInput, SceneObject
-from .candidates import touching_bands
-from .clashes import RELATIONS, Clashes
-from .convex_bounds import ConvexBounds
-from .decisions import APPROVED, IGNORED, Decision
-from .frame_cache import FrameCache
+from ..scene.candidates import touching_bands
+from ..scene.clashes import RELATIONS, Clashes
+from ..scene.convex_bounds import ConvexBounds
+from ..scene.decisions import APPROVED, IGNORED, Decision
+from ..scene.frame_cache import FrameCache
 from .motion import FrameSteps, Sample, extents_along
 
 TOGETHER = 1e-3

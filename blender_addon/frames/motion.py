@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.types import FloatArray, IntArray
 from ..read.scene_objects import CheckInput, SceneObject
-from .candidates import Bounds, bounds_of
+from ..scene.candidates import Bounds, bounds_of
 
 
 @dataclass(frozen=True, eq=False)
