@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scene over a list of frames: clashes over frames, how objects move from one to the next, and what that leaves open."""
+"""A scene over a list of frames: clashes over frames, how objects move from one to the next, what that leaves open."""
