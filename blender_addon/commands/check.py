@@ -7,7 +7,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +84,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 continue
             before = len(checks)
             progress.begin_file(source["file"])
-            for check in _checks_of_file(options, part, file, source, progress, stop, earlier):
-                checks.append(check)
-                _add(partials, [check], source, part)
-                if not screen.quiet:
+            of_file = _checks_of_file(options, part, file, source, progress, stop, earlier, partials)
+            while of_scene := list(islice(of_file, len(frames or [None]))):  # only the last can be incomplete
+                checks += of_scene
+                for check in of_scene if not screen.quiet else ():
                     for line in lines(check, file, decisions, listing):
                         screen.say(line)
             for line in closing_lines(checks[before:]):
@@ -160,8 +160,10 @@ def _checks_of_file(
     progress: Progress,
     stop: Stop,
     earlier: Earlier,
+    partials: report_files.Partials,
 ) -> Iterator[dict[str, Any]]:
-    """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
+    """Check a file, or the open one, scene by scene and frame by frame; why that cannot be goes to standard error and
+    into `source`."""
     name = "" if file is None else f"{file}: "
     try:
         source["sha256"] = blend_file.digest(source["path"])
@@ -172,7 +174,9 @@ def _checks_of_file(
         source["saved_with"], source["libraries"] = version_of(bpy.data), blend_file.libraries()
         if blend_file.digest(source["path"]) != source["sha256"]:
             raise UsageError("the file was saved while it was opened: check it again")
-        yield from _checks(options, part, progress, stop, earlier)
+        for check in _checks(options, part, progress, stop, earlier):
+            _add(partials, [check], source, part)
+            yield check
     except (UsageError, ReadError, BaselineError, OSError) as error:
         source["error"] = report_files.reason(error)
         complain_of(f"{name}{source['error']}")
