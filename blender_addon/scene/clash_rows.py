@@ -70,6 +70,7 @@ def rows(
         "change": [None] * len(clashes),
         "relation": clashes.words(),
         "signed_distance": clashes.distances,
+        "resolution": clashes.column("resolution").tolist(),
         "verified": verified,
         "margins": clashes.margins,
         "overlap_volume": clashes.volumes,

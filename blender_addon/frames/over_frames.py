@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clashes over frames: of each pair at which frames of a list it was found, how deep, and whether it is permanent.
+
+A pure function of the checks of a whole run: of a part it would say that a clash is permanent which is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core.types import BoolArray, FloatArray, IntArray
+from ..data.lazy_rows import Row, column, columns
+from ..data.messages import pair_name
+from ..data.records import Approval
+from ..scene.clash_rows import APART, RESOLVED, words
+
+Owner = tuple[str | None, str | None]
+"""Name and library of an object, of an instance those of what makes it."""
+Interval = tuple[float, float]
+"""The first and the last of successive frames."""
+HIDDEN = "hidden"
+"""What a check of one of several frames says: the objects, each an `Owner`, that are not visible at the frame."""
+TOUCHING = -np.nextafter(0.0, 1.0)
+"""As deep as this counts what has no depth: beside what touches, before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class OverFrames:
+    """A pair over a list of frames."""
+
+    frames: FloatArray
+    """(n,) ascending."""
+    found: BoolArray
+    """(n,) whether it is a clash."""
+    checked: BoolArray
+    """(n,) whether both objects were checked; they were where it was found."""
+    distances: FloatArray
+    """(n,) the signed distance where it was found, minus infinity where there is no depth; else NaN."""
+    resolution: float
+    """Smaller differences of the distances are not known."""
+
+    @property
+    def first(self) -> float:
+        """The first frame at which it was found."""
+        return self._frame(int(self._places[0]))
+
+    @property
+    def last(self) -> float:
+        return self._frame(int(self._places[-1]))
+
+    @property
+    def worst(self) -> float:
+        """The first of the frames at which it is deepest, or nearest."""
+        return self._frame(self.worst_index)
+
+    @cached_property
+    def worst_index(self) -> int:
+        """The place of that in the list."""
+        return int(np.nanargmin(self._weights))
+
+    @property
+    def weight(self) -> float:
+        """The least signed distance, by which clashes are in order."""
+        return float(self._weights[self.worst_index])
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """Successive checked frames at which it was found."""
+        return self._intervals(self.found, np.flatnonzero(self.checked))
+
+    @property
+    def not_checked(self) -> list[Interval]:
+        """Successive frames at which not both objects were checked."""
+        return self._intervals(~self.checked, np.arange(len(self.frames)))
+
+    @cached_property
+    def is_permanent(self) -> bool:
+        """Whether it was found at every checked frame, at least two, and never deeper than at the first of them."""
+        if self.checked.sum() < 2 or not self.found[self.checked].all():
+            return False
+        distances = self.distances[self._places]
+        first, *others = (None if of == -np.inf else of for of in (distances[0], *{*distances.tolist()}))
+        return all(Approval(first).covers(of, self.resolution) for of in others)
+
+    @cached_property
+    def _places(self) -> IntArray:
+        return np.flatnonzero(self.found)
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        return np.where(self.distances == -np.inf, TOUCHING, self.distances)
+
+    def _intervals(self, mask: BoolArray, places: IntArray) -> list[Interval]:
+        """Return where a mask (n,) is true at successive ones of some places."""
+        is_in = np.concatenate([[False], mask[places], [False]])
+        ends = np.flatnonzero(is_in[1:] != is_in[:-1]).reshape(-1, 2) - [0, 1]
+        return [(self._frame(first), self._frame(last)) for first, last in places[ends].tolist()]
+
+    def _frame(self, place: int) -> float:
+        frame = float(self.frames[place])
+        return int(frame) if frame.is_integer() else frame
+
+
+@dataclass(frozen=True, eq=False)
+class ClashOverFrames:
+    """A pair of a document over the frames at which a scene was checked."""
+
+    over: OverFrames
+    checks: Sequence[int]
+    """(n) of each frame the place of the check in the document."""
+    numbers: IntArray
+    """(n,) of each frame the place among the findings of the check; -1 where it was not found."""
+    id: str
+
+    @property
+    def rows(self) -> Mapping[float, tuple[int, int]]:
+        """By the frames at which it was found the places of the check and of the finding."""
+        found = zip(self.over.frames.tolist(), self.checks, self.numbers.tolist(), strict=True)
+        return {frame: (check, row) for frame, check, row in found if row >= 0}
+
+    @property
+    def check(self) -> int:
+        """The place of the check of the worst frame."""
+        return self.checks[self.over.worst_index]
+
+    @property
+    def row(self) -> int:
+        """The place of the clash in it."""
+        return int(self.numbers[self.over.worst_index])
+
+    def record(self, checks: Sequence[Mapping[str, Any]]) -> Row:
+        """Return it as plain data; checks: those of the document."""
+        over, row = self.over, checks[self.check]["findings"][self.row]
+        return {
+            "id": self.id,
+            "a": row["a"]["name"],
+            "b": row["b"]["name"],
+            "permanent": over.is_permanent,
+            "first": over.first,
+            "worst": over.worst,
+            "last": over.last,
+            "intervals": over.intervals,
+            "not_checked": over.not_checked,
+            **{name: row[name] for name in ("relation", "signed_distance", "status", "change")},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SceneOverFrames:
+    """A scene of a document that was checked at two or more frames."""
+
+    path: str | None
+    scene: str
+    checks: list[int]
+    """The places of its checks in the document, by ascending frame."""
+    frames: list[float]
+    clashes: list[ClashOverFrames]
+    """Transient ones first, the deepest first."""
+
+    @property
+    def transient(self) -> list[ClashOverFrames]:
+        return [clash for clash in self.clashes if not clash.over.is_permanent]
+
+    @property
+    def permanent(self) -> list[ClashOverFrames]:
+        return [clash for clash in self.clashes if clash.over.is_permanent]
+
+    @property
+    def quiet(self) -> list[float]:
+        """The frames without clashes."""
+        found = np.zeros(len(self.frames), dtype=bool)
+        for clash in self.clashes:
+            found |= clash.over.found
+        return [frame for frame, is_found in zip(self.frames, found.tolist(), strict=True) if not is_found]
+
+    def record(self, checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return it as plain data, its clashes last; checks: those of the document."""
+        return {
+            "path": self.path,
+            "scene": self.scene,
+            "frames": self.frames,
+            "transient": len(self.transient),
+            "permanent": len(self.permanent),
+            "quiet": self.quiet,
+            "clashes": [clash.record(checks) for clash in self.clashes],
+        }
+
+
+def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFrames]:
+    """Return the scenes that were checked at two or more frames; checks: of a whole document, as `reported`."""
+    places: dict[tuple[str | None, str], dict[float, int]] = {}
+    for place, check in enumerate(checks):
+        places.setdefault((check.get("path"), check["scene"]), {}).setdefault(check["frame"], place)
+    return [
+        _scene(path, name, dict(sorted(of_scene.items())), checks)
+        for (path, name), of_scene in places.items()
+        if len(of_scene) > 1
+    ]
+
+
+def _scene(
+    path: str | None, scene: str, places: Mapping[float, int], checks: Sequence[Mapping[str, Any]]
+) -> SceneOverFrames:
+    of_scene = [checks[place] for place in places.values()]
+    numbers: dict[str, IntArray] = {}
+    known = [columns(check["findings"], "a", "b", "signed_distance", "resolution") for check in of_scene]
+    for k, check in enumerate(of_scene):
+        of_check = zip(column(check["findings"], "id"), words(check["findings"]), strict=True)
+        for row, (name, word) in enumerate(of_check):
+            if word not in (RESOLVED, APART):
+                numbers.setdefault(name, np.full(len(of_scene), -1, np.intp))[k] = row
+    absent = [_absent(check) for check in of_scene]
+    frames = np.array(list(places), dtype=np.float64)
+    clashes = []
+    for name, rows in numbers.items():
+        found, distances, resolution = rows >= 0, np.full(len(rows), np.nan), 0.0
+        for k in np.flatnonzero(found).tolist():
+            *sides, distance, step = (values[rows[k]] for values in known[k])
+            distances[k], resolution = -np.inf if distance is None else distance, max(resolution, step or 0.0)
+        things = _things(*sides)
+        checked = found | [things.isdisjoint(of) for of in absent]
+        over = OverFrames(frames, found, checked, distances, resolution)
+        in_order = over.is_permanent, over.weight, *(side["name"] for side in sides), name
+        clashes.append((in_order, ClashOverFrames(over, list(places.values()), rows, name)))
+    clashes.sort(key=lambda of: of[0])
+    return SceneOverFrames(path, scene, list(places.values()), list(places), [clash for _, clash in clashes])
+
+
+def _absent(check: Mapping[str, Any]) -> set[Owner | str]:
+    """Return what was not checked at all: hidden objects, and the names of what could not be checked. What has coarse
+    coordinates or moved too fast was, and is named in another field."""
+    found: set[Owner | str] = {(name, library) for name, library in check.get(HIDDEN) or ()}
+    return found | {entry["name"] for entry in check["skipped"] if entry["unchecked"] and "objects" not in entry}
+
+
+def _things(a: Row, b: Row) -> set[Owner | str | None]:
+    """Return as what a pair is not checked."""
+    found: set[Owner | str | None] = {pair_name(a["name"], b["name"]), pair_name(b["name"], a["name"])}
+    for side in (a, b):
+        owner = ("object", "library") if side["instance"] is None else ("instancer", "instancer_library")
+        found |= {(side[owner[0]], side[owner[1]]), side["name"], side["object"], side["instancer"]}
+    return found

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clashes over frames in words, and as a strip of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..data.units import UnitFormat
+from .over_frames import Interval, OverFrames, SceneOverFrames
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+"""Of a strip: from touching to the deepest."""
+APART, NOT_CHECKED = "·", " "
+MOST_INTERVALS = 3
+"""So many are named in a sentence."""
+
+
+def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: UnitFormat) -> str:
+    """Return in a sentence when a pair meets, how deep, and when it parts: 'Hand enters Table at 32, deepest 0.032 m at
+    40, leaves after 47'."""
+    distance, intervals = float(over.distances[over.worst_index]), over.intervals
+    is_near = distance > over.resolution
+    is_deep = -np.inf < distance < -over.resolution
+    number = units.length(abs(distance)) if is_near or is_deep else ""
+    worst = f", {'nearest' if is_near else 'deepest'} {number} at {over.worst}" if number else ""
+    depth = f", {number} {'away' if is_near else 'deep'}" if number else ""
+    begin = f"{name_a} is {'near' if is_near else 'in contact with'} {name_b}"
+    if over.is_permanent:
+        which = " that were checked" if over.not_checked else ""
+        return f"{begin} in all {over.checked.sum()} frames{which}{depth}"
+    verb = "comes near" if is_near else "enters" if is_deep else "touches"
+    if over.first == over.last:
+        return f"{name_a} {verb} {name_b} at {over.first}{depth}"
+    if len(intervals) > MOST_INTERVALS:
+        return f"{begin} {len(intervals)} times from {over.first} to {over.last}{worst}"
+    if len(intervals) > 1:
+        return f"{begin} at {frames_words(intervals)}{worst}"
+    begin = f"{begin} from the first frame" if over.found[0] else f"{name_a} {verb} {name_b} at {over.first}"
+    stays = over.found[over.checked][-1]
+    return f"{begin}{worst}, {'stays to the last frame' if stays else f'leaves after {over.last}'}"
+
+
+def frames_words(intervals: Sequence[Interval]) -> str:
+    """Return intervals of frames in words: '32 to 47, 60'."""
+    return ", ".join(f"{first} to {last}" if last > first else f"{first}" for first, last in intervals)
+
+
+def counts_words(scene: SceneOverFrames) -> str:
+    """Return how many clashes of a scene are transient and permanent: '5 transient, 91 permanent'."""
+    if not scene.clashes:
+        return "no clashes"
+    return f"{len(scene.transient):,} transient, {len(scene.permanent):,} permanent"
+
+
+def spark(over: OverFrames, width: int) -> str:
+    """Return the depth over frames as a strip of at most so many characters; frames that share one have that of the
+    worst of them."""
+    depths = np.where(np.isfinite(over.distances), np.maximum(0.0, -over.distances), 0.0)
+    levels = np.ceil(len(BLOCKS) * depths / max(float(depths.max()), over.resolution, np.finfo(float).tiny))
+    levels = np.where(over.found, np.maximum(levels, 1.0), np.where(over.checked, 0.0, -1.0)).astype(int)
+    columns = np.arange(len(levels)) * min(width, len(levels)) // len(levels)
+    starts = np.flatnonzero(np.diff(columns, prepend=-1))
+    return "".join([APART, *BLOCKS, NOT_CHECKED][level] for level in np.maximum.reduceat(levels, starts).tolist())

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clashes over frames: what is said of a pair that was found at some frames of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .scenes import lens
+
+X = None
+"""Found, without a depth."""
+
+
+def over(*distances: object, resolution: float = 0.01) -> Any:
+    """A pair over frames: a number or X where it was found, "-" where it was apart, "?" where it was not checked."""
+    found = np.array([not isinstance(of, str) for of in distances])
+    checked = np.array([of != "?" for of in distances])
+    numbers = [np.nan if isinstance(of, str) else -np.inf if of is X else of for of in distances]
+    places = np.arange(1.0, len(distances) + 1.0)
+    return lens.frames.over_frames.OverFrames(places, found, checked, np.array(numbers, float), resolution)
+
+
+def row(a: str, b: str, distance: float | None, **more: object) -> dict[str, Any]:
+    sides = [{"name": n, "object": n, "library": None, "instancer": None, "instance": None} for n in (a, b)]
+    named = {"id": f"{a}{b}", "a": sides[0], "b": sides[1], "signed_distance": distance, "resolution": 0.01}
+    found = {"relation": "penetrating", "status": "new", "apart": False, "margins": None, "change": None}
+    return {**named, **found, **more}
+
+
+def check(frame: float, *rows: dict[str, Any], **more: object) -> dict[str, Any]:
+    return {"path": "/a.blend", "scene": "Scene", "frame": frame, "findings": [*rows], "skipped": [], **more}
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "worst", "last", "intervals", "is_permanent"),
+    [
+        (("-", 0.0, -3.0, -3.0, "-"), 2, 3, 4, [(2, 4)], False),
+        ((-1.0, "?", -1.0, "-", -1.0), 1, 1, 5, [(1, 3), (5, 5)], False),
+        ((-1.0, "?", -1.009, -0.5), 1, 3, 4, [(1, 4)], True),
+        (("?", -1.0, "-", "?"), 2, 2, 2, [(2, 2)], False),
+        ((-1.0, -1.02), 1, 2, 2, [(1, 2)], False),
+        ((-0.001, -0.0109), 1, 2, 2, [(1, 2)], True),
+        (("?", -1.0), 2, 2, 2, [(2, 2)], False),
+        ((0.0, X), 1, 2, 2, [(1, 2)], False),
+        ((X, 0.0, X), 1, 1, 3, [(1, 3)], True),
+        ((X, -1.0), 1, 2, 2, [(1, 2)], False),
+        ((0.5, 0.3), 1, 2, 2, [(1, 2)], False),
+        ((-1.0, -1.0), 1, 1, 2, [(1, 2)], True),
+    ],
+)
+def test_a_pair_over_frames(
+    given: Sequence[object], first: float, worst: float, last: float, intervals: list[Any], is_permanent: bool
+) -> None:
+    """Frames that were not checked neither end nor extend an interval, and none makes a clash permanent."""
+    pair = over(*given)
+    assert (pair.first, pair.worst, pair.last) == (first, worst, last)
+    assert (pair.intervals, pair.is_permanent) == (intervals, is_permanent)
+
+
+def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> None:
+    checks = [
+        check(3, row("A", "B", -0.2), row("C", "D", -1.0), row("E", "F", -9.0, status="resolved")),
+        check(1, row("A", "B", -0.1), row("C", "D", -1.0), row("E", "F", -9.0, apart=True), row("G", "H", -0.5)),
+        {**check(1), "scene": "Still"},
+        check(2, row("C", "D", -1.0)),
+        {**check(1, row("A", "B", -5.0)), "path": "/b.blend"},
+        check(4, hidden=[["C", None], ["A", "library.blend"]], skipped=[{"name": "G and H", "unchecked": True}]),
+    ]
+    (scene,) = lens.frames.over_frames.scenes_over_frames(checks)
+    assert (scene.path, scene.scene, scene.frames, scene.checks) == ("/a.blend", "Scene", [1, 2, 3, 4], [1, 3, 0, 5])
+    assert [(clash.id, clash.check, clash.row) for clash in scene.clashes] == [("GH", 1, 3), ("AB", 0, 0), ("CD", 1, 1)]
+    assert [clash.id for clash in scene.permanent] == ["CD"], "it is hidden where it was not found"
+    assert scene.clashes[1].rows == {1: (1, 0), 3: (0, 0)}
+    assert scene.quiet == [4]
+    assert scene.clashes[0].record(checks) == {
+        "id": "GH",
+        "a": "G",
+        "b": "H",
+        "permanent": False,
+        "first": 1,
+        "worst": 1,
+        "last": 1,
+        "intervals": [(1, 1)],
+        "not_checked": [(4, 4)],
+        "relation": "penetrating",
+        "signed_distance": -0.5,
+        "status": "new",
+        "change": None,
+    }
+    assert lens.frames.sentences.counts_words(scene) == "2 transient, 1 permanent"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (("-", -1.0, -3.0, "-"), "Hand enters Table at 2, deepest 3 m at 3, leaves after 3"),
+        (("-", -1.0, -3.0), "Hand enters Table at 2, deepest 3 m at 3, stays to the last frame"),
+        (
+            (-1.0, -3.0, "-"),
+            "Hand is in contact with Table from the first frame, deepest 3 m at 2, leaves after 2",
+        ),
+        (("-", 0.0, 0.0, "-"), "Hand touches Table at 2, leaves after 3"),
+        (("-", X, X, "-"), "Hand touches Table at 2, leaves after 3"),
+        (("-", 0.0, "-"), "Hand touches Table at 2"),
+        (("-", -0.5, "-"), "Hand enters Table at 2, 0.5 m deep"),
+        (("-", 0.5, "?", 0.25, "-"), "Hand comes near Table at 2, nearest 0.25 m at 4, leaves after 4"),
+        ((-1.0, "-", -2.0, -1.0), "Hand is in contact with Table at 1, 3 to 4, deepest 2 m at 3"),
+        (
+            (-1.0, "-", -2.0, "-", -1.0, "-", -1.0),
+            "Hand is in contact with Table 4 times from 1 to 7, deepest 2 m at 3",
+        ),
+        ((-1.0, -1.0, -0.5), "Hand is in contact with Table in all 3 frames, 1 m deep"),
+        ((0.5, "?", 0.5), "Hand is near Table in all 2 frames that were checked, 0.5 m away"),
+    ],
+)
+def test_a_pair_over_frames_in_a_sentence(given: Sequence[object], sentence: str) -> None:
+    units = lens.data.units.UnitFormat()
+    assert lens.frames.sentences.over_frames_sentence("Hand", "Table", over(*given), units) == sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "width", "expected"),
+    [
+        (("-", 0.0, -1.0, -8.0, "?", "-"), 20, "·▁▁█ ·"),
+        (("-", 0.0, -1.0, -8.0, "?", "-"), 3, "▁█·"),
+        (("-", "-", X, 0.5, -0.1), 5, "··▁▁█"),
+        ((0.0, "-"), 2, "▁·"),
+    ],
+)
+def test_the_depth_over_frames_as_a_strip(given: Sequence[object], width: int, expected: str) -> None:
+    assert lens.frames.sentences.spark(over(*given), width) == expected
