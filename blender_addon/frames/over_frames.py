@@ -29,6 +29,17 @@ TOUCHING = -np.nextafter(0.0, 1.0)
 """As deep as this counts what has no depth: beside what touches, before it."""
 
 
+def intervals_of(frames: FloatArray, mask: BoolArray) -> list[Interval]:
+    """Return the successive ones of frames (n,), which are ascending, at which a mask (n,) is true."""
+    is_in = np.concatenate([[False], mask, [False]])
+    ends = np.flatnonzero(is_in[1:] != is_in[:-1]).reshape(-1, 2) - [0, 1]
+    return [(_number(first), _number(last)) for first, last in frames[ends].tolist()]
+
+
+def _number(frame: float) -> float:
+    return int(frame) if float(frame).is_integer() else float(frame)
+
+
 @dataclass(frozen=True, eq=False)
 class OverFrames:
     """A pair over a list of frames."""
@@ -47,16 +58,16 @@ class OverFrames:
     @property
     def first(self) -> float:
         """The first frame at which it was found."""
-        return self._frame(int(self._places[0]))
+        return _number(self.frames[self._places[0]])
 
     @property
     def last(self) -> float:
-        return self._frame(int(self._places[-1]))
+        return _number(self.frames[self._places[-1]])
 
     @property
     def worst(self) -> float:
         """The first of the frames at which it is deepest, or nearest."""
-        return self._frame(self.worst_index)
+        return _number(self.frames[self.worst_index])
 
     @cached_property
     def worst_index(self) -> int:
@@ -71,12 +82,12 @@ class OverFrames:
     @property
     def intervals(self) -> list[Interval]:
         """Successive checked frames at which it was found."""
-        return self._intervals(self.found, np.flatnonzero(self.checked))
+        return intervals_of(self.frames[self.checked], self.found[self.checked])
 
     @property
     def not_checked(self) -> list[Interval]:
         """Successive frames at which not both objects were checked."""
-        return self._intervals(~self.checked, np.arange(len(self.frames)))
+        return intervals_of(self.frames, ~self.checked)
 
     @cached_property
     def is_permanent(self) -> bool:
@@ -94,16 +105,6 @@ class OverFrames:
     @cached_property
     def _weights(self) -> FloatArray:
         return np.where(self.distances == -np.inf, TOUCHING, self.distances)
-
-    def _intervals(self, mask: BoolArray, places: IntArray) -> list[Interval]:
-        """Return where a mask (n,) is true at successive ones of some places."""
-        is_in = np.concatenate([[False], mask[places], [False]])
-        ends = np.flatnonzero(is_in[1:] != is_in[:-1]).reshape(-1, 2) - [0, 1]
-        return [(self._frame(first), self._frame(last)) for first, last in places[ends].tolist()]
-
-    def _frame(self, place: int) -> float:
-        frame = float(self.frames[place])
-        return int(frame) if frame.is_integer() else frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
+"""A document of scene checks as a table for spreadsheets: one row a finding, or a pair of several frames, its unit in a
+column, RFC 4180.
 
 A value that a clash does not have is an empty field. What could not be checked has a row that says so: a table without
 rows is that of a clean scene.
@@ -11,11 +12,12 @@ import csv
 import io
 import unicodedata
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 from typing import Any
 
 from ..data import messages
 from ..data.names import visible
+from ..frames.combined import combined
+from ..frames.sentences import frames_words
 from ..scene.fields import FIELDS
 
 _FIRST = (
@@ -29,7 +31,8 @@ _FIELDS = {field.name: field for field in FIELDS if field.csv}
 _ORDER = (*_FIRST, *(name for name in _FIELDS if name not in _FIRST))
 COLUMNS = tuple(column for name in _ORDER for column in (_FIELDS[name].columns if name in _FIELDS else (name,)))
 _VECTORS = [(field.name, field.columns) for field in _FIELDS.values() if field.kind.width > 1]
-_cells_of = itemgetter(*COLUMNS)
+OVER_FRAMES = ("permanent", "first_frame", "last_frame", "frames")
+"""The last columns where a row is of a pair over frames, at its worst frame."""
 BEGINNING = "file,scene,frame,status,a,b,relation,"
 """How a table begins."""
 FORMULA = frozenset("=+-@\N{MINUS SIGN}")
@@ -50,17 +53,26 @@ def csv_parts(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
-    yield COLUMNS
+    checks = combined(document["checks"])
+    columns = (*COLUMNS, *OVER_FRAMES) if any("over" in check for check in checks) else COLUMNS
+    yield columns
+    for cells in _cells_of(document, checks):
+        yield [cells.get(column) for column in columns]
+
+
+def _cells_of(document: dict[str, Any], checks: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the cells of each row by their columns."""
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     if document["partial"]:
         yield _not_checked({}, messages.STOPPED_EARLY)
     for entry in document["inputs"]:
         if entry["error"] is not None:
             yield _not_checked(entry, entry["error"], entry["sha256"])
-    for check in document["checks"]:
+    for check in checks:
         for entry in check["skipped"]:
             if entry["unchecked"]:
-                yield _not_checked(check, entry["reason"], digests.get(check.get("path")))
+                cells = _not_checked(check, entry["reason"], digests.get(check.get("path")))
+                yield {**cells, "frames": frames_words(entry.get("frames", ()))}
         for status in ("gone", "not_compared"):
             for entry in check[status] or ():
                 yield _earlier(check, status.replace("_", " "), entry, digests.get(check.get("path")))
@@ -79,14 +91,17 @@ def _rows(document: dict[str, Any]) -> Iterator[Sequence[Any]]:
             for name, columns in _VECTORS:
                 if value := row.get(name):
                     cells.update(zip(columns, value, strict=True))
-            yield _cells_of(cells)
+            if "over" in row:
+                over = row["over"].over
+                ends = over.is_permanent, over.first, over.last, frames_words(over.intervals)
+                cells.update(zip(OVER_FRAMES, ends, strict=True))
+            yield cells
 
 
 def _of_check(check: dict[str, Any], digest: str | None) -> dict[str, Any]:
     """Return the cells that all clashes of a check have."""
     units = check["units"]
     return {
-        **dict.fromkeys(COLUMNS),
         **{column: _text(check.get(column) or "") for column in ("file", "scene", "path")},
         **{f"{name}_unit": units[name] for name in ("length", "area")},
         "frame": check["frame"],
@@ -95,9 +110,9 @@ def _of_check(check: dict[str, Any], digest: str | None) -> dict[str, Any]:
     }
 
 
-def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: str | None) -> list[Any]:
+def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: str | None) -> dict[str, Any]:
     """A row of a clash of the baseline that is no longer found."""
-    values = {
+    return {
         **_of_check(check, digest),
         **{letter: _text(entry[letter]["name"]) for letter in "ab"},
         "relation": entry["relation"],
@@ -106,19 +121,17 @@ def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: 
         "change": change,
         "baseline_distance": entry["signed_distance"],
     }
-    return [values.get(column) for column in COLUMNS]
 
 
-def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:
+def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> dict[str, Any]:
     """A row of what could not be checked; where: the file or the check."""
-    values = {
+    return {
         **{column: _text(where.get(column) or "") for column in ("file", "scene", "path")},
         "frame": where.get("frame"),
         "status": "not checked",
         "notes": _text(reason),
         "sha256": digest,
     }
-    return [values.get(column) for column in COLUMNS]
 
 
 def _text(text: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .scenes import lens
+from .reports import load_report, outputs, run
+from .scenes import animate, cube, fresh, lens, save_scene
 
 X = None
 """Found, without a depth."""
@@ -133,3 +134,50 @@ def test_a_pair_over_frames_in_a_sentence(given: Sequence[object], sentence: str
 )
 def test_the_depth_over_frames_as_a_strip(given: Sequence[object], width: int, expected: str) -> None:
     assert lens.frames.sentences.spark(over(*given), width) == expected
+
+
+def skipped(reason: str, *objects: str) -> dict[str, Any]:
+    more = {"objects": list(objects)} if objects else {}
+    return {"name": "Rope", "reason": reason, "unchecked": True, "kind": "geometry", **more}
+
+
+def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
+    shared = {"objects": 2, "checked_pairs": 1, "ignored_pairs": {"listed": 1}, "gone": None, "not_compared": None}
+    at = {
+        1: [skipped("'Rope' has no faces")],
+        2: [skipped("'Rope' has no faces"), skipped("'Rope' passed at 2", "Rope", "Pole")],
+        3: [skipped("'Rope' has no faces"), skipped("'Rope' passed at 3", "Rope", "Pole"), skipped("'Rope' is bad")],
+    }
+    still = {**check(1), "scene": "Still"}
+    checks = [*(check(frame, **{**shared, "skipped": of}) for frame, of in at.items()), still]
+    one, other = lens.frames.combined.combined(checks)
+    assert other is still
+    assert [(entry["reason"], entry.get("frames")) for entry in one["skipped"]] == [
+        ("'Rope' has no faces", None),
+        ("'Rope' passed at 2", [(2, 3)]),
+        ("'Rope' is bad", [(3, 3)]),
+    ]
+    assert (one["ignored_pairs"], one["checked_pairs"], one["gone"]) == ({"listed": 1}, 3, None)
+
+
+@pytest.fixture(scope="module")
+def written(addon: object, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The reports of two pairs, one always in contact and one at frames 2 and 3."""
+    fresh()
+    cube("Leg"), cube("Table", (1.9, 0.0, 0.0))
+    animate(cube("Hand"), "location", "CONSTANT", **{f"f{k + 1}": (z, 0, 0) for k, z in enumerate((9, 3.7, 3.5, 9, 9))})
+    folder = tmp_path_factory.mktemp("over_frames")
+    paths, options = outputs(folder)
+    assert run(save_scene(folder / "hand.blend"), "--frames", "5,1-4", "--quiet", *options) == 1
+    return {kind: load_report(path) for kind, path in paths.items()}
+
+
+def test_a_table_for_spreadsheets_has_a_row_a_pair(written: dict[str, Any]) -> None:
+    names = ("a", "b", "frame", "signed_distance", "permanent", "first_frame", "last_frame", "frames")
+    rows = [[row[name] for name in names] for row in written["csv"]]
+    assert [*written["csv"][0]][-4:] == [*names[-4:]]
+    assert [row[:3] + row[4:] for row in rows] == [
+        ["Hand", "Table", "3", "False", "2", "3", "2 to 3"],
+        ["Leg", "Table", "1", "True", "1", "5", "1 to 5"],
+    ]
+    assert [float(row[3]) for row in rows] == pytest.approx([-0.4, -0.1], abs=1e-6)
