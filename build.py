@@ -621,8 +621,8 @@ FIRST_CASES = ("-m", "not slow and not repeated")
 numbers of many sizes and poses are tried with two newer ones. Of the add-on all cases run with each Blender."""
 SLOW = ("-m", "slow")
 PARALLEL = ("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal")
-
-
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""For tests in parallel: threads of numpy that wait for work take a third of the time of such processes."""
 TWO_WINDOWS = ("-n", "2", "--dist", "loadfile")
 """A window waits more than it computes: two at a time, each on a display of its own."""
 
@@ -649,7 +649,8 @@ def core_environment() -> Path:
 def core_tests(words: Sequence[str]) -> TestRun:
     """Return the tests of the engine, without Blender."""
     arguments = pytest_arguments(words, "tests/core", "tests/promises", *PARALLEL, *FAST)
-    return TestRun("the engine without Blender", [core_environment(), "-m", "pytest", *arguments], this_checkout())
+    command = [core_environment(), "-m", "pytest", *arguments]
+    return TestRun("the engine without Blender", command, {**this_checkout(), **ONE_THREAD})
 
 
 def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -> TestRun:
@@ -660,7 +661,7 @@ def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -
     # Of the tools only the archives depend on Blender.
     tooling = "tests/tooling" if blender == default_blender() else "tests/tooling/test_package.py"
     arguments = pytest_arguments(words, "tests/core", "tests/promises", "tests/blender", tooling, *PARALLEL, *selection)
-    return TestRun(what, [python, "-m", "pytest", *arguments], this_checkout())
+    return TestRun(what, [python, "-m", "pytest", *arguments], {**this_checkout(), **ONE_THREAD})
 
 
 def background_tests(binary: str, words: Sequence[str]) -> TestRun:
