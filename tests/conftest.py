@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import secrets
@@ -44,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for i in sorted(range(len(cases)), key=lambda i: i * GOLDEN % 1.0)[marker.args[0] :]:
             cases[i].add_marker(pytest.mark.slow)
     mark_repeated(items)
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over what was imported and collected, which stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def mark_repeated(items: list[pytest.Item]) -> None:
