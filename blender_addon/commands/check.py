@@ -19,8 +19,10 @@ from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..frames import between
 from ..frames import motion as scene_motion
+from ..frames.over_frames import HIDDEN
 from ..geometry.snapshot import ReadError
 from ..history.baseline import BaselineError
+from ..read import visibility as scene_visibility
 from ..read.elsewhere import Elsewhere
 from ..read.faults import version_of
 from ..report import files as report_files
@@ -241,6 +243,8 @@ def _checks_of_scene(
                 progress.end_frame()
             statuses = clash_renewal.statuses_with(scene, outcome.decided)
             check = scene_report.check_record(scene, given, outcome, statuses, ids)
+            if len(set(options.frames or ())) > 1:
+                check[HIDDEN] = scene_visibility.hidden(frames_of_scene.layer)
             if frame is not None:
                 sample = scene_motion.Sample(frame, given, outcome.bounds)
                 steps = None if last is None else scene_motion.steps_between(last, sample)

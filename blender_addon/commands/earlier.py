@@ -13,6 +13,7 @@ import bpy
 from ..data import messages
 from ..data.objects import frame_of
 from ..data.records import Pair
+from ..frames.over_frames import over_frames
 from ..history import decisions_file
 from ..history.baseline import Baseline
 from ..history.looked_at import LookedAt, looked_at
@@ -126,4 +127,4 @@ def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path
     for k, check in enumerate(document["checks"]):
         looked = LookedAt(**check.pop(LOOKED_AT))
         document["checks"][k] = baseline.compared(check, looked)
-    document["baseline"] = baseline.record()
+    document["baseline"], document["over_frames"] = baseline.record(), over_frames(document["checks"])

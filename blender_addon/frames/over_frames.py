@@ -192,6 +192,11 @@ class SceneOverFrames:
         }
 
 
+def over_frames(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the scenes that were checked at two or more frames as plain data; checks: as of `scenes_over_frames`."""
+    return [scene.record(checks) for scene in scenes_over_frames(checks)]
+
+
 def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFrames]:
     """Return the scenes that were checked at two or more frames; checks: of a whole document, as `reported`."""
     places: dict[tuple[str | None, str], dict[float, int]] = {}

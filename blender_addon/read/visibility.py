@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..data.objects import may_have_surface
+from ..data.objects import library_name, may_have_surface
 from ..data.records import ALL, RENDER, VIEWPORT
 
 LEVELS = frozenset({"SUBSURF", "MULTIRES"})
@@ -167,6 +167,12 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
             counts["hidden"] += 1
             counts["rendered"] += is_rendered
     return counts
+
+
+def hidden(layer: bpy.types.ViewLayer) -> list[list[str | None]]:
+    """Return the objects of a view layer that could be checked and are not visible, each its name and library."""
+    found = (obj for obj in filter(can_be_checked, layer.objects) if not obj.visible_get(view_layer=layer))
+    return [[obj.name, library_name(obj)] for obj in found]
 
 
 def hidden_inside(makers: Iterable[bpy.types.Object]) -> dict[bpy.types.Object, bool]:

@@ -7,10 +7,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
+from ..frames.over_frames import HIDDEN
 
 PICTURES = frozenset({"picture", "no_picture", "pictures"})
 """What only the page for the browser has."""
@@ -59,7 +61,7 @@ def _digest(document: dict[str, Any]) -> str:
 
 
 def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
-    """Yield a document whose last key is `checks`, of which each has `findings` for its last."""
+    """Yield a document whose last keys are `over_frames` and `checks`."""
 
     def before(data: dict[str, Any], key: str, depth: int) -> str:
         """Return data as text that breaks off where the list of the key begins."""
@@ -72,16 +74,26 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
         """Return the end of a line and the beginning of the next one."""
         return "\n" + " " * (depth * indent) if indent else ""
 
+    def listed(records: Sequence[dict[str, Any]], key: str, without: str = "") -> Iterator[str]:
+        """Yield records and the end of their list; key: of the rows of each, a line each; without: a key left out."""
+        for number, record in enumerate(records):
+            head = {name: value for name, value in record.items() if name not in (key, without)}
+            yield f"{comma if number else ''}{line(2)}{before({**head, key: []}, key, 2)}"
+            for k, row in enumerate(record[key]):
+                yield f"{comma if k else ''}{line(4)}{row_text(row)}"
+            yield f"{line(3) if record[key] else ''}]{line(2)}}}"
+        yield f"{line(1) if records else ''}]"
+
     comma = "," if indent else ", "
-    yield before(document, "checks", 0)
-    for number, check in enumerate(document["checks"]):
-        findings = check["findings"]
-        head = {name: value for name, value in check.items() if name != "findings"}
-        yield f"{comma if number else ''}{line(2)}{before({**head, 'findings': []}, 'findings', 2)}"
-        for k, row in enumerate(findings):
-            yield f"{comma if k else ''}{line(4)}{row_text(row)}"
-        yield f"{line(3) if findings else ''}]{line(2)}}}"
-    yield f"{line(1) if document['checks'] else ''}]{line(0)}}}"
+    if document.get("over_frames") is None:
+        yield before(document, "checks", 0)
+    else:
+        head = {name: value for name, value in document.items() if name not in ("over_frames", "checks")}
+        yield before({**head, "over_frames": []}, "over_frames", 0)
+        yield from listed(document["over_frames"], "clashes")
+        yield f',{line(1) or " "}"checks": ['
+    yield from listed(document["checks"], "findings", HIDDEN if document["part"] is None else "")
+    yield f"{line(0)}}}"
 
 
 def row_text(row: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from ..data.lazy_rows import LazyRows, column
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
+from ..frames.over_frames import over_frames
 from ..page import html_report
 from ..read.scene_objects import CheckInput
 from ..scene import clash_ids
@@ -152,6 +153,7 @@ def document(
         **(earlier or {"baseline": None, "decisions": None}),
         "partial": stopped or any(check["partial"] for check in checks),
         "pictures": [],
+        "over_frames": over_frames(checks) if part is None else None,
         "checks": checks,
     }
 

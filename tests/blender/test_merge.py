@@ -283,6 +283,9 @@ def random_scene(path: Path, seed: int) -> Path:
         if k % 8 == 0:
             to = (np.array(obj.location) + rng.uniform(-1.0, 1.0, 3)).tolist()
             animate(obj, "location", f1=tuple(obj.location), f3=tuple(to))
+        if k % 6 == 5:
+            for name in ("hide_viewport", "hide_render"):
+                animate(obj, name, f1=False, f2=k > 11, f3=k < 11)
         if k % 9 == 1:
             obj.parent = bpy.data.objects[f"Cube {k - 1}"]
     for k, kind in enumerate(("SPHERE", "CAPSULE", "MESH")):
@@ -295,6 +298,11 @@ def random_scene(path: Path, seed: int) -> Path:
     for k in range(3):
         instance_of(bricks, f"Wall {k}", (0.45 * (k % 2), 0.0, 1.0 * k))
     mesh_object("Endless", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
+    ends = cube("Ends", kind="MESH")
+    ends.scale = (2.0, 2.0, 2.0)
+    animate(
+        ends.data.vertices[0], "co", "CONSTANT", f1=(-1.0, -1.0, -1.0), f2=(-1.0, -1.0, -3e38), f3=(-1.0, -1.0, -1.5)
+    )
     add_object("Without Mesh", bpy.data.meshes.new("Empty"))
     bpy.context.view_layer.update()
     check = scene.contact_lens_check
@@ -336,10 +344,13 @@ OPTIONS = [
 @pytest.mark.parametrize("seed", range(len(OPTIONS)))
 def test_reports_of_parts_have_the_bytes_of_one_run(tmp_path: Path, seed: int) -> None:
     files = [random_scene(tmp_path / name, 10 * seed + k) for k, name in enumerate(("a.blend", "b.blend"))]
-    command = [*files, "--frames", "1-3", *OPTIONS[seed]]
+    command = [*files, "--frames", "3,1-2", *OPTIONS[seed]]
     whole, options = reports(tmp_path / "one")
     code = run(*command, "--pictures", 0, "--quiet", *options)
     assert code in (1, 3)
+    clashes = [clash for scene in load_report(whole["json"])["over_frames"] for clash in scene["clashes"]]
+    assert {clash["permanent"] for clash in clashes} == {True, False}
+    assert any(clash["not_checked"] for clash in clashes)
     folder = run_in_parts(tmp_path / "parts", command, chunkings(seed, files, [1, 2, 3]))
     merged, options = reports(tmp_path / "merged")
     assert run("merge", folder, "--pictures", 0, "--quiet", *options) == code

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 import pytest
 
-from .reports import load_report, outputs, run
-from .scenes import animate, cube, fresh, lens, save_scene
+from .reports import load_report, outputs, run, run_json
+from .scenes import animate, collection_of, cube, fresh, instance_of, lens, save_scene
 
 X = None
 """Found, without a depth."""
@@ -181,3 +183,61 @@ def test_a_table_for_spreadsheets_has_a_row_a_pair(written: dict[str, Any]) -> N
         ["Leg", "Table", "1", "True", "1", "5", "1 to 5"],
     ]
     assert [float(row[3]) for row in rows] == pytest.approx([-0.4, -0.1], abs=1e-6)
+
+
+def room(folder: Path) -> Path:
+    """Cubes on a table: one rests on it, one enters it, one is hidden for a frame, one cannot be checked at one."""
+    cube("Table", size=8.0)
+    cube("Rests", (3.0, 3.0, 4.4))
+    cube("Enters", (0.0, 0.0, 9.0), size=2.0)
+    animate(bpy.data.objects["Enters"], "location", "LINEAR", f1=(0.0, 0.0, 9.0), f5=(0.0, 0.0, 3.0))
+    animate(cube("Hides", (-3.0, -3.0, 4.9)), "hide_viewport", f1=False, f3=True, f4=False)
+    fails = cube("Fails", (3.5, -3.0, 4.5), kind="MESH")
+    fails.scale = (2.0, 2.0, 2.0)
+    animate(fails.data.vertices[7], "co", "CONSTANT", f1=(1.0, 1.0, 1.0), f2=(1.0, 1.0, 3e38), f3=(1.0, 1.0, 1.0))
+    brick = collection_of("Bricks", cube("Brick", (-3.0, 3.0, 4.8)), is_only=True)
+    animate(instance_of(brick, "Wall"), "hide_viewport", f1=True, f2=False, f4=True)
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(bpy.data.objects["Table"])
+    other.collection.objects.link(bpy.data.objects["Rests"])
+    return save_scene(folder / "room.blend")
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_a_report_has_each_pair_once(tmp_path: Path) -> None:
+    file = room(tmp_path)
+    _, report = run_json(file, "--scene", "all", "--frames", "5,1-4", "--allow-skipped")
+    other, scene = report["over_frames"]
+    assert (other["scene"], other["transient"], other["permanent"], other["quiet"]) == ("Other", 0, 1, [])
+    assert (scene["frames"], scene["transient"], scene["permanent"], scene["quiet"]) == ([1, 2, 3, 4, 5], 1, 4, [])
+    found = {
+        (clash["a"], clash["b"]): (clash["first"], clash["worst"], clash["intervals"], clash["not_checked"])
+        for clash in scene["clashes"]
+    }
+    assert found == {
+        ("Enters", "Table"): (4, 5, [[4, 5]], []),
+        ("Rests", "Table"): (1, 1, [[1, 5]], []),
+        ("Fails", "Table"): (1, 1, [[1, 5]], [[2, 2]]),
+        ("Hides", "Table"): (1, 1, [[1, 5]], [[3, 3]]),
+        ("Brick [0] of Wall", "Table"): (2, 2, [[2, 3]], [[1, 1], [4, 5]]),
+    }
+    assert next(iter(found)) == ("Enters", "Table"), "transient ones are on top"
+    rows = {row["id"]: row for check in report["checks"] for row in check["findings"] if check["frame"] == 5}
+    enters = scene["clashes"][0]
+    assert {
+        name: rows[enters["id"]][name] for name in ("relation", "signed_distance", "status")
+    }.items() <= enters.items()
+    assert not any("hidden" in check for check in report["checks"])
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_one_frame_is_not_over_frames_and_a_part_leaves_it_to_the_whole(tmp_path: Path) -> None:
+    file = room(tmp_path)
+    for frames in ([], ["--frames", "3"]):
+        _, report = run_json(file, *frames, "--allow-skipped")
+        assert report["over_frames"] == []
+    _, part = run_json(file, "--frames", "1-5", "--only-frames", "3", "--allow-skipped")
+    assert part["over_frames"] is None
+    assert part["checks"][0]["hidden"] == [["Hides", None]]
+    _, part = run_json(file, "--frames", "3", "--shard", "1/1", "--allow-skipped")
+    assert "hidden" not in part["checks"][0]

@@ -23,7 +23,7 @@ pytestmark = [
 
 OPTIONAL = re.compile(
     r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
-    r"|measures|\w*volume\w*|deepest_point|clearance_band)$"
+    r"|measures|checks/\*/hidden|\w*volume\w*|deepest_point|clearance_band)$"
 )
 """Fields that checks stored by earlier versions, and so saved lists, do not have, and what was measured if it was."""
 VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
@@ -51,6 +51,7 @@ def part_report(folder: Path) -> Any:
     """A report of a part of a run."""
     cube("A")
     cube("B", (1.5, 0.0, 0.0))
+    cube("C").hide_set(True)
     return run_json(save_scene(folder / "scene.blend"), "--frames", "1-2", "--only-frames", "2")[1]
 
 
@@ -110,8 +111,8 @@ def test_the_report_of_the_test_has_every_record(tmp_path: Path) -> None:
     report = scene_report(tmp_path)
     last = report["checks"][-1]
     assert report["inputs"][1]["error"]
-    assert all(report[name] for name in ("between_frames", "files", "frames"))
-    assert set(schema_of("scene-report")["$defs"]["check"]["properties"]) == {*last, "looked_at"}
+    assert all(report[name] for name in ("between_frames", "over_frames", "files", "frames"))
+    assert set(schema_of("scene-report")["$defs"]["check"]["properties"]) == {*last, "looked_at", "hidden"}
     assert all(last[name] for name in ("motion", "skipped", "left_out", "differences", "ignored_pairs", "relations"))
     sides = [row[side] for row in last["findings"] for side in "ab"]
     assert {side["instance"] is None for side in sides} == {True, False}
