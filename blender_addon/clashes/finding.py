@@ -45,7 +45,7 @@ RELATIONS = (
 """In the order of their weight."""
 OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
-SIDE_FIELDS = ("library", "instancer_library", "geometry", "place")
+SIDE_FIELDS = ("library", "instancer_library", "geometry", "place", "location")
 """Fields of both sides of a row that files saved earlier do not have."""
 UNDECIDED = frozenset({"NEW", "ACTIVE"})
 """Those that a check gives by itself, without a decision of the user."""

@@ -22,6 +22,8 @@ class Lengths(Protocol):
 
     def length(self, value: float, /, *, rounding: Literal["nearest", "up", "down"] = "nearest") -> str: ...
 
+    def place(self, values: Iterable[float], /) -> str: ...
+
 
 def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun: '1 vertex', '2 vertices'."""
@@ -217,6 +219,11 @@ def found_at(frame: float) -> str:
 
 
 # --- test cases of JUnit XML ----------------------------------------------------------------------------------------
+
+
+def placed(name: str, side: Mapping[str, Any], units: Lengths) -> str:
+    """Return the name of an instance with its place, which tells it from others of its kind; of an object the name."""
+    return f"{name}, at {units.place(side['location'])}" if side.get("location") else name
 
 
 def pair_name(name_a: str, name_b: str) -> str:
@@ -492,7 +499,8 @@ def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared
 
 def earlier_clash(entry: Mapping[str, Any], units: Lengths) -> str:
     """Return a clash of the baseline as text."""
-    what = f"{entry['a']['name']} and {entry['b']['name']}: {entry['relation'].replace('_', ' ')}"
+    a, b = (placed(entry[letter]["name"], entry[letter], units) for letter in "ab")
+    what = f"{pair_name(a, b)}: {entry['relation'].replace('_', ' ')}"
     if entry["signed_distance"] is not None:
         what += f", {depth_or_gap(entry['signed_distance'], units)}"
     return f"{what}: {entry['reason']}" if "reason" in entry else what

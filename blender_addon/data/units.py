@@ -249,6 +249,10 @@ class UnitFormat:
         """Return a point or vector in Blender units as text, in one unit: '1 0 -2.5 m'."""
         return self._vector(list(map(float, values)), error, VECTOR_DIGITS, "nearest")
 
+    def place(self, values: Iterable[float]) -> str:
+        """Return a point in Blender units in the unit of `fixed`, as it stands beside a name: '1, 0, -2.5'."""
+        return ", ".join(_texts([value * self.fixed().per_blender_unit for value in values], digits=DIGITS))
+
     def translation(self, values: Iterable[float], separates: Separates, error: float = 0.0) -> str:
         """Return a translation as `vector` does, but so that it separates as it is written: to the first digits with
         which it does, rounded to the nearest or away from 0."""

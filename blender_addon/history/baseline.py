@@ -66,7 +66,7 @@ class _Clash:
             raise ValueError(row)
         return cls(
             row["id"],
-            (dict(row["a"]), dict(row["b"])),
+            (_scaled(row["a"], unit), _scaled(row["b"], unit)),
             (_side(row["a"]), _side(row["b"])),
             row["relation"],
             None if distance is None else _number(distance) * unit,
@@ -92,7 +92,7 @@ class _Clash:
 
     def entry(self, unit: float) -> Row:
         """Return it as a report lists it; unit: Blender units of one of its lengths."""
-        a, b = ({name: side.get(name) for name in NAMES} for side in self.sides)
+        a, b = (_scaled(side, 1.0 / unit, (*NAMES, "location")) for side in self.sides)
         distance = None if self.signed_distance is None else self.signed_distance / unit
         return {"id": self.id, "a": a, "b": b, "relation": self.relation, "signed_distance": distance}
 
@@ -228,17 +228,18 @@ class Baseline:
         rows, unit = check["findings"], float(check["units"]["blender_units_per_unit"])
         earlier = self._check(check["path"], check["scene"], check["frame"])
         known = {} if earlier is None else earlier.clashes
-        ids = list(column(rows, "id"))
+        ids, names = list(column(rows, "id")), column(rows, "id")
         renamed = self._renamed.setdefault((check["path"], check["scene"]), {})
         self._recognize(rows, ids, known, renamed, looked.present)
+        then = _ids_then(names, ids, looked.ids)
         distances = column(rows, "signed_distance")
         changes, before = [], []
-        for k, name in enumerate(ids):
-            clash = known.get(name)
+        for k, name in enumerate(then):
+            clash = None if name is None else known.get(name)
             distance = None if clash is None else clash.signed_distance
             before.append(None if distance is None else distance / unit)
             changes.append(NEW if clash is None else _change(clash, distances[k], rows, k, unit))
-        found = set(ids)
+        found = set(then)
         gone, not_compared = [], []
         other = [] if earlier is None else _differing(earlier.settings, _settings(check))
         for clash in known.values():
@@ -358,10 +359,17 @@ def _text(value: Any) -> str | None:
 def _side(side: Row) -> EarlierSide:
     if any(not isinstance(side.get(name), str | None) for name in (*NAMES, "geometry", "place")) or not side["name"]:
         raise TypeError(side)
-    is_instance = side["instance"] is not None
-    owner = (side["instancer"], side["instancer_library"]) if is_instance else (side["object"], side["library"])
+    number = side["instance"]
     source = side["object"], side["library"]
-    return EarlierSide(side["name"], _identity(side), owner, source, is_instance, _digest(side))
+    owner = source if number is None else (side["instancer"], side["instancer_library"])
+    return EarlierSide(side["name"], _identity(side), owner, source, number, _digest(side))
+
+
+def _scaled(side: Row, factor: float, names: Iterable[str] | None = None) -> Row:
+    """Return some or all fields of a side, its location in other units; a report of 0.2.0 does not have that."""
+    location = side.get("location")
+    scaled = None if location is None else [_number(value) * factor for value in location]
+    return {**{name: side.get(name) for name in names or side}, "location": scaled}
 
 
 def _identity(side: Row) -> str:
@@ -417,6 +425,13 @@ def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit
     if abs(distance - then) <= resolution:
         return SAME
     return DEEPER if distance < then else SHALLOWER
+
+
+def _ids_then(names: Sequence[str], ids: Sequence[str], renumbered: Mapping[str, str | None]) -> list[str | None]:
+    """Return the ids that clashes have in the baseline, None of those of an instance that has the number of another one
+    there. names, ids: without and with those of renamed objects; renumbered: see `LookedAt.ids`."""
+    before = {now: then for then, now in renumbered.items() if now is not None}
+    return [before.get(name, None if name in renumbered else now) for name, now in zip(names, ids, strict=True)]
 
 
 def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:

@@ -18,7 +18,8 @@ from ..clashes.presence import Presence, Successors, was_not_checked
 from ..data import messages
 from ..data.objects import library_name
 from ..data.records import Key
-from ..read.scene_objects import CheckInput, SceneObject
+from ..read.instances import Digests, digests_of, renumbered
+from ..read.scene_objects import CheckInput, SceneObject, identity_of
 from ..read.visibility import hidden_inside
 from ..scene.clash_ids import KnownIds
 from ..scene.scene_check import Outcome
@@ -34,9 +35,19 @@ class EarlierSide(NamedTuple):
     """Name and library of the object, of an instance those of the instancer."""
     source: tuple[str | None, str | None]
     """Name and library of the object, of an instance those of what is instanced."""
-    is_instance: bool
+    number: str | None
+    """Of the instance; None of an object."""
     digests: tuple[str | None, str | None]
     """Of its geometry and place."""
+
+    @property
+    def is_instance(self) -> bool:
+        return self.number is not None
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """Those of an instance, as `identity_of` takes them."""
+        return *self.source, *self.owner, self.number
 
 
 class EarlierClash(NamedTuple):
@@ -56,6 +67,9 @@ class LookedAt(NamedTuple):
     one of them. Clashes without any are not in it."""
     reasons: dict[str, list[str]]
     """Why the check has not looked at a clash; those that it has looked at are not in it."""
+    ids: dict[str, str | None]
+    """Those that clashes have now whose instances have other numbers; None of those whose instances are gone, though
+    others have their numbers now."""
 
 
 def looked_at(
@@ -64,13 +78,15 @@ def looked_at(
     """Return which of the earlier clashes a check has looked at; known: the ids of the list of the file."""
     clashes = list(earlier)
     search = _Search(scene, given, outcome, known, clashes)
-    result = LookedAt({}, {})
+    result = LookedAt({}, {}, {})
     for clash in clashes:
         present, reasons = search.of(clash)
         if present:
             result.present[clash.id] = present
         if reasons:
             result.reasons[clash.id] = reasons
+        if any(side.identity in search.renumbered for side in clash.sides):
+            result.ids[clash.id] = search.id_now(clash)
     return result
 
 
@@ -91,6 +107,28 @@ class _Search:
         self._objects = self._presence.objects
         self._pair_of = {clash: pair for pair, clash in known.of_pairs.items() if len(pair) == 2}
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
+        self._known = known
+        self.renumbered = self._renumbered()
+        """By their earlier identities, those of instances that have other numbers now."""
+        keys = {one: self._by_identity[now] for one, now in self.renumbered.items() if now is not None}
+        self._by_identity = {**self._by_identity, **keys}
+        for one in self.renumbered.keys() - keys.keys():
+            del self._by_identity[one]
+
+    def _renumbered(self) -> dict[str, str | None]:
+        """Return by identity what instances of earlier clashes are called now that have other numbers."""
+        before = {side.names: Digests(*side.digests) for side in self._things.values() if side.is_instance}
+        now = digests_of(self._objects.values(), lambda obj: obj.names, before)
+        found = renumbered(before, now).items()
+        return {identity_of(*one): None if other is None else identity_of(*other) for one, other in found}
+
+    def id_now(self, clash: EarlierClash) -> str | None:
+        """Return the id that an earlier clash has now; None where an instance of it is gone."""
+        a, b = map(self._key, clash.sides)
+        if a is None or b is None:
+            return None
+        first, other = (self._objects[key].identity for key in (a, b))
+        return self._known.of_pairs.get(frozenset((a, b))) or self._known.of(first, other)
 
     def of(self, clash: EarlierClash) -> tuple[str, list[str]]:
         """Return which sides of a clash are there as they were called, and why it was not looked at."""
@@ -108,12 +146,16 @@ class _Search:
     def _by_name(self, side: EarlierSide) -> Successors:
         """Return what an earlier thing can be now: what has its name, or else its geometry and place, or else all that
         is like it, and what was not read."""
-        key = self._by_identity.get(side.identity, self._renamed.get(side.identity))
+        key = self._key(side)
         if key is not None:
             return Successors(frozenset((key,)))
         source = self._in_file.get(side.source) if side.is_instance else None
         unread = self._absent(side.name, self._named.get(side.owner, []), side.is_instance, source)
         return Successors(self._new_like(side.digests), unread, self._new_unchecked)
+
+    def _key(self, side: EarlierSide) -> Key | None:
+        """Return the key of what an earlier thing is, where that is known."""
+        return self._by_identity.get(side.identity, self._renamed.get(side.identity))
 
     def _is_there(self, side: EarlierSide) -> bool:
         """Return whether there is something of that name, read or not."""

@@ -383,6 +383,7 @@ def _looked_at(shards: Sequence[dict[str, Any]]) -> dict[str, Any]:
             reasons.setdefault(clash, set()).update(found)
     return {
         "present": shards[0]["present"],
+        "ids": shards[0]["ids"],
         "reasons": {clash: sorted(found) for clash, found in sorted(reasons.items())},
     }
 

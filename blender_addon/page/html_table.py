@@ -228,9 +228,10 @@ def _cells(
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     outdated = " outdated" if row["out_of_date"] else ""
+    names = [messages.placed(row[letter]["name"], row[letter], units) for letter in "ab"]
     return (
-        f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(row["a"]["name"])}</div>'
-        f'<div class="b">{shown(row["b"]["name"])}</div>{notes}</th>'
+        f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(names[0])}</div>'
+        f'<div class="b">{shown(names[1])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
         f"{''.join(_number(field, row, units) for field in numbers)}"
         f"<td>{_word(status)}{_change(row, units)}</td>"

@@ -78,7 +78,12 @@ class SceneObject:
     @property
     def identity(self) -> str:
         """What it is called, unlike any other one of the file."""
-        return identity_of(self.object_name, self.library, self.instancer_name, self.instancer_library, self.key[2])
+        return identity_of(*self.names)
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """What `identity_of` takes."""
+        return self.object_name, self.library, self.instancer_name, self.instancer_library, self.key[2]
 
     @property
     def uid(self) -> int:

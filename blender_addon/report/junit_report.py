@@ -110,7 +110,7 @@ def _message(row: dict[str, Any], units: UnitFormat) -> str:
 
 def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
     """Yield what a report says of a clash, line by line."""
-    yield from (f"{side.upper()}: {row[side]['name']}" for side in "ab")
+    yield from (f"{side.upper()}: {messages.placed(row[side]['name'], row[side], units)}" for side in "ab")
     yield f"Center: {units.vector(row['center'])}"
     if row["mtv"] is not None and (row["depth"] or 0.0) > 0.0:
         yield f"Move B By: {units.unrounded(row['mtv'])}"

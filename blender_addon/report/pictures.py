@@ -76,7 +76,8 @@ def pair_finder(objects: Iterable[SceneObject]) -> Callable[[Row], ScenePair | N
         by_name.setdefault(obj.name, []).append(obj)
 
     def find(side: Row) -> SceneObject | None:
-        return next((obj for obj in by_name.get(side["name"], ()) if side_of(obj) == side), None)
+        bare = {**side, "location": None}  # which is in the scene's units
+        return next((obj for obj in by_name.get(side["name"], ()) if {**side_of(obj), "location": None} == bare), None)
 
     def find_both(row: Row) -> ScenePair | None:
         a, b = find(row["a"]), find(row["b"])

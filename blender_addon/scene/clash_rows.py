@@ -32,6 +32,8 @@ _NUMBERS = tuple(field.name for field in NUMBERS if field.name not in REPORTED_O
 _values_of = attrgetter(*_NUMBERS)
 _POWERS = {field.name: field.kind.power for field in FIELDS if field.kind is not WORD}
 _POWERS |= {
+    "a": 1,  # their locations
+    "b": 1,
     "clearance": 1,
     "distance": 1,
     "extent": 1,
@@ -131,6 +133,7 @@ def side_of(obj: SceneObject) -> Row:
         "convex": obj.is_convex,
         "geometry": obj.geometry_digest,
         "place": obj.place_digest,
+        "location": (obj.parts[0] if obj.parts else obj).translation.tolist() if obj.key[2] else None,
     }
 
 
@@ -271,5 +274,7 @@ def _times(value: Any, factor: float) -> Any:
         return None
     if isinstance(value, list):
         return [_times(one, factor) for one in value]
+    if isinstance(value, dict):  # a side
+        return {**value, "location": _times(value["location"], factor)} if value.get("location") else value
     product = value * factor
     return product if isfinite(product) else None

@@ -71,8 +71,8 @@ def lines(
     rows = [
         (
             messages.relation_word(word),
-            _name(row["a"]),
-            _name(row["b"]),
+            _name(row["a"], units),
+            _name(row["b"], units),
             _distance(row, units),
             f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
             f"overlap {units.measure(row['overlap_volume'], 3)}" if row.get("overlap_volume") else "",
@@ -195,6 +195,6 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""
 
 
-def _name(side: Mapping[str, Any]) -> str:
-    name = elided(visible(side["name"]), WIDEST, "...")
+def _name(side: Mapping[str, Any], units: UnitFormat) -> str:
+    name = messages.placed(elided(visible(side["name"]), WIDEST, "..."), side, units)
     return messages.checked_as(name, words_of_side(side), side.get("shape_source"))

@@ -894,7 +894,7 @@ def test_an_edited_baseline_is_refused_or_compared_with(file: Path, tmp_path: Pa
             try:
                 earlier = baseline.Baseline.read(str(changed))
                 earlier.begin([str(file)])
-                found = [earlier.compared(check, looked.LookedAt({}, {})) for check in checks]
+                found = [earlier.compared(check, looked.LookedAt({}, {}, {})) for check in checks]
             except baseline.BaselineError:
                 refusals += 1
                 continue

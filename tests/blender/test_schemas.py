@@ -23,7 +23,7 @@ pytestmark = [
 
 OPTIONAL = re.compile(
     r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
-    r"|measures|checks/\*/hidden|\w*volume\w*|deepest_point|clearance_band)$"
+    r"|measures|checks/\*/hidden|\w*volume\w*|deepest_point|clearance_band|location)$"
 )
 """Fields that checks stored by earlier versions, and so saved lists, do not have, and what was measured if it was."""
 VERSION = schema_of("scene-report")["properties"]["schema_version"]["const"]
