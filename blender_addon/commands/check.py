@@ -54,7 +54,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         raise UsageError(messages.NO_FILE_OPEN)
     criteria = criteria_of(options)
     files = options.files or [None]
-    earlier = Earlier.read(options.baseline, options.decisions, [path_of(file) for file in files])
+    earlier = Earlier.read(options.baseline, options.decisions, [path_of(file) for file in files], options.frames)
     part = part_of(options, earlier.digests)
     if part is not None:
         files = [files[place] for place in part["covers"]["files"]]
@@ -88,6 +88,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
             progress.begin_file(source["file"])
             of_file = _checks_of_file(options, part, file, source, progress, stop, earlier, partials)
             while of_scene := list(islice(of_file, len(frames or [None]))):  # only the last can be incomplete
+                of_scene = earlier.compared(of_scene) if part is None else of_scene
                 checks += of_scene
                 for check in of_scene if not screen.quiet else ():
                     for line in lines(check, file, decisions, listing):
@@ -251,11 +252,12 @@ def _checks_of_scene(
                 check["motion"], last = scene_motion.motion(steps), sample
                 if steps is not None:
                     check["skipped"] += [entry.record() for entry in between.not_checked_between(steps, decide)]
-            check = scene_report.reported(check)
             looked = earlier.looked_at(check, scene, given, outcome, ids)
-            check = earlier.compared(check, looked) if part is None else with_looked_at(check, looked)
+            check = with_looked_at(scene_report.reported(check), looked)
             if part is not None:
                 part["candidates"].append(outcome.shards_digest)
+            elif len(wanted) == 1:
+                (check,) = earlier.compared([check])
             yield check
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,18 +36,24 @@ class Earlier:
     decisions: Decisions | None
 
     @classmethod
-    def read(cls, baseline: str | None, decisions: str | None, paths: Sequence[str | None]) -> Earlier:
-        """Read both for a run of some files. Raises BaselineError and DecisionsError."""
+    def read(
+        cls,
+        baseline: str | None,
+        decisions: str | None,
+        paths: Sequence[str | None],
+        frames: Sequence[int] | None = None,
+    ) -> Earlier:
+        """Read both for a run of some files, at a list of frames. Raises BaselineError and DecisionsError."""
         result = cls(
             None if baseline is None else Baseline.read(baseline),
             None if decisions is None else decisions_file.read(decisions),
         )
         if result.baseline is not None:
-            result.baseline.begin(paths)
+            result.baseline.begin(paths, frames)
         return result
 
     def open(self, scenes: Sequence[bpy.types.Scene], frames: Sequence[int] | None) -> None:
-        """Begin some scenes of the open file. Raises BaselineError where the baseline has others, or other frames."""
+        """Begin some scenes of the open file. Raises BaselineError where the baseline has others, or another frame."""
         if self.baseline is not None:
             of_scenes: dict[str, Sequence[float]] = {scene.name: frames or [frame_of(scene)] for scene in scenes}
             self.baseline.open(bpy.data.filepath or None, of_scenes)
@@ -68,9 +75,10 @@ class Earlier:
         clashes = self.baseline.earlier(check["path"], check["scene"], check["frame"])
         return looked_at(scene, given, outcome, known, clashes)
 
-    def compared(self, check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
-        """Return a check, as reported, compared with the baseline."""
-        return check if self.baseline is None or looked is None else self.baseline.compared(check, looked)
+    def compared(self, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the checks of a scene, each with what it has looked at, compared with the baseline."""
+        is_done = self.baseline is None or LOOKED_AT not in checks[0]
+        return checks if is_done else self.baseline.compared(checks)
 
     @property
     def digests(self) -> dict[str, str | None]:
@@ -96,13 +104,14 @@ class Earlier:
 def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a document says of its baseline and decisions as lines of text."""
     if (baseline := record["baseline"]) is not None:
+        yield from first_of(list(map(messages.other_frames, baseline.get("frames", ()))))
         yield from first_of(list(map(messages.check_not_compared, baseline["not_compared"])))
     if (decisions := record["decisions"]) is not None:
         yield from first_of([messages.decision_unused(decisions["file"], *of.values()) for of in decisions["unused"]])
 
 
 def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
-    """Return a check of a part with what merge needs to compare it with the baseline."""
+    """Return a check with what is needed to compare it with the baseline, which its scene is at the end."""
     if looked is None:
         return check
     before = {name: value for name, value in check.items() if name != "findings"}
@@ -123,8 +132,14 @@ def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path
     baseline = Baseline.read(path)
     if baseline.sha256 != digest:
         raise UsageError(f"{path} is not the baseline of the parts: give the same file to all")
-    baseline.begin([source["path"] for source in document["inputs"]])
-    for k, check in enumerate(document["checks"]):
-        looked = LookedAt(**check.pop(LOOKED_AT))
-        document["checks"][k] = baseline.compared(check, looked)
-    document["baseline"], document["over_frames"] = baseline.record(), over_frames(document["checks"])
+    baseline.begin([source["path"] for source in document["inputs"]], run["frames"])
+    checks, scenes = document["checks"], dict[tuple[Any, ...], list[int]]()
+    times = Counter[tuple[Any, ...]]()  # a file may be named twice
+    for place, check in enumerate(checks):
+        cell = check["path"], check["scene"], check["frame"]
+        scenes.setdefault((*cell[:2], times[cell]), []).append(place)
+        times[cell] += 1
+    for places in scenes.values():
+        for place, check in zip(places, baseline.compared([checks[place] for place in places]), strict=True):
+            checks[place] = check
+    document["baseline"], document["over_frames"] = baseline.record(), over_frames(checks)

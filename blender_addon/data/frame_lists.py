@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def frames_text(numbers: Sequence[int]) -> str:
+def frames_text(numbers: Sequence[float]) -> str:
     """Return frames as a list such as '1-100' or '1,5,9-19:2', in their order."""
     spans: list[str] = []
     left = list(numbers)

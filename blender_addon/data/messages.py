@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from .frame_lists import frames_text
+
 if TYPE_CHECKING:
     from ...core.meshes.decomposition import Decomposition
 
@@ -481,6 +483,12 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
     file = entry["file"] or UNSAVED_FILE
     found = clashes(entry["clashes"])
     return f"not compared: {file}, {entry['scene']}, frame {entry['frame']}, with {found}: {entry['reason']}"
+
+
+def other_frames(entry: Mapping[str, Any]) -> str:
+    """Return which frames the baseline has of a scene that was compared over others."""
+    file, plural = entry["file"] or UNSAVED_FILE, "s" if len(entry["frames"]) > 1 else ""
+    return f"over other frames: {file}, {entry['scene']}: the baseline has frame{plural} {frames_text(entry['frames'])}"
 
 
 def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared: int) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An earlier report that a run is compared with: what is new, deeper, shallower or the same, and what is gone.
 
-A check is compared with that of the same file name, scene and frame. Its clashes are recognized by their ids, and where
-both of their objects have other names by the geometry and place of these; they get the earlier id then. A clash of the
-earlier report is gone only if the check has looked at its objects, with the same settings.
+A check is compared with that of the same file name, scene and frame; those of a list of frames together with all of the
+scene, by pairs, each where it is deepest. Clashes are recognized by their ids, and where both of their objects have
+other names by the geometry and place of these; they get the earlier id then. A clash of the earlier report is gone only
+if its objects were looked at, at all frames at which it was found, with the same settings.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product, takewhile
+from itertools import chain, product, takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from ..clashes.finding import RELATIONS
 from ..data import messages
+from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
 from ..read.scene_objects import identity_of
@@ -28,7 +31,8 @@ from ..report import files as report_files
 from ..report import json_report
 from ..report.scene import SCHEMA_VERSION
 from ..scene import clash_ids
-from .looked_at import EarlierClash, EarlierSide, LookedAt
+from .looked_at import EarlierClash, EarlierSide
+from .merging import LOOKED_AT
 
 NEW, SAME, DEEPER, SHALLOWER = "new", "same", "deeper", "shallower"
 CHANGES = (NEW, DEEPER, SAME, SHALLOWER)
@@ -37,6 +41,7 @@ SAME_LENGTH = 1e-9
 """Relative: a clearance in other units differs by no more."""
 NAMES = ("name", "object", "library", "instancer", "instancer_library", "instance")
 """What an entry says of an object."""
+FRAME_NOT_CHECKED = "this frame was not checked"
 NOT_DECIDING = frozenset({"exact", "volume"})
 """Settings that do not decide which pairs are clashes."""
 
@@ -56,11 +61,13 @@ class _Clash:
     signed_distance: float | None
     resolution: float
     frame: float
+    """At which it was found: not that of its check where this did not cover it."""
+    of_check: float
     blender: str | None
     """See `EarlierClash`."""
 
     @classmethod
-    def of_row(cls, row: Row, unit: float, blender: str | None) -> _Clash:
+    def of_row(cls, row: Row, unit: float, frame: float, blender: str | None) -> _Clash:
         distance, resolution = row["signed_distance"], row["resolution"]
         if not (clash_ids.PATTERN.fullmatch(row["id"]) and row["relation"] in RELATIONS):
             raise ValueError(row)
@@ -72,6 +79,7 @@ class _Clash:
             None if distance is None else _number(distance) * unit,
             0.0 if resolution is None else _number(resolution) * unit,
             _number(row["frame"]),
+            frame,
             None if row.get("margins") is None else blender,
         )
 
@@ -118,14 +126,14 @@ class _Check:
     @classmethod
     def of_record(cls, check: Row, blender: str | None) -> _Check:
         """blender: the version that made it."""
-        unit = _number(check["units"]["blender_units_per_unit"])
+        unit, frame = _number(check["units"]["blender_units_per_unit"]), _number(check["frame"])
         rows = [row for row in check["findings"] if row.get("status") != "resolved" and not row["apart"]]
-        clashes = [_Clash.of_row(row, unit, blender) for row in rows]
+        clashes = [_Clash.of_row(row, unit, frame, blender) for row in rows]
         return cls(
             _text(check["file"]),
             _text(check["path"]),
             str(check["scene"]),
-            _number(check["frame"]),
+            frame,
             _settings(check),
             {clash.id: clash for clash in clashes},
         )
@@ -139,13 +147,15 @@ class Baseline:
     """As the user named it."""
     sha256: str
     _checks: list[_Check]
+    _is_over_frames: bool = False
+    """Whether the run is of a list of frames."""
     _place: dict[str | None, str | None] = field(default_factory=dict)
     """By the paths of the run those of the baseline."""
     _compared: set[_Check] = field(default_factory=set)
     _scenes: set[tuple[str | None, str]] = field(default_factory=set)
     """The scenes that were checked, by the paths of the baseline."""
-    _renamed: dict[tuple[str | None, str], dict[str, str]] = field(default_factory=dict)
-    """By file and scene the ids that are derived of new names, and the earlier ones."""
+    _frames: list[Row] = field(default_factory=list)
+    """The frames of scenes that were compared over others."""
 
     @classmethod
     def read(cls, path: str) -> Baseline:
@@ -163,11 +173,12 @@ class Baseline:
             raise BaselineError(_baseline_unreadable(path, "is not a complete JSON report of a check")) from None
         return cls(path, hashlib.sha256(data).hexdigest(), checks)
 
-    def begin(self, paths: Sequence[str | None]) -> None:
-        """Begin a run of some files. Raises BaselineError where the baseline has none of them."""
+    def begin(self, paths: Sequence[str | None], frames: Sequence[int] | None = None) -> None:
+        """Begin a run of some files, at a list of frames. Raises BaselineError where the baseline has none of them."""
+        self._is_over_frames = len(frames or ()) > 1
         known = list(dict.fromkeys(check.place for check in self._checks))
         self._place = self._matched(list(dict.fromkeys(paths)), known)
-        self._compared, self._scenes, self._renamed = set(), set(), {}
+        self._compared, self._scenes, self._frames = set(), set(), []
         if not self._place and paths:
             for path, earlier in product(paths, known):
                 if _equal_ends(path, earlier):
@@ -190,7 +201,7 @@ class Baseline:
 
     def open(self, path: str | None, wanted: Mapping[str, Sequence[float]]) -> None:
         """Begin a file; wanted: frames of its scenes. Raises BaselineError where the baseline has the file, but none of
-        the scenes or none of the frames."""
+        the scenes, or not the only frame."""
         if path not in self._place:
             return
         checks = [check for check in self._checks if check.place == self._place[path]]
@@ -199,107 +210,101 @@ class Baseline:
         if not found:
             self._refuse(_baseline_of_other_scenes(file, scenes, list(wanted)))
         known = {(check.scene, check.frame) for check in checks if check.scene in found}
-        if not any((scene, float(frame)) in known for scene in found for frame in wanted[scene]):
-            shown = sorted({int(frame) if frame.is_integer() else frame for _, frame in known})
-            frames = list(dict.fromkeys(frame for scene in found for frame in wanted[scene]))
-            self._refuse(f"has frame{_frame_range(shown)} of {file}, not frame{_frame_range(frames)}")
+        frames = {float(frame) for scene in found for frame in wanted[scene]}
+        if not self._is_over_frames and not any((scene, frame) in known for scene in found for frame in frames):
+            self._refuse(f"has {_frames_words(frame for _, frame in known)} of {file}, not {_frames_words(frames)}")
 
     def _refuse(self, reason: str) -> None:
         raise BaselineError(_baseline_unreadable(self.path, reason))
 
     def earlier(self, path: str | None, scene: str, frame: float) -> list[EarlierClash]:
-        """Return the clashes of the check that the one of a file, scene and frame is compared with."""
-        check = self._check(path, scene, frame)
+        """Return the clashes that the check of a file, scene and frame looks at."""
+        check = self._by_frame.get((self._place[path], scene, float(frame))) if path in self._place else None
         clashes = [] if check is None else check.clashes.values()
         return [EarlierClash(clash.id, clash.things, clash.blender) for clash in clashes]
-
-    def _check(self, path: str | None, scene: str, frame: float) -> _Check | None:
-        if path not in self._place:
-            return None
-        return self._by_frame.get((self._place[path], scene, float(frame)))
 
     @cached_property
     def _by_frame(self) -> dict[tuple[str | None, str, float], _Check]:
         """The checks, the first one of each file, scene and frame."""
         return {(check.place, check.scene, check.frame): check for check in reversed(self._checks)}
 
-    def compared(self, check: Row, looked: LookedAt) -> Row:
-        """Return a check of a document compared with the baseline; looked: what it has looked at."""
-        rows, unit = check["findings"], float(check["units"]["blender_units_per_unit"])
-        earlier = self._check(check["path"], check["scene"], check["frame"])
-        known = {} if earlier is None else earlier.clashes
-        ids, names = list(column(rows, "id")), column(rows, "id")
-        renamed = self._renamed.setdefault((check["path"], check["scene"]), {})
-        self._recognize(rows, ids, known, renamed, looked.present)
-        then = _ids_then(names, ids, looked.ids)
-        distances = column(rows, "signed_distance")
-        changes, before = [], []
-        for k, name in enumerate(then):
-            clash = None if name is None else known.get(name)
-            distance = None if clash is None else clash.signed_distance
-            before.append(None if distance is None else distance / unit)
-            changes.append(NEW if clash is None else _change(clash, distances[k], rows, k, unit))
-        found = set(then)
+    def compared(self, checks: Sequence[Row]) -> list[Row]:
+        """Return the checks of a scene, each of another frame and with what it has looked at, as compared. What is
+        gone, and what was not compared, is in that of the first frame."""
+        now = {float(check["frame"]): check for check in sorted(checks, key=itemgetter("frame"))}
+        unit = float(checks[0]["units"]["blender_units_per_unit"])
+        earlier = self._earlier(checks[0]["path"], checks[0]["scene"], now.keys())
+        known: dict[str, list[_Clash]] = {}
+        for clash in chain.from_iterable(check.clashes.values() for check in earlier.values()):
+            known.setdefault(clash.id, []).append(clash)
+        settings = _settings(checks[0])
+        other = list(dict.fromkeys(chain(*(_differing(check.settings, settings) for check in earlier.values()))))
+        ids = _recognized(now, earlier, known)
+        renumbered = dict(chain.from_iterable(check[LOOKED_AT]["ids"].items() for check in now.values()))
+        found: dict[str, list[tuple[tuple[float, bool], float, int, float | None]]] = {}
+        thens: dict[str, dict[str, None]] = {}
+        for frame, names in ids.items():
+            rows, clashes = now[frame]["findings"], earlier[frame].clashes if frame in earlier else {}
+            others = {name: of for name, of in renumbered.items() if name not in clashes} | now[frame][LOOKED_AT]["ids"]
+            of_rows = zip(
+                names, _ids_then(column(rows, "id"), names, others), column(rows, "signed_distance"), strict=True
+            )
+            for k, (name, then, distance) in enumerate(of_rows):
+                found.setdefault(name, []).append((_weight(distance), frame, k, distance))
+                if then in known:
+                    thens.setdefault(name, {})[then] = None
+        changes, before = dict.fromkeys(found, NEW), dict[str, float | None]()
+        for name, of in thens.items():
+            was, (_, frame, k, distance) = _deepest(clash for then in of for clash in known[then]), min(found[name])
+            change = _change(was, distance, now[frame]["findings"], k, unit)
+            if change == SHALLOWER and was.of_check not in {of[1] for of in found[name]} and _unknown(was, now, other):
+                change = SAME  # it may be as deep there as it was
+            changes[name] = change
+            before[name] = None if was.signed_distance is None else was.signed_distance / unit
+        are_there = set(chain(*thens.values()))
         gone, not_compared = [], []
-        other = [] if earlier is None else _differing(earlier.settings, _settings(check))
-        for clash in known.values():
-            if clash.id in found:
-                continue
-            reasons = sorted(looked.reasons.get(clash.id, ()))
-            if check["partial"]:  # of shards that are not there nothing is known
-                reasons = [messages.CHECK_STOPPED]
-            if other:
-                reasons = [f"other settings: {', '.join(name.replace('_', ' ') for name in other)}"]
-            if clash.frame != float(check["frame"]):
-                reasons = [f"it was found at frame {clash.frame}"]
-            if reasons:
-                not_compared.append({**clash.entry(unit), "reason": reasons[0]})
+        for name in (name for name in known if name not in are_there):
+            entry = _deepest(known[name]).entry(unit)
+            if reason := _why_unknown(known[name], now, other):
+                not_compared.append({**entry, "reason": reason})
             else:
-                gone.append(clash.entry(unit))
-        self._scenes.add((self._place.get(check["path"]), check["scene"]))
-        if earlier is not None:
-            self._compared.add(earlier)
-        columns = {"id": ids, "change": changes, "baseline_distance": before}
-        return {**check, "gone": gone, "not_compared": not_compared, "findings": _with(rows, columns)}
+                gone.append(entry)
+        compared: list[Row] = []
+        for check in checks:
+            names = ids[float(check["frame"])]
+            columns: dict[str, list[Any]] = {"id": names, "change": [changes[name] for name in names]}
+            columns["baseline_distance"] = [before.get(name) for name in names]
+            compared.append({**check, "gone": [], "not_compared": [], "findings": _with(check["findings"], columns)})
+            del compared[-1][LOOKED_AT]
+        min(compared, key=itemgetter("frame")).update(gone=gone, not_compared=not_compared)
+        return compared
 
-    def _recognize(
-        self,
-        rows: Sequence[Row],
-        ids: list[str],
-        known: Mapping[str, _Clash],
-        renamed: dict[str, str],
-        present: Mapping[str, str],
-    ) -> None:
-        """Give rows whose objects were renamed the ids of before. present: see `LookedAt`."""
-        taken = {*ids, *(clash for clash, sides in present.items() if sides == "ab")}
-        for k, name in enumerate(ids):
-            if name not in known and name in renamed and renamed[name] not in taken:
-                ids[k] = renamed[name]
-        taken |= {*renamed.values()}
-        free: dict[tuple[tuple[Any, ...], ...], list[_Clash]] = {}
-        for clash in known.values():
-            if clash.id not in taken and clash.digests is not None:
-                free.setdefault(clash.digests, []).append(clash)
-        if not free:
-            return
-        for k in sorted((k for k, name in enumerate(ids) if name not in known), key=ids.__getitem__):
-            sides = rows[k]["a"], rows[k]["b"]
-            alike = free.get(_digests(sides), [])
-            found = next((clash for clash in alike if clash.is_renamed(sides, present.get(clash.id, ""))), None)
-            if found is not None:
-                alike.remove(found)
-                renamed[ids[k]] = ids[k] = found.id
+    def _earlier(self, path: str | None, scene: str, frames: Collection[float]) -> dict[float, _Check]:
+        """Return by ascending frame the checks that those of a file and scene at some frames are compared with."""
+        place = self._place.get(path)
+        self._scenes.add((place, scene))
+        found = {
+            frame: check
+            for (*of, frame), check in sorted(self._by_frame.items(), key=lambda of: of[1].frame)
+            if path in self._place and of == [place, scene] and (self._is_over_frames or frame in frames)
+        }
+        self._compared.update(found.values())
+        if found and found.keys() != {*frames}:
+            file = next(iter(found.values())).file
+            self._frames.append({"file": file, "scene": scene, "frames": list(map(_plain, found))})
+        return found
 
     def record(self) -> Row:
         """Return what a document says of its baseline."""
         return {
             "file": Path(self.path).name,
             "sha256": self.sha256,
+            **({"frames": self._frames} if self._frames else {}),
             "not_compared": [
                 {
                     "file": check.file,
                     "scene": check.scene,
-                    "frame": int(check.frame) if check.frame.is_integer() else check.frame,
+                    "frame": _plain(check.frame),
                     "clashes": len(check.clashes),
                     "reason": self._why_not_compared(check),
                 }
@@ -312,11 +317,79 @@ class Baseline:
         if check.place not in self._place.values():
             return messages.FILE_NOT_CHECKED
         is_checked = (check.place, check.scene) in self._scenes
-        return "this frame was not checked" if is_checked else "this scene was not checked"
+        return FRAME_NOT_CHECKED if is_checked else "this scene was not checked"
 
 
-def _frame_range(numbers: Sequence[float]) -> str:
-    return f"s {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
+def _plain(frame: float) -> float:
+    return int(frame) if frame.is_integer() else frame
+
+
+def _frames_words(frames: Iterable[float]) -> str:
+    numbers = sorted({_plain(frame) for frame in frames})
+    return f"frame{'s' if len(numbers) > 1 else ''} {frames_text(numbers)}"
+
+
+def _weight(distance: float | None) -> tuple[float, bool]:
+    """Return by what clashes are in order, the deepest first: without a depth before what touches."""
+    return distance or 0.0, distance is not None
+
+
+def _deepest(clashes: Iterable[_Clash]) -> _Clash:
+    return min(clashes, key=lambda clash: _weight(clash.signed_distance))
+
+
+def _recognized(
+    now: Mapping[float, Row], earlier: Mapping[float, _Check], known: Collection[str]
+) -> dict[float, list[str]]:
+    """Return by frame the ids of the rows of checks: where objects were renamed those of before."""
+    ids = {frame: list(column(check["findings"], "id")) for frame, check in now.items()}
+    taken = set(chain(*ids.values()))
+    taken |= {name for check in now.values() for name, sides in check[LOOKED_AT]["present"].items() if sides == "ab"}
+    renamed: dict[str, str] = {}
+    for frame in (frame for frame in now if frame in earlier):
+        rows, present = now[frame]["findings"], now[frame][LOOKED_AT]["present"]
+        free: dict[tuple[tuple[Any, ...], ...], list[_Clash]] = {}
+        for clash in earlier[frame].clashes.values():
+            if clash.id not in taken and clash.digests is not None:
+                free.setdefault(clash.digests, []).append(clash)
+        new = {name: k for k, name in enumerate(ids[frame]) if name not in known and name not in renamed}
+        for name, k in sorted(new.items()) if free else ():
+            sides = rows[k]["a"], rows[k]["b"]
+            alike = free.get(_digests(sides), [])
+            found = next((clash for clash in alike if clash.is_renamed(sides, present.get(clash.id, ""))), None)
+            if found is not None:
+                alike.remove(found)
+                renamed[name] = found.id
+                taken.add(found.id)
+    return {frame: [renamed.get(name, name) for name in names] for frame, names in ids.items()}
+
+
+def _unknown(clash: _Clash, now: Mapping[float, Row], other: Sequence[str]) -> str:
+    """Return why a clash, as it was at a frame, was not looked at; empty where it was. other: settings that differ."""
+    check = now.get(clash.of_check)
+    if clash.frame != clash.of_check:
+        return f"it was found at frame {clash.frame}"
+    if other:
+        return f"other settings: {', '.join(name.replace('_', ' ') for name in other)}"
+    if check is None:
+        return FRAME_NOT_CHECKED
+    if check["partial"]:  # of shards that are not there nothing is known
+        return messages.CHECK_STOPPED
+    return min(check[LOOKED_AT]["reasons"].get(clash.id, ()), default="")
+
+
+def _why_unknown(clashes: Sequence[_Clash], now: Mapping[float, Row], other: Sequence[str]) -> str:
+    """Return why a clash was not looked at, at one of the frames at which it was found; empty where it was at all."""
+    frames: dict[str, list[float]] = {}
+    for clash in clashes:
+        frames.setdefault(_unknown(clash, now, other), []).append(clash.of_check)
+    reason = next(filter(None, frames), "")
+    if not reason or (reason != FRAME_NOT_CHECKED and len(frames) == 1):
+        return reason
+    words, were = _frames_words(frames[reason]), "was" if len(frames[reason]) == 1 else "were"
+    return (
+        f"at {words} {reason}" if reason != FRAME_NOT_CHECKED else f"it was found at {words}, which {were} not checked"
+    )
 
 
 def _baseline_of_other_scenes(file: str, scenes: Sequence[str], others: Sequence[str]) -> str:

@@ -84,6 +84,8 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
             problem = f"Not checked: {entry['path']}: {entry['error']}"
             yield f'<p class="partial">{shown(problem)}</p>'
     if document["baseline"] is not None:
+        for entry in document["baseline"].get("frames", ()):
+            yield f'<p class="between">{shown(messages.capitalized(messages.other_frames(entry)))}</p>'
         for entry in document["baseline"]["not_compared"]:
             yield f'<p class="between">{shown(messages.capitalized(messages.check_not_compared(entry)))}</p>'
     if document["decisions"] is not None:

@@ -9,12 +9,15 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import bpy
 import pytest
 
+from ..conftest import FRESH_SEED
 from .reports import load_report, outputs, run
 from .scenes import (
     adopt,
@@ -265,7 +268,7 @@ def test_two_objects_do_not_take_one_clash_at_different_frames(tmp_path: Path) -
     found = compare(file, old, "--frames", "1-3", "--fail-on", "new")
     changes = [{pair_of(row): row["change"] for row in check["findings"]} for check in found.checks]
     assert changes == [
-        {"B One": "same", "B C": "same"},
+        {"B One": "deeper", "B C": "same"},
         {"B Two": "new", "B C": "same"},
         {"B One": "deeper", "B Two": "new", "One Two": "new", "B C": "same"},
     ]
@@ -773,24 +776,6 @@ def test_a_stopped_check_says_nothing_of_what_it_did_not_reach(file: Path, monke
     assert (found.gone, set(found.not_compared.values())) == ([], {"the check was stopped"})
 
 
-def test_frames_that_are_not_checked_are_named(tmp_path: Path) -> None:
-    a, *_ = row_of_cubes()
-    animate(a, "location", f1=(0.0, 0.0, 0.0), f3=(-9.0, 0.0, 0.0))
-    file = save_scene(tmp_path / "room.blend")
-    old = baseline_of(file, "--frames", "1-3")
-    found = compare(file, old, "--frames", "2-4", "--fail-on", "new")
-    assert [check["frame"] for check in found.checks] == [2, 3, 4]
-    assert [{pair_of(row): row["change"] for row in check["findings"]} for check in found.checks] == [
-        {"B C": "same"},
-        {"B C": "same"},
-        {"B C": "new"},
-    ]
-    assert found.code == 1, "nothing is known of frame 4"
-    assert found.document["baseline"]["not_compared"] == [
-        {"file": "room.blend", "scene": "Scene", "frame": 1, "clashes": 2, "reason": "this frame was not checked"}
-    ]
-
-
 def test_files_that_are_not_checked_are_named(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "hall.blend")
     old = tmp_path / "old.json"
@@ -831,6 +816,151 @@ def test_a_file_of_another_folder_is_not_compared_with_one_that_is_left_over(fil
     changes = [{row["change"] for row in check["findings"]} for check in document["checks"]]
     assert changes == [{"same"}, {"new"}]
     assert [entry["reason"] for entry in document["baseline"]["not_compared"]] == ["this file was not checked"]
+
+
+# --- over frames ----------------------------------------------------------------------------------------------------
+
+
+ONLY_NEW = ("--fail-on", "new", "--allow-fast")
+
+
+def by_frame(found: Compared) -> dict[int, dict[str, str]]:
+    return {check["frame"]: {pair_of(row): row["change"] for row in check["findings"]} for check in found.checks}
+
+
+def passing() -> None:
+    """A stack of S, T and U, in each other at all frames; M passes through S at 3 and 4 and through T at 5."""
+    for name, x in zip("STU", (0.0, 0.5, 1.0), strict=True):
+        cube(name, (x, 0.0, 0.0))
+    mover = cube("M", kind="BOX")
+    places = {"f1": 9.0, "f2": 9.0, "f3": -1.9, "f4": -1.8, "f5": 9.0, "f6": 9.0}
+    animate(mover, "location", "CONSTANT", **{frame: (x, 0.0, 0.0) for frame, x in places.items()})
+
+
+@pytest.fixture
+def moving(tmp_path: Path) -> Path:
+    passing()
+    return save_scene(tmp_path / "room.blend")
+
+
+def test_over_frames_pairs_are_compared_and_not_pairs_at_frames(
+    moving: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the first frame for the baseline, only what the animation causes is new."""
+    found = compare(moving, baseline_of(moving, "--frames", "1"), "--frames", "4-6,1-3", *ONLY_NEW)
+    still = {"S T": "same", "S U": "same", "T U": "same"}
+    assert [check["frame"] for check in found.checks] == [4, 5, 6, 1, 2, 3]
+    assert by_frame(found) == {frame: still | ({"M S": "new"} if frame in (3, 4) else {}) for frame in range(1, 7)}
+    assert all(check["gone"] == check["not_compared"] == [] for check in found.checks)
+    frames = [{"file": "room.blend", "scene": "Scene", "frames": [1]}]
+    assert (found.document["baseline"]["frames"], found.document["baseline"]["not_compared"]) == (frames, [])
+    capsys.readouterr()
+    run(moving, "--baseline", moving.parent / "old.json", "--frames", "1-6")
+    assert "over other frames: room.blend, Scene: the baseline has frame 1" in capsys.readouterr().out
+    assert compare(moving, moving.parent / "old.json", "--frames", "1-2", *ONLY_NEW).code == 0
+
+
+def test_a_pair_is_compared_where_it_is_deepest(moving: Path) -> None:
+    old = baseline_of(moving, "--frames", "3")
+    found = compare(moving, old, "--frames", "1-6")
+    assert {change["M S"] for change in by_frame(found).values() if "M S" in change} == {"deeper"}
+    rows = [row for check in found.checks for row in check["findings"] if pair_of(row) == "M S"]
+    assert [row["baseline_distance"] for row in rows] == [pytest.approx(-0.1)] * 2
+    baseline_of(moving, "--frames", "1-6")
+    assert by_frame(compare(moving, old, "--frames", "2-3"))[3]["M S"] == "same", "of frame 4 nothing is known"
+    edited(moving, lambda: animate(objects()["M"], "location", "CONSTANT", f4=(-1.9, 0.0, 0.0)))
+    found = compare(moving, old, "--frames", "1-6")
+    assert {change["M S"] for change in by_frame(found).values() if "M S" in change} == {"shallower"}
+
+
+OVER_FRAMES = {
+    "moved away": (lambda: setattr(objects()["U"].location, "x", 30.0), "1-6", None),
+    "moved away, and some frames left out": (
+        lambda: setattr(objects()["U"].location, "x", 30.0),
+        "2,4",
+        "it was found at frames 1-5:2,6, which were not checked",
+    ),
+    "hidden": (lambda: hide("U"), "1-6", "'U' was not checked"),
+    "hidden at two frames": (
+        lambda: (
+            setattr(objects()["U"].location, "x", 30.0)
+            or animate(objects()["U"], "hide_viewport", "CONSTANT", f1=False, f3=True, f5=False)
+        ),
+        "1-6",
+        "at frames 3-4 'U' was not checked",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", OVER_FRAMES)
+def test_over_frames_gone_is_said_once_and_only_where_all_was_looked_at(moving: Path, why: str) -> None:
+    old = baseline_of(moving, "--frames", "1-6")
+    edit, frames, reason = OVER_FRAMES[why]
+    edited(moving, edit)
+    found = compare(moving, old, "--frames", frames)
+    pairs = {"S U", "T U"}
+    if reason is None:
+        assert (set(found.gone), found.not_compared) == (pairs, {})
+    else:
+        expected = dict.fromkeys(pairs, reason)
+        assert (found.gone, {pair: found.not_compared[pair] for pair in pairs}) == ([], expected)
+    assert all(check["gone"] == check["not_compared"] == [] for check in found.checks[1:])
+
+
+def test_what_the_frames_of_another_run_say_is_not_lost(moving: Path) -> None:
+    """Frames that the baseline has, and this run has not, nor the other way round."""
+    found = compare(moving, baseline_of(moving, "--frames", "1-4"), "--frames", "5-6", *ONLY_NEW)
+    assert (set(by_frame(found)[6].values()), found.code, found.gone) == ({"same"}, 0, [])
+    assert found.not_compared == {"M S": "it was found at frames 3-4, which were not checked"}
+
+
+def test_renamed_objects_are_recognized_at_all_frames(moving: Path) -> None:
+    old = baseline_of(moving, "--frames", "4-5")
+    before = compare(moving, old, "--frames", "1-6").ids
+
+    def rename() -> None:
+        objects()["M"].name, objects()["S"].name = "Mover", "Still"
+
+    edited(moving, rename)
+    found = compare(moving, old, "--frames", "1-6", *ONLY_NEW)
+    assert {change for changes in by_frame(found).values() for change in changes.values()} == {"same"}
+    assert found.ids == {"Still T": before["S T"], "Still U": before["S U"], "T U": before["T U"]}
+    assert (found.gone, found.not_compared, found.code) == ([], {}, 0)
+
+
+def test_parts_over_frames_are_compared_as_the_whole_run_is(moving: Path, tmp_path: Path) -> None:
+    """Cut at random into frames and shards; and a run is the same as itself."""
+    old = baseline_of(moving, "--frames", "6,1-5")
+    found = compare(moving, old, "--frames", "1-6", *ONLY_NEW)
+    assert {change for changes in by_frame(found).values() for change in changes.values()} == {"same"}
+    assert (found.gone, found.not_compared, found.code) == ([], {}, 0)
+    assert "frames" not in found.document["baseline"]
+
+    def change() -> None:
+        objects()["S"].name = "Still"
+        objects()["U"].location.x = 30.0
+        animate(objects()["T"], "hide_viewport", "CONSTANT", f1=False, f2=True, f3=False)
+
+    edited(moving, change)
+    whole, whole_options = outputs(tmp_path)
+    common, random = [moving, "--frames", "5,1-4", "--baseline", old, "--quiet"], Random(FRESH_SEED)
+    code = run(*common, *whole_options)
+    before = [path.read_bytes() for path in whole.values()]
+    document = load_report(whole["json"])
+    assert document["baseline"]["frames"][0]["frames"] == [1, 2, 3, 4, 5, 6]
+    assert [len(check["gone"]) + len(check["not_compared"]) for check in document["checks"]] == [0, 2, 0, 0, 0]
+    for count in (1, random.randint(2, 3)):
+        frames = random.sample(range(1, 6), 5)
+        cuts = sorted(random.sample(range(1, 5), random.randint(1, 2)))
+        parts = []
+        for chunk in (frames[a:b] for a, b in pairwise((0, *cuts, 5))):
+            for k in range(count):
+                parts.append(tmp_path / f"part{len(parts)}.json")
+                cut = ["--only-frames", ",".join(map(str, chunk)), "--shard", f"{k + 1}/{count}"]
+                assert run(*common, *cut, "--json", parts[-1]) == 0
+        random.shuffle(parts)
+        assert run("merge", *parts, "--baseline", old, "--quiet", *whole_options) == code
+        assert [path.read_bytes() for path in whole.values()] == before
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
@@ -879,9 +1009,10 @@ def places_in(value: Any, *before: Any) -> Iterator[tuple[Any, ...]]:
 
 def test_an_edited_baseline_is_refused_or_compared_with(file: Path, tmp_path: Path) -> None:
     baseline, reports = lens.history.baseline, lens.report.scene
-    looked, criteria = lens.history.looked_at, lens.report.criteria
+    criteria = lens.report.criteria
     good = load_report(baseline_of(file))
-    checks = [good["checks"][0], {**good["checks"][0], "findings": []}]
+    check = {**good["checks"][0], "looked_at": {"present": {}, "reasons": {}, "ids": {}}}
+    checks = [check, {**check, "findings": []}]
     changed, refusals = tmp_path / "changed.json", 0
     for place in places_in(good):
         for value in (math.nan, 10**400, "\ud800", []):
@@ -894,7 +1025,9 @@ def test_an_edited_baseline_is_refused_or_compared_with(file: Path, tmp_path: Pa
             try:
                 earlier = baseline.Baseline.read(str(changed))
                 earlier.begin([str(file)])
-                found = [earlier.compared(check, looked.LookedAt({}, {}, {})) for check in checks]
+                found = [earlier.compared([check])[0] for check in checks]
+                earlier.begin([str(file)], [1, 2])
+                earlier.compared([checks[0], {**checks[1], "frame": 2}])
             except baseline.BaselineError:
                 refusals += 1
                 continue

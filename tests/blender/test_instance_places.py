@@ -68,6 +68,13 @@ def test_clashes_are_those_of_the_same_places(file: Path, places: Places) -> Non
     assert [row["id"] for row in rows] == [row["id"] for row in run_json(file)[1]["checks"][0]["findings"]], "of now"
 
 
+def test_of_several_frames_each_has_the_numbers_of_the_one_that_the_baseline_has(file: Path) -> None:
+    old = baseline_of(file, "--frames", "2")
+    checks = compare(edited(file, lambda: poles([NEW, *POLES])), old, "--frames", "1-3").checks
+    assert [[row["change"] for row in check["findings"]] for check in checks] == [["same", "same"]] * 3
+    assert all(check["gone"] == check["not_compared"] == [] for check in checks)
+
+
 def test_what_stands_elsewhere_is_new_though_it_has_a_number_of_before(file: Path) -> None:
     old = baseline_of(file)
     elsewhere = (12.8, 0.05, 9.0)
