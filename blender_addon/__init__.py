@@ -20,6 +20,7 @@ from .live import (
 )
 from .operators import (
     clash_dots_operators,
+    frames_operators,
     measure_operators,
     move_all_operator,
     move_operators,
@@ -46,6 +47,7 @@ _CLASSES = (
     *measure_operators.CLASSES,
     *select_faces.CLASSES,
     *scene_operators.CLASSES,
+    *frames_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,
     *steps_operators.CLASSES,

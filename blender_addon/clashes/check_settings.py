@@ -161,11 +161,22 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         description="Ignore approved pairs until they get deeper or closer",
         default=True,
     )
+    use_scene_frames: BoolProperty(  # type: ignore[valid-type]
+        name="Scene Range",
+        description="Check the frames of the scene, or of its preview range where that is used",
+        default=True,
+    )
+    frame_start: IntProperty(name="Start", description="First frame to check", default=1)  # type: ignore[valid-type]
+    frame_end: IntProperty(name="End", description="Last frame to check", default=250)  # type: ignore[valid-type]
+    frame_step: IntProperty(  # type: ignore[valid-type]
+        name="Step", description="Frames from one that is checked to the next", min=1, default=1
+    )
     ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
     active_ignored: IntProperty()  # type: ignore[valid-type]
 
     findings: CollectionProperty(type=ContactLensFinding)  # type: ignore[valid-type]
     tables: CollectionProperty(type=ContactLensTable)  # type: ignore[valid-type]
+    frames: PointerProperty(type=ContactLensTable)  # type: ignore[valid-type]
     active: IntProperty(name="Clash", default=-1, update=_went_to)  # type: ignore[valid-type]
     opened: StringProperty()  # type: ignore[valid-type]
     summary: StringProperty()  # type: ignore[valid-type]
@@ -205,6 +216,15 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         default=True,
         update=display_changed,
     )
+
+    def chosen_frames(self, scene: bpy.types.Scene) -> range:
+        """The frames that Check Frames checks."""
+        start, end = self.frame_start, self.frame_end
+        if self.use_scene_frames and scene.use_preview_range:
+            start, end = scene.frame_preview_start, scene.frame_preview_end
+        elif self.use_scene_frames:
+            start, end = scene.frame_start, scene.frame_end
+        return range(start, end + 1, self.frame_step)
 
     def as_rules(self, context: bpy.types.Context) -> Rules:
         """The settings as plain values."""

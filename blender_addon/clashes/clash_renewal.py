@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import bpy
 import numpy as np
 
+from ...core.types import FloatArray
 from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
+from ..frames.found_frames import Changes, FoundFrames
 from ..pair.inspection import Inspection
 from ..read.scene_objects import CheckInput, SceneObject
 from ..scene import clash_ids
@@ -20,12 +23,35 @@ from ..scene.clash_ids import KnownIds
 from ..scene.clashes import Clashes, Verdict
 from ..scene.decisions import IGNORED, Decision
 from ..scene.scene_check import Outcome
-from . import changes, stored_clashes
+from . import changes, stored_clashes, stored_frames
 from .check_settings import ContactLensCheck, active_clash, of_scene, silent
 from .finding import UNDECIDED, ContactLensFinding, revise
 from .ignored import is_in
 from .presence import Presence
 from .stored_clashes import StoredClashes
+from .stored_frames import StoredFrames
+
+
+@dataclass(frozen=True, eq=False)
+class OverList:
+    """What the list is to be after a check of frames, beside the worst clash of each pair."""
+
+    found: FoundFrames
+    frames: FloatArray
+    """(n,) of the objects of these clashes."""
+    gaps: Changes
+    apart: Mapping[Pair, Mapping[Key, State]]
+    """Pairs of the list that are apart at the frame at which the list has them, with the states of their things."""
+
+    def stored(self, objects: Sequence[SceneObject], clashes: Clashes, ids: Sequence[str]) -> StoredFrames:
+        """Return what is stored of the frames; ids: of the clashes."""
+        series = self.found.series()
+        of_pairs = [""] * len(series["resolutions"])
+        for pair, clash_id in zip(self.found.numbers_of(objects, clashes).tolist(), ids, strict=True):
+            of_pairs[pair] = clash_id
+        frames = np.array(self.found.frames, dtype=np.float64)
+        return StoredFrames(frames, of_pairs, series.pop("resolutions"), {**series, "gaps": self.gaps})
+
 
 SAME = 1e-6
 """Relative: numbers of one contact, found with many others or alone, differ by no more."""
@@ -74,12 +100,14 @@ def store(
     record: dict[str, Any],
     approved: Sequence[dict[str, Any]],
     changed: Pair = frozenset(),
+    over: OverList | None = None,
 ) -> None:
     """Store the outcome of a check in the scene's list, which keeps the decisions about pairs.
 
     record: the check as plain data; approved: the rows of the clashes that are left out as approved. A pair of the list
     is resolved when the check compared its objects and found no clash, or one of them is gone. Pairs that the check did
-    not or could not compare, and those of objects that have `changed` since they were read, stay as they were.
+    not or could not compare, and those of objects that have `changed` since they were read, stay as they were. over:
+    of a check of frames.
     """
     check, objects, frame = of_scene(scene), given.objects, record["frame"]
     known, active = statuses(scene), active_clash(scene)
@@ -87,9 +115,10 @@ def store(
     clashes = Clashes.joined([outcome.clashes, outcome.approved])
     ids = clash_ids.of_clashes(objects, clashes, known_ids(scene))
     rows = joined_rows(record["findings"], approved)
-    stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids)
+    frames = [] if over is None else over.frames[clashes.pairs[:, 0]].tolist()
+    stored = StoredClashes.of(objects, clashes, outcome.facts, given.units, frame, rows, ids, frames)
     found = clashes.rows_of(objects, filter(None, known)).keys()
-    kept = _kept(check, found, given, outcome, frame, changed)
+    kept = _kept(check, found, given, outcome, frame, changed, over)
     found_statuses = statuses_of(objects, clashes, known)
     if not check.summary and not check.is_property_set("show_touching"):
         check.show_touching = False  # of the first check; the default is that of lists which were saved with it
@@ -98,6 +127,7 @@ def store(
     check.only_changed = False
     revise()
     serial = stored_clashes.store(check.tables, stored)
+    stored_frames.store(scene, None if over is None else over.stored(objects, clashes, ids))
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     things = {k: _pointers(objects[k].key, by_uid) for k in np.unique(clashes.pairs).tolist()}
     for row, (a, b) in enumerate(clashes.pairs.tolist()):
@@ -123,7 +153,7 @@ def store(
     with silent():
         check.active = place
     check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
-    of_now = frame == frame_of(scene)
+    of_now = frame == frame_of(scene) and over is None
     changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
     changes.know(scene, changes.unlisted(scene).keys() - {key[0] for key in changed})
 
@@ -220,11 +250,13 @@ def _kept(
     outcome: Outcome,
     frame: float,
     changed: Pair,
+    over: OverList | None,
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
     if not check.findings:
         return []
-    presence = Presence(cast(bpy.types.Scene, check.id_data), given, outcome)
+    scene = cast(bpy.types.Scene, check.id_data)
+    presence, before = Presence(scene, given, outcome), stored_frames.stored_frames(scene)
     states, cleared = {obj.key: _text_of_state(obj.state) for obj in given.objects}, presence.pairs(outcome.cleared)
     kept = []
     for finding in check.findings:
@@ -238,10 +270,23 @@ def _kept(
             entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
             entry |= {"instance_a": "", "instance_b": ""}
         apart = gone or key in cleared
-        if key is not None and not apart:
+        if over is not None and not gone:
+            apart = (
+                key in over.apart and changed.isdisjoint(key or ()) and _are_all_checked(before, finding, over.found)
+            )
+        elif before is not None and not gone:  # of other frames nothing is known
+            if finding.status in UNDECIDED:
+                continue
+            apart = False
+        elif key is not None and not apart:
             apart = changed.isdisjoint(key) and not presence.reasons_of_pair(key)
         if apart and finding.is_open:
             entry["status"] = "RESOLVED"
+        if over is not None and apart and key is not None:
+            states, frame = (
+                {of: _text_of_state(state) for of, state in over.apart[key].items()},
+                finding.frame_of_state(frame),
+            )
         if apart and key is not None and key <= states.keys():
             # It is of now that they are apart.
             entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
@@ -249,3 +294,24 @@ def _kept(
         if not (gone and entry["status"] == "APPROVED"):  # else nothing is left that could be approved
             kept.append(entry)
     return kept
+
+
+def _are_all_checked(before: StoredFrames | None, finding: ContactLensFinding, now: FoundFrames) -> bool:
+    """Return whether all frames at which a clash was found have been checked again."""
+    over = None if before is None else before.over(finding.clash_id)
+    return over is None or set(over.frames[over.found].tolist()) <= set(now.frames)
+
+
+def apart_at(
+    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, frame: float
+) -> dict[Pair, Mapping[Key, State]]:
+    """Return which pairs that the list has at a frame are apart there, with the states of their things."""
+    listed = [finding.pair for finding in of_scene(scene).findings if finding.frame_of_state(frame) == frame]
+    pairs = [pair for pair in listed if pair is not None]
+    if not pairs:
+        return {}
+    states = {obj.key: obj.state for obj in given.objects}
+    found = Clashes.joined([outcome.clashes, outcome.approved]).rows_of(given.objects, pairs)
+    presence = Presence(scene, given, outcome)
+    are_apart = [pair for pair in pairs if pair not in found and not presence.reasons_of_pair(pair)]
+    return {pair: {key: states[key] for key in pair & states.keys()} for pair in are_apart}

@@ -169,7 +169,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if self.state_frame:
             return float(json.loads(self.state_frame))
         stored = self._stored()
-        return default if stored is None else stored.frame
+        return default if stored is None else stored.frame_of(self.number)
 
     def _stored(self) -> StoredClashes | None:
         if not self.table:

@@ -45,11 +45,16 @@ LATER = tuple(stored.name for stored in STORED if stored.name not in FIRST_WIDTH
 
 
 class ContactLensTable(bpy.types.PropertyGroup):
-    """The clashes of one check."""
+    """The clashes of one check, or what they are over frames."""
 
     serial: IntProperty()  # type: ignore[valid-type]
     digest: StringProperty()  # type: ignore[valid-type]
     text: StringProperty()  # type: ignore[valid-type]
+
+    def put(self, text: str) -> None:
+        """Store a text with its digest."""
+        self.text = text
+        self.digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest() if text else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,8 @@ class StoredClashes:
     """Rows that are more than their numbers."""
     ids: list[str] = field(default_factory=list)
     """Of the clashes; none in files of an earlier version."""
+    frames: list[float] = field(default_factory=list)
+    """Of the clashes of a check over frames; else none, as all are of `frame`."""
 
     @classmethod
     def of(
@@ -79,8 +86,9 @@ class StoredClashes:
         frame: float,
         rows: Sequence[Row],
         ids: list[str],
+        frames: list[float],
     ) -> StoredClashes:
-        """Return the clashes of a check; rows: as plain data; ids: of the clashes."""
+        """Return the clashes of a check; rows: as plain data; ids, frames: of the clashes."""
         used, places = np.unique(clashes.pairs, return_inverse=True)
         coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution")).any(axis=1)
         whole = {k: rows[k] for k in sorted({*clashes.detailed_rows, *np.flatnonzero(coarse).tolist()})}
@@ -94,11 +102,16 @@ class StoredClashes:
             units.scale_length,
             whole,
             ids,
+            frames,
         )
+
+    def frame_of(self, k: int) -> float:
+        """Return the frame at which a clash was found."""
+        return self.frames[k] if self.frames else self.frame
 
     def row(self, k: int) -> Row:
         """Return a clash as plain data."""
-        more = {"frame": self.frame, "scale_length": self.scale_length}
+        more = {"frame": self.frame_of(k), "scale_length": self.scale_length}
         if k in self.whole:
             return {**self.whole[k], **more}
         return {**row_of(self.clashes[k], self._sides, self._notes, UnitFormat()), **more}
@@ -157,14 +170,15 @@ class StoredClashes:
         arrays = pairs, codes, np.concatenate(columns, axis=1)
         data = {
             "frame": self.frame,
+            "frames": self.frames,
             "scale_length": self.scale_length,
             "sides": self.sides,
             "notes": self.notes,
             "states": self.states,
             "ids": self.ids,
             "rows": {str(k): row for k, row in self.whole.items()},
-            "later": {name: _packed(numbers[name].astype(ARRAYS["numbers"])) for name in LATER},
-            **{name: _packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
+            "later": {name: packed(numbers[name].astype(ARRAYS["numbers"])) for name in LATER},
+            **{name: packed(array.astype(kind)) for (name, kind), array in zip(ARRAYS.items(), arrays, strict=True)},
         }
         return json.dumps(data, ensure_ascii=False)
 
@@ -172,7 +186,7 @@ class StoredClashes:
     def from_text(cls, text: str) -> StoredClashes:
         """Return what `as_text` has written."""
         data = json.loads(text)
-        pairs, codes, numbers = (_unpacked(data[name], kind) for name, kind in ARRAYS.items())
+        pairs, codes, numbers = (unpacked(data[name], kind) for name, kind in ARRAYS.items())
         count = len(pairs) // 2
         clashes = Clashes(
             pairs.reshape(count, 2).astype(np.intp),
@@ -181,7 +195,7 @@ class StoredClashes:
         )
         whole = {int(k): row for k, row in data["rows"].items()}
         about = data["sides"], data["notes"], data["states"], data["frame"], data["scale_length"]
-        return cls(clashes, *about, whole, data.get("ids", []))
+        return cls(clashes, *about, whole, data.get("ids", []), data.get("frames", []))
 
 
 def _named(numbers: FloatArray, later: Mapping[str, str]) -> NDArray[np.void]:
@@ -192,15 +206,17 @@ def _named(numbers: FloatArray, later: Mapping[str, str]) -> NDArray[np.void]:
         if end <= numbers.shape[1]:
             named[name] = numbers[:, end - width : end].reshape(named[name].shape)
     for name in later.keys() & set(LATER):
-        named[name] = _unpacked(later[name], ARRAYS["numbers"]).reshape(named[name].shape)
+        named[name] = unpacked(later[name], ARRAYS["numbers"]).reshape(named[name].shape)
     return named
 
 
-def _packed(array: NDArray[Any]) -> str:
+def packed(array: NDArray[Any]) -> str:
+    """Return an array as text."""
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
-def _unpacked(text: str, kind: str) -> NDArray[Any]:
+def unpacked(text: str, kind: str) -> NDArray[Any]:
+    """Return what `packed` has written."""
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 
@@ -209,10 +225,10 @@ _known: LruCache[StoredClashes] = LruCache(KEPT)
 
 def store(tables: Any, stored: StoredClashes) -> int:
     """Store clashes in the collection of a scene's tables; return the serial number of the table."""
-    text = stored.as_text()
     serial = 1 + max((table.serial for table in tables), default=0)
     table = tables.add()
-    table.serial, table.text, table.digest = serial, text, hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    table.serial = serial
+    table.put(stored.as_text())
     _known.get(table.digest, lambda: stored)
     return serial
 

@@ -12,9 +12,8 @@ from ..clashes import check_settings
 from ..data import messages
 from ..data.records import Rules
 from ..geometry.frame_geometries import FrameGeometries
-from ..read import visibility as scene_visibility
 from ..read.elsewhere import scenes_of_file
-from ..read.scene import read_input
+from ..read.scene import read_frame
 from ..read.scene_objects import CheckInput
 from ..terminal.outcome import UsageError
 
@@ -60,6 +59,4 @@ class SceneFrames:
 
     def read(self, frame: int | None, rules: Rules) -> CheckInput:
         """Return what the rules name at a frame, by default the current one. Raises ReadError."""
-        scene_visibility.go_to(self.scene, self.layer, rules.visibility, frame)
-        self._geometries.next_frame()
-        return read_input(bpy.context, rules, check_settings.reviewed(self.scene), self._geometries)
+        return read_frame(bpy.context, self._geometries, rules, check_settings.reviewed(self.scene), frame)

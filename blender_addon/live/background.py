@@ -114,12 +114,15 @@ class Flow:
         self.reports: list[tuple[Any, str]] = []
         """What the operator that waits for it reports in the end: kinds and sentences."""
         self.keeps_partial = keeps_partial
+        self.is_cancelled = False
+        self.done = 0.0
+        """The fraction done before the work that runs, where steps are many."""
         self._steps = steps
 
     @property
     def progress(self) -> float:
         """The fraction done of the work that runs, 0 to 1."""
-        return 0.0 if self.task is None else self.task.progress
+        return max(self.done, 0.0 if self.task is None else self.task.progress)
 
     @property
     def status(self) -> str:
@@ -132,7 +135,8 @@ class Flow:
 
         seconds: how long to wait for work; None: until it ends, in this thread.
         """
-        while self.result is None and (self.task is None or self.task.wait(seconds or 0.0)):
+        end = time.monotonic() + (seconds or 0.0)
+        while self.result is None and (self.task is None or self.task.wait(max(0.0, end - time.monotonic()))):
             self._advance(seconds is None, None)
         return self.result is not None
 
@@ -158,6 +162,7 @@ class Flow:
 
     def cancel(self) -> None:
         """Cancel the work. The steps get Cancelled, or, where partial results are kept, these when they are there."""
+        self.is_cancelled = True
         if self.task is not None:
             self.task.cancel()
             if not self.keeps_partial:
@@ -240,6 +245,8 @@ class BackgroundOperator(Polled):
     title: ClassVar[str]
     """What the status bar says is being done."""
     keeps_partial: ClassVar[bool] = False
+    seconds_at_once: ClassVar[float] = 0.0
+    """How long Blender waits at each look at work that runs: for steps of which each takes a moment."""
     flow: Flow | None = None
     is_modal = False
     """Whether it has given Blender back, so that much may have changed since the steps began."""
@@ -296,7 +303,7 @@ class BackgroundOperator(Polled):
         if context.workspace is not None:
             context.workspace.status_text_set(flow.status)
         handlers.redraw()
-        return self.proceed(context, 0.0) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
+        return self.proceed(context, self.seconds_at_once) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Drop the work: Blender ends the operator, as for a new file."""

@@ -67,7 +67,7 @@ def _compare() -> float | None:
     """The timer: compare some more in every scene that is in a window."""
     begin = time.monotonic()
     is_left = False
-    quiet = float("inf") if handlers.is_rendering() else COMPARE_AFTER_S
+    quiet = float("inf") if handlers.is_rendering() or handlers.is_quiet() else COMPARE_AFTER_S
     for context in handlers.window_contexts():
         is_left |= changes.compare_some(context, SLICE_S, quiet)
         _look_again([context.scene])

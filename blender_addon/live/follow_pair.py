@@ -412,7 +412,7 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 @persistent
 def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if properties.picked(scene) and depsgraph.mode == "VIEWPORT":
+    if properties.picked(scene) and depsgraph.mode == "VIEWPORT" and not handlers.is_quiet():
         _follow_change(scene, depsgraph)
 
 

@@ -156,7 +156,7 @@ def _run() -> None:
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not properties.settings_of(scene).show_volumes or depsgraph.mode != "VIEWPORT":
+    if not properties.settings_of(scene).show_volumes or depsgraph.mode != "VIEWPORT" or handlers.is_quiet():
         return
     if _get(scene).flow is not None and not depsgraph.id_type_updated("OBJECT"):
         return  # the operator that began it touches the scene itself

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -99,3 +100,22 @@ def is_playing() -> bool:
 def is_rendering() -> bool:
     """Return whether Blender renders beside its windows: nothing is evaluated for the add-on meanwhile."""
     return bpy.app.is_job_running("RENDER")
+
+
+_is_quiet = False
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Within it nothing is found anew of the frames that the scene is set to: it is set back in the end."""
+    global _is_quiet
+    _is_quiet = True
+    try:
+        yield
+    finally:
+        _is_quiet = False
+
+
+def is_quiet() -> bool:
+    """Return whether the scene is at another frame for a while."""
+    return _is_quiet

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from ...core.progress import Progress, report_progress
 from ..clashes import check_settings, clash_list, listed_decisions
 from ..clashes.check_settings import ContactLensCheck
+from ..clashes.clash_renewal import OverList
 from ..clashes.finding import STATUSES, revise
+from ..clashes.stored_frames import stored_frames
 from ..data import messages
 from ..data.lazy_rows import LazyRows
 from ..data.names import visible
@@ -27,6 +30,7 @@ from ..live.background import BackgroundOperator, Flow, Polled, Steps, Undoable
 from ..read import scene_reader
 from ..read.elsewhere import Elsewhere
 from ..read.scene import read_input
+from ..read.scene_objects import CheckInput
 from ..report import files as report_files
 from ..report import pictures as report_pictures
 from ..report import scene as scene_report
@@ -41,10 +45,22 @@ from . import layout, pair_operators
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
-_edited: set[int] = set()
+edited: set[int] = set()
 """`session_uid` of what was moved or edited since it began, not by a change of the frame."""
 _known = FrameCache(follows=False)
 """What the last check has found: of the next one only pairs that have changed are found again."""
+
+
+@contextmanager
+def running(scene: bpy.types.Scene, flow: Flow | None) -> Iterator[None]:
+    """Within it a check of the scene runs."""
+    global _running
+    edited.clear()
+    _running = scene.session_uid, flow
+    try:
+        yield
+    finally:
+        _running = None
 
 
 def progress_of(scene: bpy.types.Scene) -> float | None:
@@ -61,6 +77,8 @@ def summary(scene: bpy.types.Scene) -> str:
         return "Not checked yet"
     found = present_relations(documents[0]["findings"])
     text, frame = messages.check_line(documents[0], found), documents[0]["frame"]
+    if frames := stored_frames(scene):
+        return f"{text}; {frames.counts_words()}"
     return text if frame == frame_of(scene) else f"{text}; at frame {frame}"
 
 
@@ -89,7 +107,7 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         return "" if _running is None else "A scene check is already running"
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        global _running, _known
+        global _known
         uid, frame = context.scene.session_uid, frame_of(context.scene)
         if self.selected:
             check_settings.of_scene(context.scene).scope = "SELECTED"
@@ -97,13 +115,9 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         given = read_input(context, rules, check_settings.reviewed(context.scene))
         elsewhere = Elsewhere([context.scene], scenes=False, layers=False)
         elsewhere.add(given, context.scene, context.view_layer)
-        _edited.clear()
-        _running = uid, self.flow
         known, _known = _known, FrameCache(follows=False)  # one that is dropped may still run, and keeps its own
-        try:
+        with running(context.scene, self.flow):
             outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress, known=known)
-        finally:
-            _running = None
         known.drop_shapes()
         _known = known
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
@@ -115,21 +129,33 @@ class CONTACT_LENS_OT_check_scene(Undoable, BackgroundOperator, bpy.types.Operat
         elif self.is_modal:
             # At another frame, or while another scene is shown, what the user moved, edited or removed: the result is
             # that of the frame it was read at.
-            changed = scene_reader.edited(scene, given.objects, _edited)
+            changed = scene_reader.edited(scene, given.objects, edited)
         outcome = scene_pairs.without(outcome, given.objects, changed)
-        is_first = not check_settings.of_scene(scene).summary
-        scene_report.store_check(scene, given, outcome, frame, changed)
-        if is_first and background.has_windows() and context.area is not None and context.area.type == "VIEW_3D":
-            layout.show_tab(context.area)
+        store(self, context, scene, given, outcome, frame, changed)
         if scene == context.scene:
             follow_clashes.refine_deepest(context)
-        self.report({"INFO"}, summary(scene))
-        if changed:
-            self.report(
-                {"WARNING"},
-                f"{messages.counted(len(changed), 'object')} changed during the check: check the scene again",
-            )
         return {"FINISHED"}
+
+
+def store(
+    operator: bpy.types.Operator,
+    context: bpy.types.Context,
+    scene: bpy.types.Scene,
+    given: CheckInput,
+    outcome: Outcome,
+    frame: float,
+    changed: Pair,
+    over: OverList | None = None,
+) -> None:
+    """Store a check in the scene's list and report it; over: of a check of frames."""
+    is_first = not check_settings.of_scene(scene).summary
+    scene_report.store_check(scene, given, outcome, frame, changed, over)
+    if is_first and background.has_windows() and context.area is not None and context.area.type == "VIEW_3D":
+        layout.show_tab(context.area)
+    operator.report({"INFO"}, summary(scene))
+    if changed:
+        text = f"{messages.counted(len(changed), 'object')} changed during the check: check the scene again"
+        operator.report({"WARNING"}, text)
 
 
 def _stop(scene: bpy.types.Scene) -> None:
@@ -144,7 +170,7 @@ background.CANCELLATIONS["check"] = "Stop the check and keep its partial results
 def _note_edited(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Note what is moved or edited while a check runs. A change of the frame does not come here."""
     if _running is not None and depsgraph.mode == "VIEWPORT":
-        _edited.update(
+        edited.update(
             update.id.original.session_uid
             for update in depsgraph.updates
             if isinstance(update.id, bpy.types.Object) and (update.is_updated_transform or update.is_updated_geometry)
@@ -351,6 +377,7 @@ class CONTACT_LENS_OT_clear_findings(Undoable, bpy.types.Operator):
         open_clash.open_clash(context, None)
         if not self.resolved_only:
             check.summary = ""
+            check.frames.put("")
         handlers.redraw()
         return {"FINISHED"}
 

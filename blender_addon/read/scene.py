@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import bpy
 
@@ -11,6 +11,7 @@ from ..data import messages
 from ..data.objects import find_named
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
+from ..geometry.frame_geometries import FrameGeometries
 from ..geometry.local_geometry import Geometries
 from ..geometry.snapshot import ReadError
 from . import faults as scene_faults
@@ -67,6 +68,21 @@ def read_input(
         approved=reviewed.approved,
         units=UnitFormat.of_scene(context.scene),
     )
+
+
+def read_frame(
+    context: bpy.types.Context,
+    geometries: FrameGeometries,
+    rules: Rules,
+    reviewed: Reviewed,
+    frame: int | None,
+    sides: Callable[[], Sides] | None = None,
+) -> CheckInput:
+    """Return what the rules, or sides that are asked for at the frame, name at it; None: the current one. Raises
+    ReadError."""
+    scene_visibility.go_to(context.scene, context.view_layer, rules.visibility, frame)
+    geometries.next_frame()
+    return read_input(context, rules, reviewed, geometries, None if sides is None else sides())
 
 
 def sides_of(context: bpy.types.Context, rules: Rules) -> Sides:

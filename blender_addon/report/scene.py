@@ -16,12 +16,14 @@ import numpy as np
 
 from ... import __version__
 from ..clashes import changes, check_settings, clash_renewal
+from ..clashes.clash_renewal import OverList
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
+from ..frames.motion import motion
 from ..frames.over_frames import over_frames
 from ..page import html_report
 from ..read.scene_objects import CheckInput
@@ -105,11 +107,14 @@ def store_check(
     outcome: Outcome,
     frame: float | None = None,
     changed: Pair = frozenset(),
+    over: OverList | None = None,
 ) -> None:
-    """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
+    """Store a check in the scene's list of findings. over: of a check of frames; else as of `check_record`."""
     record = check_record(scene, given, outcome, frame=frame, changed=changed)
+    if over is not None:
+        record |= {"checked_pairs": over.found.checked, "objects": len(over.found.objects), "motion": motion(None)}
     approved = rows(given.objects, outcome.approved, outcome.facts, given.units, {"frame": record["frame"]})
-    clash_renewal.store(scene, given, outcome, record, approved, changed)
+    clash_renewal.store(scene, given, outcome, record, approved, changed, over)
 
 
 def update_clashes(

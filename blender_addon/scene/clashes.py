@@ -336,8 +336,11 @@ class Clashes(Sequence[Clash]):
         return self.pairs, self._codes, self._numbers
 
     def renumbered(self, pairs: IntArray) -> Clashes:
-        """Return the numbers of the clashes with other indices of objects (n, 2)."""
-        return Clashes(pairs, self._codes, self._numbers)
+        """Return the clashes with other indices of objects (n, 2)."""
+        result = Clashes(pairs, self._codes, self._numbers)
+        for row, clash in self._single.items():
+            result._single[row] = replace(clash, a=int(pairs[row, 0]), b=int(pairs[row, 1]))
+        return result
 
     @property
     def detailed_rows(self) -> list[int]:
@@ -398,8 +401,9 @@ class Clashes(Sequence[Clash]):
         wanted = [pair for pair in pairs if len(pair) == 2]
         if not (wanted and len(self)):
             return {}
-        numbers = {obj.key: k for k, obj in enumerate(objects)}
-        codes = np.sort(self.pairs, axis=1) @ [len(objects), 1]
+        numbers: dict[Key, int] = {}
+        places = np.array([numbers.setdefault(obj.key, k) for k, obj in enumerate(objects)], np.intp)
+        codes = np.sort(places[self.pairs], axis=1) @ [len(objects), 1]
         order = np.argsort(codes, kind="stable")
         found = {}
         for pair in wanted:

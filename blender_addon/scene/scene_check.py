@@ -428,5 +428,5 @@ def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset
         clashes=outcome.clashes.without(objects, changed),
         cleared=outcome.cleared[are_without(outcome.cleared, objects, changed)],
         approved=outcome.approved.without(objects, changed),
-        skipped=[*skipped, *outcome.skipped],
+        skipped=[*dict.fromkeys(skipped), *outcome.skipped],
     )

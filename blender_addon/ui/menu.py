@@ -8,6 +8,7 @@ import bpy
 from ..clashes.move_all import LISTED, SELECTED
 from ..live import handlers
 from ..operators import (
+    frames_operators,
     measure_operators,
     move_operators,
     overlap_object,
@@ -31,7 +32,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
             (*measure_operators.IN_MENU, *select_faces.IN_MENU),
             (*section_operators.IN_MENU, *overlap_object.CLASSES),
             move_operators.IN_MENU,
-            scene_operators.IN_MENU,
+            (*scene_operators.IN_MENU, *frames_operators.CLASSES),
             steps_operators.IN_MENU,
         ):
             for operator in group:

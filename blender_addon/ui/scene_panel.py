@@ -433,6 +433,7 @@ class CONTACT_LENS_PT_check(Tab, Closed, bpy.types.Panel):
         fraction = scene_operators.progress_of(context.scene)
         if not layout.progress(column, fraction, "Checking", "check"):
             column.operator("contact_lens.check_scene", icon="VIEWZOOM")
+            column.operator("contact_lens.check_frames", icon="SEQUENCE")
         column.prop(check, "scope", text="")
         of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
         if of_scope:
@@ -440,6 +441,13 @@ class CONTACT_LENS_PT_check(Tab, Closed, bpy.types.Panel):
             for name in of_scope:
                 row.prop(check, name, text="")
         column.prop(check, "clearance")
+        frames = self.layout.column(align=True)
+        frames.prop(check, "use_scene_frames")
+        row = frames.row(align=True)
+        if not check.use_scene_frames:
+            row.prop(check, "frame_start")
+            row.prop(check, "frame_end")
+        row.prop(check, "frame_step")
 
 
 class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Frames."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping
+from functools import partial
+
+import bpy
+
+from ...core.progress import Progress, subrange
+from ..clashes import check_settings, clash_renewal
+from ..clashes.clash_renewal import OverList
+from ..data import messages
+from ..data.records import Key, Pair, Rules, Skipped, State
+from ..frames.found_frames import FoundFrames, at_frames
+from ..geometry.frame_geometries import FrameGeometries
+from ..geometry.snapshot import ReadError
+from ..live import handlers
+from ..live.background import BackgroundOperator, Steps, Undoable, Work
+from ..read import scene_reader
+from ..read.elsewhere import Elsewhere
+from ..read.scene import Sides, read_frame, sides_of
+from ..read.scene_objects import CheckInput
+from ..scene import scene_check as scene_pairs
+from ..scene.frame_cache import FrameCache
+from ..scene.scene_check import Outcome
+from . import scene_operators
+
+MOST_FRAMES = 100_000
+"""More are refused, with an estimate of how long they would take."""
+MEASURED = 2
+"""Frames after which that is known."""
+OF_FRAMES = 0.95
+"""Fraction of the progress after which all frames are checked, and the gaps are to be found."""
+
+
+class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Operator):
+    """Find the clashes of the scene at all frames of the animation, or of a range"""
+
+    bl_idname = "contact_lens.check_frames"
+    bl_label = "Check Frames"
+    title = "Check Frames"
+    keeps_partial = True
+    seconds_at_once = 0.25
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        frames = check_settings.of_scene(context.scene).chosen_frames(context.scene)
+        if not frames:
+            return "The last frame is before the first one: change the range of frames"
+        if len(frames) == 1:
+            return "There is one frame in the range: change it, or run Check Scene"
+        return scene_operators.CONTACT_LENS_OT_check_scene.disabled_reason(context)
+
+    def steps(self, context: bpy.types.Context) -> Steps:
+        scene, uid, found = context.scene, context.scene.session_uid, FoundFrames()
+        current, wanted = (scene.frame_current, scene.frame_subframe), _settings(scene).chosen_frames(scene)
+        apart = dict[Pair, Mapping[Key, State]]()
+        with scene_operators.running(scene, self.flow):
+            try:
+                with handlers.quiet():
+                    given = yield from self._check(context, wanted, found, apart)
+            finally:
+                if (there := _scene(uid)) is not None:
+                    there.frame_set(current[0], subframe=current[1])
+            gaps = yield lambda progress: found.gaps(subrange(progress, OF_FRAMES, 1.0))
+        there = _scene(uid)
+        if given is None or there is None:
+            self.report({"INFO"}, "Stopped before a frame was checked")
+            return {"CANCELLED"}
+        given, outcome, frames = found.merged(given)
+        changed = scene_reader.edited(there, given.objects, scene_operators.edited)
+        outcome = scene_pairs.without(outcome, given.objects, changed)
+        outcome.skipped += _absent(found, {entry.name for entry in outcome.skipped})
+        outcome.partial = len(found.frames) < len(wanted)
+        over = OverList(found, frames, gaps, apart)
+        scene_operators.store(self, context, there, given, outcome, found.frames[0], changed, over)
+        return {"FINISHED"}
+
+    def _check(
+        self, context: bpy.types.Context, wanted: range, found: FoundFrames, apart: dict[Pair, Mapping[Key, State]]
+    ) -> Generator[Work[Outcome], Outcome, CheckInput | None]:
+        """Check one frame after the other, until Esc is pressed; return what was read at the last one.
+
+        apart: gets the pairs of the list that are apart at their frames.
+        """
+        scene, layer, uid = context.scene, context.view_layer.name, context.scene.session_uid
+        rules, reviewed = _settings(scene).as_rules(context), check_settings.reviewed(scene)
+        first = {obj.session_uid for side in sides_of(context, rules)[0][:1] for obj in side}
+        elsewhere, known = Elsewhere([scene], scenes=False, layers=False), FrameCache()
+        begin, given = time.monotonic(), None
+        with FrameGeometries(scene, context.view_layer) as geometries:
+            for k, frame in enumerate(wanted):
+                if (there := _scene(uid)) is None or layer not in there.view_layers:
+                    break
+                if handlers.is_playing():
+                    bpy.ops.screen.animation_cancel(restore_frame=False)
+                with bpy.context.temp_override(scene=there, view_layer=there.view_layers[layer]):
+                    sides = partial(_sides, rules, first)
+                    now = read_frame(bpy.context, geometries, rules, reviewed, frame, sides)
+                elsewhere.add(now, there, there.view_layers[layer])
+                self.flow.done = OF_FRAMES * k / len(wanted)
+                part = self.flow.done, OF_FRAMES * (k + 1) / len(wanted)
+                outcome = yield partial(_check_one, now, known, *part)
+                if outcome.partial:
+                    break
+                given = now
+                found.add(frame, given, outcome)
+                if (there := _scene(uid)) is not None:
+                    apart |= clash_renewal.apart_at(there, given, outcome, frame)
+                seconds = (time.monotonic() - begin) / len(found.frames)
+                if len(found.frames) == MEASURED and len(wanted) > MOST_FRAMES:
+                    about = _about(seconds * len(wanted))
+                    raise ReadError(f"{len(wanted):,} frames would take about {about}: check fewer, or raise the step")
+                left = _about(seconds * (len(wanted) - k - 1))
+                self.flow.title = f"Check Frames: frame {frame} of {wanted[-1]}, {left} left"
+                if self.flow.is_cancelled:
+                    break
+        return given
+
+
+def _check_one(given: CheckInput, known: FrameCache, start: float, end: float, progress: Progress) -> Outcome:
+    """Check one frame, as a part of the work."""
+    return scene_pairs.check(given, subrange(progress, start, end), known=known)
+
+
+def _about(seconds: float) -> str:
+    step = 360.0 if seconds > 3600.0 else 60.0 if seconds > 60.0 else 1.0
+    return messages.duration(step * round(seconds / step))
+
+
+def _settings(scene: bpy.types.Scene) -> check_settings.ContactLensCheck:
+    return check_settings.of_scene(scene)
+
+
+def _scene(uid: int) -> bpy.types.Scene | None:
+    """Return a scene by its `session_uid`: references do not survive an undo."""
+    return next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
+
+
+def _sides(rules: Rules, first: set[int]) -> Sides:
+    """Return what is checked at the current frame; first: what was selected in the beginning, or the one object."""
+    context = bpy.context
+    if rules.scope not in ("selected", "one"):
+        return sides_of(context, rules)
+    layer = context.view_layer
+    chosen = [obj for obj in layer.objects if obj.session_uid in first]
+    others = [obj for obj in layer.objects if obj.visible_get(view_layer=layer) and obj.session_uid not in first]
+    return [(chosen, None if rules.scope == "selected" else others)]
+
+
+def _absent(found: FoundFrames, named: set[str]) -> Iterator[Skipped]:
+    """Yield what was not there to be checked at some of the frames, unless it is named."""
+    there = {obj.session_uid for obj in bpy.data.objects}
+    for key, (name, frames) in found.absent().items():
+        if name not in named:
+            is_gone = key[0] not in there
+            reason = f"'{name}' {'was removed during the check' if is_gone else 'is hidden, and not checked'}"
+            yield Skipped(name, at_frames(reason, frames), is_gone, "hidden")
+
+
+CLASSES = (CONTACT_LENS_OT_check_frames,)
