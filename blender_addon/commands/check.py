@@ -19,6 +19,7 @@ from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..frames import between
 from ..frames import motion as scene_motion
+from ..frames.combined import combined
 from ..frames.over_frames import HIDDEN
 from ..geometry.snapshot import ReadError
 from ..history.baseline import BaselineError
@@ -52,7 +53,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     options = parser(prog).parse_args(list(arguments))
     if not options.files and not bpy.data.filepath:
         raise UsageError(messages.NO_FILE_OPEN)
-    criteria = criteria_of(options)
+    criteria = criteria_of(options, options.frames)
     files = options.files or [None]
     earlier = Earlier.read(options.baseline, options.decisions, [path_of(file) for file in files], options.frames)
     part = part_of(options, earlier.digests)
@@ -67,7 +68,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
     prints_report = any(place.descriptor == 1 for place in places.values())
     screen = Screen(options.quiet or prints_report)
     frames = options.frames if part is None else part["covers"]["frames"]
-    listing = Listing.of(options, len(frames or ()))
+    listing = Listing.of(options)
     inputs = [scene_report.input_of(path_of(file)) for file in files]
     checks: list[dict[str, Any]] = []
     decisions = earlier.record(stopped=True)["decisions"]
@@ -90,7 +91,10 @@ def run(arguments: Sequence[str], prog: str) -> int:
             while of_scene := list(islice(of_file, len(frames or [None]))):  # only the last can be incomplete
                 of_scene = earlier.compared(of_scene) if part is None else of_scene
                 checks += of_scene
-                for check in of_scene if not screen.quiet else ():
+                if part is not None and len(of_scene) > 1:  # what is permanent only merge can say
+                    screen.say(messages.of_scene(file or source["file"], *total_lines(of_scene, decisions)))
+                    continue
+                for check in combined(of_scene) if not screen.quiet else ():
                     for line in lines(check, file, decisions, listing):
                         screen.say(line)
             for line in closing_lines(checks[before:]):
@@ -103,7 +107,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
             if source["error"] is not None:
                 _add(partials, [], source, part)
             opened = bpy.data.filepath if source["error"] is None else None
-        for line in (*total_lines(checks, decisions), *earlier.closing_lines(stop.noted)) if part is None else ():
+        for line in (
+            (*total_lines(combined(checks), decisions), *earlier.closing_lines(stop.noted)) if part is None else ()
+        ):
             screen.say(line)
         stopped = Stopped.by(stop)  # a signal after this changes nothing that was checked
         is_stopped = stopped is not None

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from typing import Any
 
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length, written_volume
 from ..report.criteria import FAIL_ON
 from ..scene.clashes import LEAST_RANKS
-from ..terminal.check_lines import LEAST_OF_A_FRAME, MOST_CLASHES
+from ..terminal.check_lines import ALL_CLASHES, MOST_CLASHES
 from ..terminal.command_parser import Collected, CommandParser, duration, natural, positive
 
-MOST_FRAMES = 1_000_000
+MOST_FRAMES = 100_000
+"""Of a run: more than an hour."""
+GIGABYTES = 14e-6, 3e-6
+"""What a frame with a single clash takes at least in memory, and in the report as JSON."""
 MOST_SHARDS = 100_000
 LAST_FRAME = 1_048_574
 """Blender goes to no later frame, nor to one before its negative."""
@@ -230,7 +232,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         choices=tuple(FAIL_ON),
         default="any",
         help="which clashes set the exit code to 1 (default: any); new: those that are new, deeper or closer than in "
-        "--baseline. Approved ones never do",
+        "--baseline; transient: those of --frames that are not permanent, which is in contact at every frame and "
+        "never deeper than at the first. Approved ones never do",
     )
     out.add_argument(
         "--allow-skipped",
@@ -264,7 +267,7 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         type=_listed,
         metavar="N",
         help="how many of the worst clashes of a check the terminal lists: a number, or all (default: "
-        f"{MOST_CLASHES}, or that number for all --frames together, but at least {LEAST_OF_A_FRAME} for each)",
+        f"{MOST_CLASHES}). Of --frames these are the transient ones: only all lists those that are permanent too",
     )
     out.add_argument(
         "--quiet",
@@ -289,7 +292,7 @@ def _volume(text: str) -> WrittenLength:
 
 
 def _listed(text: str) -> int:
-    return sys.maxsize if text == "all" else natural(text)
+    return ALL_CLASHES if text == "all" else natural(text)
 
 
 def _shard(text: str) -> Shard:
@@ -316,14 +319,18 @@ def frames(text: str) -> list[int]:
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected frames such as 1-100 or 1,5,9-20:2, not {text!r}") from None
         if end < begin:
-            raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards")
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards: name the first one first")
         if step < 1:
             raise argparse.ArgumentTypeError(f"frames {part.strip()!r}: expected a step of 1 or more")
         if begin < -LAST_FRAME or end > LAST_FRAME:
             raise argparse.ArgumentTypeError(
                 f"frames {part.strip()!r}: Blender has frames from {-LAST_FRAME} to {LAST_FRAME}"
             )
-        if (end - begin) // step + len(found) > MOST_FRAMES:
-            raise argparse.ArgumentTypeError(f"more than {MOST_FRAMES:,} frames")
+        if (number := (end - begin) // step + 1 + len(found)) > MOST_FRAMES:
+            memory, report = (f"{number * size:.2g} GB" for size in GIGABYTES)
+            raise argparse.ArgumentTypeError(
+                f"{number:,} frames are more than the {MOST_FRAMES:,} of a run: with a single clash they take at least "
+                f"{memory} of memory and {report} of JSON; name fewer, such as every tenth: {begin}-{end}:10"
+            )
         found.extend(range(begin, end + 1, step))
     return list(dict.fromkeys(found))

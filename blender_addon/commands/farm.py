@@ -203,7 +203,7 @@ def _job(made: argparse.ArgumentParser, options: argparse.Namespace, arguments: 
             scenes = chosen_scenes(options.scene)
             end = max(scene.frame_end for scene in scenes)
             frames = list(range(min(scene.frame_start for scene in scenes), end + 1))
-    criteria_of(options)  # what a job would only find out after its parts is found out now
+    criteria_of(options, frames)  # what a job would only find out after its parts is found out now
     Earlier.read(options.baseline, options.decisions, files)
     return Job(
         folder=folder,

@@ -70,7 +70,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         raise UsageError(f"--jobs: at most {MOST_JOBS:,}, and more processes than this machine has cores do not help")
     if any(getattr(options, name) is not None for name in RESTRICTIONS):
         raise UsageError("--jobs cannot be combined with --only-files, --only-frames or --shard")
-    criteria_of(options)  # what would be refused in the end is refused before anything is started
+    criteria_of(options, options.frames)  # what would be refused in the end is refused before anything is started
     with Partials(places_of(options).values()):  # also where nothing can be written
         pass
     files, _, of_parts = divided(made, arguments, NOT_OF_PARTS)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data import messages
+from ..frames.combined import combined
 from ..history.merging import Gaps, MergeError, Part, left, merged, validated
 from ..report import files as report_files
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
@@ -68,7 +69,6 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     """Merge the parts that the arguments name, or those of `check --jobs`. Returns the exit code. Raises UsageError and
     ReportFileError."""
     options = parser(prog).parse_args(list(arguments))
-    criteria = criteria_of(options)
     places = places_of(options)
     written = {os.path.realpath(place.file) for place in places.values() if place.file is not None}
     paths = list(_paths(options.parts, written))
@@ -79,23 +79,24 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
     with blender_aside(prints_report, options.quiet) as output, Stop() as stop:
         try:
             parts = [_read(path) for path in paths] if of_jobs is None else of_jobs.parts
+            criteria = criteria_of(options, parts[0].document["part"]["run"]["frames"])
             document = merged(parts, None if of_jobs is None else of_jobs.gaps)
             compare_with_baseline(document, parts[0].document["part"]["run"], options.baseline)
         except MergeError as error:
             raise UsageError(str(error)) from error
-        listing = Listing.of(options, len(parts[0].document["part"]["run"]["frames"] or ()))
+        listing = Listing.of(options)
         names = Counter(source["file"] for source in document["inputs"])
         for path, of_file in groupby(document["checks"], key=itemgetter("path")):
             checks = list(of_file)
             source = next(source for source in document["inputs"] if source["path"] == path)
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
-                for check in checks:
+                for check in combined(checks):
                     for line in lines(check, name, document["decisions"], listing):
                         screen.say(line)
                 for line in closing_lines(checks):
                     screen.say(line)
-        for line in (*total_lines(document["checks"], document["decisions"]), *lines_of_earlier(document)):
+        for line in (*total_lines(combined(document["checks"]), document["decisions"]), *lines_of_earlier(document)):
             screen.say(line)
         if stop.asked:
             complain_of(messages.STOPPED)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 from ..data import messages
 from ..data.lazy_rows import column
+from ..frames.combined import combined
 from ..report import files as report_files
 from ..report import scene as scene_report
-from ..report.criteria import ALLOWANCES, Criteria, allowance_of, unchecked
+from ..report.criteria import ALLOWANCES, TRANSIENT, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
 from ..scene.clash_rows import present_relations
 from ..terminal.interruption import Stop
@@ -23,8 +26,13 @@ from ..terminal.streams import Screen
 ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 
 
-def criteria_of(options: argparse.Namespace) -> Criteria:
-    """Return what counts for the exit code. Raises UsageError."""
+def criteria_of(options: argparse.Namespace, frames: Sequence[int] | None) -> Criteria:
+    """Return what counts for the exit code; frames: those of the whole run. Raises UsageError."""
+    if options.fail_on == TRANSIENT and len(set(frames or ())) < 2:
+        raise UsageError(
+            "--fail-on transient needs two frames or more, as one does not say which clashes are permanent: name them "
+            "with --frames"
+        )
     if options.fail_on == "new" and options.baseline is None:
         raise UsageError("--fail-on new needs a report to compare with: add --baseline OLD.json")
     return Criteria(options.fail_on, frozenset(word for word in ALLOWANCES if getattr(options, f"allow_{word}")))
@@ -127,24 +135,29 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
     """Return what complete checks end with, and say why: of what could not be checked on the standard error stream."""
     skipped = [entry for check in checks for entry in check["skipped"]]
     emptied = _emptied(list(dict.fromkeys(entry["name"] for entry in skipped if entry["kind"] == "emptied")))
-    failing = [
-        relation
-        for check in checks
-        for relation, fails in zip(column(check["findings"], "relation"), criteria.failing(check), strict=True)
-        if fails
-    ]
-    if failing:
-        screen.say(_failed(failing, criteria.fail_on) + emptied)
+    records = combined(checks)
+    if failing := list(_failing(criteria, records, checks)):
+        counted = list(_failing(replace(criteria, fail_on=TRANSIENT), records, checks))
+        is_hint = criteria.fail_on == "any" and any("over" in check for check in records)
+        hint = f"; --fail-on transient counts {len(counted):,} of them" if is_hint else ""
+        screen.say(_failed(failing, criteria.fail_on) + hint + emptied)
         return FINDINGS
-    entries = [entry for check in checks for entry in unchecked(check)]
+    entries = [entry for check in records for entry in unchecked(check)]
     left = [entry for entry in entries if not criteria.allows(entry)]
     if not left:
-        found = [relation for check in checks for relation in present_relations(check["findings"])]
+        found = [relation for check in records for relation in present_relations(check["findings"])]
         screen.say(_clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
         return CLEAN
     complain_of(_not_all_checked([entry["reason"] for entry in left]))
     screen.say(_unchecked(len(left), _options_of(left)) + emptied)
     return UNCHECKED
+
+
+def _failing(criteria: Criteria, records: Sequence[dict[str, Any]], checks: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the relations of the clashes that count, of each pair over frames one; records: the `combined` checks."""
+    for check in records:
+        findings, counts = criteria.judged(check, checks)
+        yield from compress(column(findings, "relation"), counts)
 
 
 def _not_all_checked(reasons: Sequence[str]) -> str:
@@ -180,8 +193,10 @@ def _clean(found: Sequence[str], fail_on: str, allowed: int, options: Sequence[s
 def _failed(relations: Sequence[str], fail_on: str) -> str:
     """Return why the exit code is that of clashes, and which word of --fail-on does not count them if none penetrates;
     relations: of those that count."""
-    text = f"Exit code 1: {messages.relation_counts(relations)} (--fail-on {fail_on})"
-    if fail_on == "new" or not {*relations} <= {"touching", "within_clearance"}:
+    transient = messages.counted(len(relations), "transient clash", "transient clashes")
+    count = transient if fail_on == TRANSIENT else messages.relation_counts(relations)
+    text = f"Exit code 1: {count} (--fail-on {fail_on})"
+    if fail_on in ("new", TRANSIENT) or not {*relations} <= {"touching", "within_clearance"}:
         return text
     stricter = "penetrating" if "touching" in relations else "touching"
     return f"{text}; --fail-on {stricter} does not count {'it' if len(relations) == 1 else 'them'}"
@@ -195,4 +210,4 @@ def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:
 
 def any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
     """Return whether a clash counts."""
-    return any(any(criteria.failing(check)) for check in checks)
+    return any(_failing(criteria, combined(checks), checks))

@@ -378,12 +378,12 @@ def relation_counts(relations: Iterable[str] | Mapping[str, int]) -> str:
     return ", ".join(relation_groups(relations).values()) or clashes(0)
 
 
-def check_line(check: Mapping[str, Any], found: Sequence[str], decisions: Mapping[str, Any] | None = None) -> str:
+def check_line(check: Mapping[str, Any], found: str, decisions: Mapping[str, Any] | None = None) -> str:
     """Return a check in one line: 'Scene: 12 objects, 2 penetrating, 1 touching; left out: 1 pair listed'.
 
-    found: the relations of those of its findings that are not resolved; decisions: see `what_is_left_out`.
+    found: how many clashes it has; decisions: see `what_is_left_out`.
     """
-    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {relation_counts(found)}"
+    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {found}"
     unchecked = sum(entry["unchecked"] for entry in check["skipped"])
     missing = [things_not_checked(unchecked)] if unchecked else []
     stopped = ["stopped early"] if check["partial"] else []

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data.lazy_rows import Row
+from ..data.lazy_rows import Row, column
 from .over_frames import SceneOverFrames, intervals_of, scenes_over_frames
 
 
 def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the checks of a document, those of each scene over frames as one.
 
-    That has `over`, the scene over frames, and its findings are the rows of the worst frames, each with its `over`.
-    What was skipped has the intervals of `frames` at which it was, where these are not all.
+    That has `over`, the scene over frames, and its findings are the rows of the worst frames, each with its `over`, and
+    not `verified` where another row of the pair is not. What was skipped has the intervals of `frames` at which it was,
+    where these are not all.
     """
     found: dict[int, dict[str, Any]] = dict(enumerate(checks))
     for scene in scenes_over_frames(checks):
@@ -34,16 +35,22 @@ def _as_one(
         ignored |= Counter(check["ignored_pairs"])  # the most at a frame: mostly they are the same pairs
     differences = {repr(entry): entry for check in of_scene for entry in check.get("differences", ())}
     rows = ((clash, checks[clash.check]["findings"][clash.row]) for clash in scene.clashes)
+    verified = {place: column(checks[place]["findings"], "verified") for place in scene.checks}
+    failed = {(place, k) for place, of in verified.items() for k, is_verified in enumerate(of) if is_verified is False}
     return {
         **of_scene[0],
         "over": scene,
+        "partial": any(check["partial"] for check in of_scene),
         "objects": max(check["objects"] for check in of_scene),
         "checked_pairs": sum(check["checked_pairs"] for check in of_scene),
         "ignored_pairs": ignored,
         "skipped": _skipped(scene, of_scene),
         "differences": list(differences.values()),
         **{name: _joined(of_scene, name) for name in ("gone", "not_compared")},
-        "findings": [{**row, "over": clash} for clash, row in rows],
+        "findings": [
+            {**row, "over": clash, **({} if failed.isdisjoint(clash.rows.values()) else {"verified": False})}
+            for clash, row in rows
+        ],
     }
 
 

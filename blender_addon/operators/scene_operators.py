@@ -76,7 +76,7 @@ def summary(scene: bpy.types.Scene) -> str:
     if not documents:
         return "Not checked yet"
     found = present_relations(documents[0]["findings"])
-    text, frame = messages.check_line(documents[0], found), documents[0]["frame"]
+    text, frame = messages.check_line(documents[0], messages.relation_counts(found)), documents[0]["frame"]
     if frames := stored_frames(scene):
         return f"{text}; {frames.counts_words()}"
     return text if frame == frame_of(scene) else f"{text}; at frame {frame}"

@@ -3,22 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..clashes.finding import OPEN_STATUSES, RELATIONS
 from ..data import messages
-from ..data.lazy_rows import column
+from ..data.lazy_rows import Row, column
 
+TRANSIENT = "transient"
 FAIL_ON = {
     "any": frozenset(RELATIONS),
     "touching": frozenset(RELATIONS) - {"within_clearance"},
     "penetrating": frozenset(RELATIONS) - {"within_clearance", "touching"},
     "new": frozenset(RELATIONS),
+    TRANSIENT: frozenset(),
     "never": frozenset(),
 }
-"""The relations of clashes that count."""
+"""The relations of clashes that count. Transient ones are pairs over frames: at one frame there are none."""
 WORSE = frozenset({"new", "deeper"})
 """How clashes that count differ from the baseline, where only new ones do."""
 OPEN = frozenset(map(str.lower, OPEN_STATUSES))
@@ -50,6 +52,25 @@ class Criteria:
             relation in relations and status in OPEN and (self.fail_on != "new" or change in WORSE)
             for relation, status, change in zip(*words, strict=True)
         ]
+
+    def judged(self, check: dict[str, Any], checks: Sequence[dict[str, Any]]) -> tuple[Sequence[Row], list[bool]]:
+        """Return the findings of a check as `combined` has it, and of each whether it counts; checks: of the document.
+
+        A pair over frames counts if it does at one of them, and its finding is the worst one then, or the first that
+        counts.
+        """
+        if "over" not in check:
+            return check["findings"], self.failing(check)
+        of_rows = replace(self, fail_on="any") if self.fail_on == TRANSIENT else self
+        fails = {place: of_rows.failing(checks[place]) for place in check["over"].checks}
+        rows, counts = list(check["findings"]), []
+        for k, clash in enumerate(check["over"].clashes):
+            is_left_out = self.fail_on == TRANSIENT and clash.over.is_permanent
+            places = [] if is_left_out else [of for of in clash.rows.values() if fails[of[0]][of[1]]]
+            if places and (clash.check, clash.row) not in places:
+                rows[k] = {**checks[places[0][0]]["findings"][places[0][1]], "over": clash}
+            counts.append(bool(places))
+        return rows, counts
 
     def allows(self, entry: dict[str, Any]) -> bool:
         """Return whether an object or pair that could not be checked does not count; entry: as `unchecked` has it."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document of scene checks as JUnit XML, which CI servers read: a test suite a check, a test case a clash.
+"""A document of scene checks as JUnit XML, which CI servers read: a test suite a check, a test case a clash. Of a scene
+over frames it is a suite, and a case a pair.
 
 A clash that counts is a failure, what could not be checked an error, or skipped where that is allowed. Each check has a
 test case of its own, so that a clean one is seen to have passed. There is no standard: the elements and attributes are
@@ -15,8 +16,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..data import messages
 from ..data.distance import Distance
+from ..data.frame_lists import frames_text
 from ..data.names import visible
 from ..data.units import UnitFormat
+from ..frames.combined import combined
+from ..frames.sentences import over_frames_sentence
 from ..scene.clash_rows import unit_format
 from .criteria import Criteria, unchecked
 
@@ -59,22 +63,23 @@ def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
             yield from _suite(entry["path"], [case], facts)
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     files = Counter(entry["file"] for entry in document["inputs"])
-    for check in document["checks"]:
+    for check in combined(document["checks"]):
         path = check.get("path")
         file = path if path and files[check["file"]] > 1 else check["file"]
-        name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, frame {check['frame']}"
+        name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, "
+        name += f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
         facts = {"path": path, "sha256": digests.get(path), "blender": blender}
-        yield from _suite(name, list(_cases(check, criteria, document["decisions"])), facts)
+        yield from _suite(name, list(_cases(check, criteria, document)), facts)
     yield "</testsuites>\n"
 
 
 _CHECK_ENDED = "The check ran to the end"
 
 
-def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] | None) -> Iterator[Case]:
-    """Yield the test cases of a check; decisions: their file."""
+def _cases(check: dict[str, Any], criteria: Criteria, document: dict[str, Any]) -> Iterator[Case]:
+    """Yield the test cases of a check of a document."""
     units = unit_format(check)
-    left_out = messages.capitalized(messages.what_is_left_out([check], decisions))
+    left_out = messages.capitalized(messages.what_is_left_out([check], document["decisions"]))
     more = (left_out,) if left_out else ()
     if check["partial"]:
         yield Case(_CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
@@ -83,7 +88,7 @@ def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] 
     for entry in unchecked(check):
         outcome = "skipped" if criteria.allows(entry) else "error"
         yield Case(f"{entry['name']} is checked", outcome, entry.get("kind", "unchecked"), entry["reason"])
-    for row, fails in zip(check["findings"], criteria.failing(check), strict=True):
+    for row, fails in zip(*criteria.judged(check, document["checks"]), strict=True):
         name = _name(row)
         if fails:
             yield Case(name, "failure", row["relation"], _message(row, units), tuple(_lines(row, units)))
@@ -100,7 +105,10 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _message(row: dict[str, Any], units: UnitFormat) -> str:
-    """Return the relation of a clash with its depth or gap."""
+    """Return the relation of a clash with its depth or gap; of a pair over frames when it meets, how deep, and when it
+    parts."""
+    if "over" in row:
+        return over_frames_sentence(row["a"]["name"], row["b"]["name"], row["over"].over, units)
     distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]
     if distance.signed_distance is None:
         return f"{relation}, no depth: {messages.no_depth(row['relation'])}"
@@ -111,6 +119,8 @@ def _message(row: dict[str, Any], units: UnitFormat) -> str:
 def _lines(row: dict[str, Any], units: UnitFormat) -> Iterator[str]:
     """Yield what a report says of a clash, line by line."""
     yield from (f"{side.upper()}: {messages.placed(row[side]['name'], row[side], units)}" for side in "ab")
+    if "over" in row:
+        yield f"Frame: {row['frame']}"
     yield f"Center: {units.vector(row['center'])}"
     if row["mtv"] is not None and (row["depth"] or 0.0) > 0.0:
         yield f"Move B By: {units.unrounded(row['mtv'])}"

@@ -4,16 +4,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
+from ..data.frame_lists import frames_text
 from ..data.lazy_rows import Row, column
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
+from ..frames.over_frames import Interval, SceneOverFrames, intervals_of
+from ..frames.sentences import MOST_INTERVALS, counts_words, frames_words
 from ..report import scene as scene_report
 from ..report.criteria import OPEN, WORSE
 from ..scene.clash_rows import APART, RESOLVED, changed_relations, present_relations, unit_format, words
@@ -23,25 +30,24 @@ WIDEST = 34
 NO_DEPTH = "no depth: "
 MOST_LINES = 10
 """So many of each kind, except clashes, are printed at most; reports have all."""
+ALL_CLASHES = sys.maxsize
 MOST_CLASHES = 50
 """So many clashes of a check are printed unless the user says otherwise."""
-LEAST_OF_A_FRAME = 3
-"""The checks of a list of frames share that number, but so many of each are printed."""
 
 
 class Listing(NamedTuple):
-    """How many clashes of a check are printed, and the path of a report that has all."""
+    """How many clashes of a check, over frames of those that are not permanent, are printed, and the path of a report
+    that has all."""
 
     most: int
     report: str | None
 
     @classmethod
-    def of(cls, options: argparse.Namespace, frames: int) -> Listing:
-        """Return what the options of a command ask for, of a file that is checked at so many frames."""
+    def of(cls, options: argparse.Namespace) -> Listing:
+        """Return what the options of a command ask for."""
         paths = (getattr(options, kind) for kind in ("html", "csv", "json", "junit"))
         report = next((path for path in paths if path is not None), None)
-        most = max(LEAST_OF_A_FRAME, MOST_CLASHES // max(1, frames)) if options.list is None else options.list
-        return cls(most, report)
+        return cls(MOST_CLASHES if options.list is None else options.list, report)
 
 
 LISTING = Listing(MOST_CLASHES, None)
@@ -55,17 +61,22 @@ def lines(
 ) -> list[str]:
     """Return a check as lines of text: one for the whole, one for each of the worst findings.
 
-    file: its name as the user gave it; decisions: their file, as documents have it.
+    check: as `combined` has it; file: its name as the user gave it; decisions: their file, as documents have it.
     """
-    units = unit_format(check)
-    summary = messages.check_line(check, present_relations(check["findings"]), decisions)
+    units, over = unit_format(check), check.get("over")
+    count = messages.relation_counts(present_relations(check["findings"])) if over is None else counts_words(over)
+    summary = messages.check_line(check, count, decisions)
     if check["gone"] is not None:
         changes = changed_relations([check])
         summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
-    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {summary}"
+    frames = f"frame {check['frame']}" if over is None else f"frames {frames_text(over.frames)}"
+    head = f"{file or check['file'] or 'unsaved file'}, {frames}: {summary}"
     clearance = check["settings"]["clearance"]
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
-    findings = check["findings"]
+    findings, folded = check["findings"], list[Row]()
+    if over is not None and listing.most < ALL_CLASHES:
+        folded = [row for row in findings if _is_folded(row)]
+        findings = [row for row in findings if not _is_folded(row)]
     places = _worst(findings, listing.most, check["gone"] is not None)
     listed = [findings[k] for k in places]  # each is made once
     rows = [
@@ -74,6 +85,7 @@ def lines(
             _name(row["a"], units),
             _name(row["b"], units),
             _distance(row, units),
+            *([_frames(row)] if "over" in row else []),
             f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
             f"overlap {units.measure(row['overlap_volume'], 3)}" if row.get("overlap_volume") else "",
             _status(row, units),
@@ -82,7 +94,9 @@ def lines(
         for row, word in zip(listed, words(listed), strict=True)
     ]
     # Why there is no depth is long: it widens no column.
-    widths = [max((len(row[k]) for row in rows if not row[k].startswith(NO_DEPTH)), default=0) for k in range(8)]
+    widths = [
+        max((len(of) for of in texts if not of.startswith(NO_DEPTH)), default=0) for texts in zip(*rows, strict=True)
+    ]
     found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
@@ -90,19 +104,64 @@ def lines(
     if rows and others:
         where = f"in {listing.report}" if listing.report else "(write a report, or add --list all)"
         found.append(f"  {len(others):,} more {where}")
+    if folded and listing.most:
+        found.append(f"  {_folded(folded)}")
+    if over is not None and over.clashes and over.quiet:
+        found.append(f"  {_quiet(over)}")
     if not check["settings"].get("exact"):
-        bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others)))
+        bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others), folded))
         found += [f"  {_upper_bounds(bounds)}"] if bounds else []
     for title in ("gone", "not_compared"):
         word = title.replace("_", " ")
         entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
         found += [f"  {line}" for line in first_of(entries)]
     skipped = [
-        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}"
+        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}{_at(entry)}"
         for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])
     ]
     found += [f"  {line}" for line in first_of(skipped)]
     return found
+
+
+def _is_folded(row: Row) -> bool:
+    """Return whether a clash over frames is only counted: a permanent one that is not worse than in the baseline."""
+    return row["over"].over.is_permanent and row["change"] not in WORSE
+
+
+def _folded(rows: Sequence[Row]) -> str:
+    which = " at which both were checked" if any(row["over"].over.not_checked for row in rows) else ""
+    return f"{len(rows):,} permanent: in contact in every frame{which}; --list all prints them"
+
+
+def _quiet(over: SceneOverFrames) -> str:
+    """Return how many frames are without clashes, and which."""
+    found = intervals_of(np.array(over.frames), np.isin(over.frames, over.quiet))
+    return f"{messages.counted(len(over.quiet), 'frame')} without clashes: {frames_words(found)}"
+
+
+def _frames(row: Row) -> str:
+    """Return at which frames a pair is a clash: 'frames 32 to 47, deepest at 40'."""
+    over, distance = row["over"].over, Distance.of_row(row)
+    if over.is_permanent:
+        return "permanent"
+    intervals = over.intervals
+    times = f", {len(intervals)} times" if len(intervals) > MOST_INTERVALS else ""
+    text = f"{_named([(over.first, over.last)] if times else intervals)}{times}"
+    if over.first == over.last or distance.signed_distance is None or row["relation"] == "touching":
+        return text
+    return f"{text}, {'nearest' if distance.name == 'Gap' else 'deepest'} at {over.worst}"
+
+
+def _at(entry: Mapping[str, Any]) -> str:
+    """Return at which frames something was skipped, where that is not at all and the reason does not say so."""
+    frames = entry.get("frames", ())
+    is_said = entry.get("kind") == "fast" and len(frames) == 1 and len({*frames[0]}) == 1
+    return f" ({_named(frames)})" if frames and not is_said else ""
+
+
+def _named(intervals: Sequence[Interval]) -> str:
+    is_one = len(intervals) == 1 and intervals[0][0] == intervals[0][1]
+    return f"{'frame' if is_one else 'frames'} {frames_words(intervals)}"
 
 
 def _upper_bounds(number: int) -> str:
@@ -130,9 +189,10 @@ def first_of(lines: Sequence[str]) -> Iterator[str]:
 
 
 def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None) -> list[str]:
-    """Return several checks together in one line; nothing of a single one. decisions: see `lines`."""
+    """Return several checks together in one line; nothing of a single one. checks, decisions: see `lines`."""
     if len(checks) < 2:
         return []
+    scenes = [check["over"] for check in checks if "over" in check]
     found = [relation for check in checks for relation in present_relations(check["findings"])]
     pairs = {
         (check["path"], identity)
@@ -142,18 +202,19 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
     }
     incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
     left_out = messages.what_is_left_out(checks, decisions)
-    return [_total(len(checks), found, len(pairs), left_out, incomplete)]
+    count = messages.relation_counts(found) + (f", of {messages.counted(len(pairs), 'pair')}" if found else "")
+    if scenes:
+        count = counts_words(replace(scenes[0], clashes=[clash for scene in scenes for clash in scene.clashes]))
+    return [_total(len(checks), count, left_out, incomplete)]
 
 
-def _total(checks: int, found: Sequence[str], pairs: int, left_out: str, incomplete: int) -> str:
+def _total(checks: int, count: str, left_out: str, incomplete: int) -> str:
     """Return several checks in one line: 'In 20 checks: 40 penetrating, 7 touching, of 3 pairs'.
 
-    found: the relations of all clashes; pairs: how many different pairs they are of; left_out: see
-    `what_is_left_out`; incomplete: how many of the checks have something that could not be checked.
+    count: how many clashes they have; left_out: see `what_is_left_out`; incomplete: how many of the checks have
+    something that could not be checked.
     """
-    text = f"In {messages.counted(checks, 'check')}: {messages.relation_counts(found)}"
-    if found:
-        text += f", of {messages.counted(pairs, 'pair')}"
+    text = f"In {messages.counted(checks, 'check')}: {count}"
     if left_out:
         text += f"; {left_out}"
     verb = "is" if incomplete == 1 else "are"

@@ -53,7 +53,7 @@ const JOB_TYPE = {
         {
             key: "fail_on",
             type: "string",
-            choices: ["any", "touching", "penetrating", "new", "never"],
+            choices: ["any", "touching", "penetrating", "new", "transient", "never"],
             default: "any",
             description: "Which clashes make the last task fail, after the reports are written",
         },

@@ -323,6 +323,7 @@ def test_only_descriptions_are_written_over(
         (["SCENE", "--frames", "1", "--json", "none/x.json"], "there is no folder"),
         (["SCENE", "--frames", "1", "--pictures", "-1"], "--pictures: expected a number of 0 or more, not '-1'"),
         (["SCENE", "--frames", "1", "--fail-on", "new"], "--fail-on new needs a report to compare with"),
+        (["SCENE", "--frames", "1", "--fail-on", "transient"], "--fail-on transient needs two frames or more"),
         (["SCENE", "--frames", "1", "--baseline", "none.json"], "none.json: "),
         (["SCENE", "--frames", "1", "--shard", "1/2"], "unrecognized arguments: --shard 1/2"),
         (["SCENE", "--frames", "1", "--object", "\"A\" 'b'"], "both kinds of quotes"),

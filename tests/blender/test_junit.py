@@ -14,7 +14,7 @@ import pytest
 
 from ..schemas import IS_AVAILABLE, junit_faults, read_junit
 from .reports import load_report, run, run_json
-from .scenes import cube, lens, mesh_object, save_scene
+from .scenes import animate, cube, lens, mesh_object, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -70,8 +70,8 @@ def test_failures_and_errors_are_those_of_the_exit_code(scene_file: Path) -> Non
 
 
 def test_a_clash_is_described(scene_file: Path) -> None:
-    _, root = run_junit(scene_file, "--frames", "1-2")
-    assert [suite.get("name") for suite in root] == ["scene, Scene, frame 1", "scene, Scene, frame 2"]
+    _, root = run_junit(scene_file)
+    assert [suite.get("name") for suite in root] == ["scene, Scene, frame 1"]
     (failure,) = case(root[0], "A and B")
     _, report = run_json(scene_file)
     assert (failure.get("type"), failure.get("message")) == ("contact_lens.penetrating", "Penetrating, depth 0.5 m")
@@ -97,6 +97,35 @@ def test_a_clash_is_described(scene_file: Path) -> None:
         "sha256": report["inputs"][0]["sha256"],
         "blender": bpy.app.version_string,
     }
+
+
+def test_a_pair_over_frames_is_a_case(scene_file: Path, junit: ModuleType) -> None:
+    """Judged by all its frames: it fails for the first that counts, if the worst does not."""
+    for name, x in (("F", 22.001), ("D", 12.0)):
+        animate(
+            bpy.data.objects[name], "location", "CONSTANT", f1=(x + 0.3, 0, 0), f2=(x - 0.1, 0, 0), f4=(x + 0.2, 0, 0)
+        )
+    save_scene(scene_file)
+    code, root = run_junit(scene_file, "--frames", "1-4", "--fail-on", "transient")
+    assert (code, [(suite.get("name"), counts(suite)) for suite in root]) == (
+        1,
+        [("scene, Scene, frames 1-4", [5, 2, 1, 0])],
+    )
+    (failure,) = case(root[0], "E and F")
+    sentence = "E enters F at 2, deepest 0.099 m at 2, leaves after 3"
+    assert (failure.get("type"), failure.get("message")) == ("contact_lens.penetrating", sentence)
+    assert failure.text.splitlines()[:4] == [sentence, "A: E", "B: F", "Frame: 2"]
+    assert list(case(root, "A and B")) == [], "it is permanent"
+    assert counts(run_junit(scene_file, "--frames", "1-4")[1][0]) == [5, 3, 1, 0]
+    _, report = run_json(scene_file, "--frames", "1-4", "--visibility", "all", "--allow-skipped")
+    for check in report["checks"]:
+        for row in check["findings"]:
+            row["status"] = "approved" if check["frame"] < 3 else "changed"
+            row["verified"] = check["frame"] != 3
+    (suite,) = read_junit("".join(junit.junit_parts(report, lens.report.criteria.Criteria("transient"))))
+    assert counts(suite) == [8, 2, 4, 0]
+    (failure,) = case(suite, "E and F")
+    assert "Frame: 3" in failure.text
 
 
 def test_an_approved_clash_has_passed(scene_file: Path) -> None:

@@ -94,15 +94,32 @@ def test_merge_prints_and_judges_as_the_run_does(command_and_parts: Command, cap
     command, parts = command_and_parts
     assert run(*command) == 1
     told = [line.strip() for line in capfd.readouterr().out.splitlines() if "Cube" in line]
-    assert len(told) == 4 * 4 + 2
+    assert len(told) == 2 * 2
     assert run("merge", parts[0].parent) == 1
     printed = capfd.readouterr().out
     assert [line.strip() for line in printed.splitlines() if "Cube" in line] == told
-    assert "In 4 checks: 16 penetrating, of 8 pairs" in printed
-    assert printed.endswith("\nExit code 1: 16 penetrating (--fail-on any)\n"), "the last line says why"
+    assert "In 2 checks: 2 transient, 6 permanent" in printed
+    assert printed.endswith("\nExit code 1: 8 penetrating (--fail-on any); --fail-on transient counts 2 of them\n")
     assert run("merge", *parts, "--quiet", "--fail-on", "never") == 0
     assert run("merge", *parts, "--quiet", "--fail-on", "penetrating") == 1
     assert capfd.readouterr().out == ""
+
+
+def test_only_merge_says_what_is_permanent(
+    command_and_parts: Command, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A part of a longer run says how much it has found, and ends with 0; parts of a single frame say nothing of it."""
+    command, parts = command_and_parts
+    part, transient = ["--json", tmp_path / "part.json"], ["--fail-on", "transient"]
+    assert run(*command, "--shard", "1/1", *part, *transient) == 0
+    printed = capfd.readouterr().out
+    assert printed.count("blend: In 2 checks: 8 penetrating, of 4 pairs\n") == 2
+    assert "permanent" not in printed
+    assert run(*command, "--only-frames", 1, *part, *transient, "--quiet") == 0
+    assert run("merge", *parts, *transient, "--quiet") == 1
+    assert run(command[0], "--frames", 1, "--shard", "1/1", *part, "--quiet") == 0
+    assert run("merge", part[1], *transient) == 2
+    assert "--fail-on transient needs two frames or more" in capfd.readouterr().err
 
 
 def test_a_merge_without_a_verdict_writes_reports_that_judge(

@@ -70,9 +70,19 @@ def test_no_option_that_is_repeated_is_silently_the_last_one(command: str) -> No
         (["--fail-on", "any", "--quiet", "--fail-on", "never"], "--fail-on any and --fail-on never contradict"),
         (["--visible", "--selected"], "--selected: not allowed with argument --visible"),
         (["--object", "A", "--collections", "Of A", "Of B"], "not allowed with argument --object"),
+        (["--frames", "20-1"], "frames '20-1' run backwards: name the first one first"),
+        (["--frames", "1-20:0"], "frames '1-20:0': expected a step of 1 or more"),
+        (["--frames", ""], "expected frames such as 1-100 or 1,5,9-20:2, not ''"),
+        (
+            ["--frames", "1-1000000"],
+            "1,000,000 frames are more than the 100,000 of a run: with a single clash they take",
+        ),
+        (["--frames", "1-99999,7-9"], "100,002 frames are more than"),
+        (["--fail-on", "transient"], "--fail-on transient needs two frames or more"),
+        (["--fail-on", "transient", "--frames", "5", "--frames=5"], "--fail-on transient needs two frames or more"),
     ],
 )
-def test_options_that_contradict_each_other_are_refused(
+def test_options_that_cannot_be_meant_are_refused(
     row_file: Path, options: list[str], said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     target = row_file.parent / "out.json"

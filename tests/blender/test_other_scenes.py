@@ -77,8 +77,9 @@ def test_all_scenes_are_checked_in_the_order_of_their_names(
     assert run(room_file, "--scene", "all", "--frames", "1,3") == 1
     said = capsys.readouterr().out
     for line in (
-        "frame 3: Day: 2 objects, 1 penetrating",
-        "frame 1: Night: 2 objects, 1 penetrating",
+        "frames 1,3: Day: 2 objects, 1 transient, 0 permanent",
+        "frames 1,3: Night: 2 objects, 0 transient, 1 permanent",
+        "In 3 checks: 1 transient, 1 permanent",
         "Day: Frames are samples",
     ):
         assert line in said

@@ -35,7 +35,15 @@ def row(a: str, b: str, distance: float | None, **more: object) -> dict[str, Any
 
 
 def check(frame: float, *rows: dict[str, Any], **more: object) -> dict[str, Any]:
-    return {"path": "/a.blend", "scene": "Scene", "frame": frame, "findings": [*rows], "skipped": [], **more}
+    return {
+        "path": "/a.blend",
+        "scene": "Scene",
+        "frame": frame,
+        "findings": [*rows],
+        "skipped": [],
+        "partial": False,
+        **more,
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 
 from .processes import in_process, installed, modules_of
 from .reports import load_report, run
-from .scenes import cube, lens, mesh_object, save_scene
+from .scenes import animate, cube, lens, mesh_object, save_scene
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -250,10 +250,47 @@ def test_clashes_that_count_are_listed_before_others(
     assert ["Crate 0 " in rows[0], "Crate 52 " in rows[1]] == [True, True]
 
 
-def test_frames_share_the_list(crates: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    lines = told(capfd, "check", crates, "--frames", "1-25")
-    assert sum("Crate" in line for line in lines) == 25 * 3
-    assert sum(line.startswith("  50 more ") for line in lines) == 25
+@pytest.fixture
+def hand_file(tmp_path: Path) -> Path:
+    """A hand enters a table at frames 3 to 5, deepest at 4, and touches a cup at 8 and 9; a leg is always in the table,
+    and a rope cannot be checked at frames 2 and 3."""
+    cube("Table"), cube("Leg", (1.9, 0.0, 0.0)), cube("Cup", (20.0, 0.0, 0.0))
+    places = ((1, -1.9, 9), (3, -1.9, 0), (4, -1.5, 0), (5, -1.7, 0), (6, -1.7, 9), (7, 18, 9), (8, 18, 0), (10, 18, 9))
+    animate(cube("Hand"), "location", "CONSTANT", **{f"f{frame}": (x, 0, z) for frame, x, z in places})
+    rope = mesh_object("Rope", [(50, 0, 0), (51, 0, 0), (50, 1, 0)], [(0, 1, 2)])
+    animate(rope, "scale", "CONSTANT", f1=(1, 1, 1), f2=(1e38, 1, 1), f4=(1, 1, 1))
+    return save_scene(tmp_path / "hand.blend")
+
+
+def test_a_scene_over_frames_has_a_line_a_pair(hand_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Permanent clashes are one line, and what could not be checked is there once; it is never clean."""
+    frames = ["--frames", "1-10", "--no-volume"]
+    head, *rows, _, last = told(capfd, "check", hand_file, *frames, "--fail-on", "transient")
+    assert (head.rpartition(os.sep)[2], last) == (
+        "hand.blend, frames 1-10: Scene: 5 objects, 2 transient, 1 permanent, 1 not checked",
+        "Exit code 1: 2 transient clashes (--fail-on transient)",
+    )
+    reason = rows.pop()
+    assert reason.startswith("  not checked: 'Rope'")
+    assert reason.endswith(" (frames 2 to 3)")
+    assert [" ".join(line.split()) for line in rows] == [
+        "penetrating Hand Table depth 0.5 m frames 3 to 5, deepest at 4 area 4 m²",
+        "touching Cup Hand frames 8 to 9 area 4 m²",
+        "1 permanent: in contact in every frame; --list all prints them",
+    ]
+    _, *rows, _ = told(capfd, "check", hand_file, *frames, "--list", "all", "--object", "Leg")
+    assert [line.split()[:8] for line in rows[:1]] == [
+        ["penetrating", "Leg", "Table", "depth", "0.1", "m", "permanent", "area"]
+    ]
+    *_, last = told(capfd, "check", hand_file, *frames)
+    assert last == "Exit code 1: 2 penetrating, 1 touching (--fail-on any); --fail-on transient counts 2 of them"
+    *_, last = told(capfd, "check", hand_file, *frames, "--object", "Leg", "--fail-on", "transient")
+    assert last == "Exit code 3: no clash counts, but 1 item could not be checked (--allow-skipped allows that)"
+    command = [hand_file, *frames, "--object", "Hand", "--fail-on", "never", "--allow-skipped"]
+    *_, quiet, _, _, last = told(capfd, "check", *command)
+    assert quiet == "  5 frames without clashes: 1 to 2, 6 to 7, 10"
+    *_, last = told(capfd, "check", hand_file, "--frames", "1,6-7", "--fail-on", "transient", "--allow-fast")
+    assert last == "Exit code 0: 1 penetrating does not count (--fail-on transient)"
 
 
 def test_the_last_line_says_why_the_exit_code_is_what_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
