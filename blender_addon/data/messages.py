@@ -486,9 +486,9 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
 
 
 def other_frames(entry: Mapping[str, Any]) -> str:
-    """Return which frames the baseline has of a scene that was compared over others."""
+    """Return with which frames of the baseline a scene was compared over others."""
     file, plural = entry["file"] or UNSAVED_FILE, "s" if len(entry["frames"]) > 1 else ""
-    return f"over other frames: {file}, {entry['scene']}: the baseline has frame{plural} {frames_text(entry['frames'])}"
+    return f"compared with frame{plural} {frames_text(entry['frames'])} of the baseline: {file}, {entry['scene']}"
 
 
 def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared: int) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, product, takewhile
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
+from ..frames.over_frames import TOUCHING
 from ..read.scene_objects import identity_of
 from ..report import files as report_files
 from ..report import json_report
@@ -82,6 +83,10 @@ class _Clash:
             frame,
             None if row.get("margins") is None else blender,
         )
+
+    @property
+    def weight(self) -> float:
+        return _weight(self.signed_distance)
 
     @property
     def digests(self) -> tuple[tuple[Any, ...], ...] | None:
@@ -240,31 +245,30 @@ class Baseline:
         settings = _settings(checks[0])
         other = list(dict.fromkeys(chain(*(_differing(check.settings, settings) for check in earlier.values()))))
         ids = _recognized(now, earlier, known)
-        renumbered = dict(chain.from_iterable(check[LOOKED_AT]["ids"].items() for check in now.values()))
-        found: dict[str, list[tuple[tuple[float, bool], float, int, float | None]]] = {}
-        thens: dict[str, dict[str, None]] = {}
-        for frame, names in ids.items():
-            rows, clashes = now[frame]["findings"], earlier[frame].clashes if frame in earlier else {}
-            others = {name: of for name, of in renumbered.items() if name not in clashes} | now[frame][LOOKED_AT]["ids"]
-            of_rows = zip(
-                names, _ids_then(column(rows, "id"), names, others), column(rows, "signed_distance"), strict=True
-            )
+        thens = _ids_then(now, earlier, ids)
+        deepest = {name: min(clashes, key=attrgetter("weight")) for name, clashes in known.items()}
+        worst: dict[str, tuple[float, float, int, float | None]] = {}
+        before: dict[str, _Clash] = {}
+        for frame, check in now.items():
+            of_rows = zip(ids[frame], thens[frame], column(check["findings"], "signed_distance"), strict=True)
             for k, (name, then, distance) in enumerate(of_rows):
-                found.setdefault(name, []).append((_weight(distance), frame, k, distance))
-                if then in known:
-                    thens.setdefault(name, {})[then] = None
-        changes, before = dict.fromkeys(found, NEW), dict[str, float | None]()
-        for name, of in thens.items():
-            was, (_, frame, k, distance) = _deepest(clash for then in of for clash in known[then]), min(found[name])
-            change = _change(was, distance, now[frame]["findings"], k, unit)
-            if change == SHALLOWER and was.of_check not in {of[1] for of in found[name]} and _unknown(was, now, other):
-                change = SAME  # it may be as deep there as it was
-            changes[name] = change
-            before[name] = None if was.signed_distance is None else was.signed_distance / unit
+                if name not in worst or _weight(distance) < worst[name][0]:
+                    worst[name] = _weight(distance), frame, k, distance
+                if then in deepest and before.setdefault(name, deepest[then]) is not deepest[then]:
+                    before[name] = min(before[name], deepest[then], key=attrgetter("weight"))
         are_there = set(chain(*thens.values()))
+        found = {frame: {*names} for frame, names in ids.items()}
+        changes, distances = dict.fromkeys(worst, NEW), dict[str, float | None]()
+        for name, clash in before.items():
+            _, frame, k, distance = worst[name]
+            changes[name] = _change(clash, distance, now[frame]["findings"], k, unit)
+            is_found = name in found.get(clash.of_check, ())
+            if changes[name] == SHALLOWER and not is_found and _unknown(clash, now, other):
+                changes[name] = SAME  # it may be as deep there as it was
+            distances[name] = None if clash.signed_distance is None else clash.signed_distance / unit
         gone, not_compared = [], []
         for name in (name for name in known if name not in are_there):
-            entry = _deepest(known[name]).entry(unit)
+            entry = deepest[name].entry(unit)
             if reason := _why_unknown(known[name], now, other):
                 not_compared.append({**entry, "reason": reason})
             else:
@@ -273,7 +277,7 @@ class Baseline:
         for check in checks:
             names = ids[float(check["frame"])]
             columns: dict[str, list[Any]] = {"id": names, "change": [changes[name] for name in names]}
-            columns["baseline_distance"] = [before.get(name) for name in names]
+            columns["baseline_distance"] = [distances.get(name) for name in names]
             compared.append({**check, "gone": [], "not_compared": [], "findings": _with(check["findings"], columns)})
             del compared[-1][LOOKED_AT]
         min(compared, key=itemgetter("frame")).update(gone=gone, not_compared=not_compared)
@@ -329,13 +333,9 @@ def _frames_words(frames: Iterable[float]) -> str:
     return f"frame{'s' if len(numbers) > 1 else ''} {frames_text(numbers)}"
 
 
-def _weight(distance: float | None) -> tuple[float, bool]:
-    """Return by what clashes are in order, the deepest first: without a depth before what touches."""
-    return distance or 0.0, distance is not None
-
-
-def _deepest(clashes: Iterable[_Clash]) -> _Clash:
-    return min(clashes, key=lambda clash: _weight(clash.signed_distance))
+def _weight(distance: float | None) -> float:
+    """Return by what clashes are in order, the deepest first."""
+    return TOUCHING if distance is None else distance
 
 
 def _recognized(
@@ -362,6 +362,24 @@ def _recognized(
                 renamed[name] = found.id
                 taken.add(found.id)
     return {frame: [renamed.get(name, name) for name in names] for frame, names in ids.items()}
+
+
+def _ids_then(
+    now: Mapping[float, Row], earlier: Mapping[float, _Check], ids: Mapping[float, Sequence[str]]
+) -> dict[float, list[str | None]]:
+    """Return by frame the ids that rows have in the baseline, None where an instance has another one's number there.
+
+    What is known of a frame that the baseline has holds for the others. ids: as `_recognized` returns them.
+    """
+    renumbered = dict(chain.from_iterable(check[LOOKED_AT]["ids"].items() for check in now.values()))
+    found: dict[float, list[str | None]] = {}
+    for frame, check in now.items():
+        clashes = earlier[frame].clashes if frame in earlier else {}
+        others = {then: name for then, name in renumbered.items() if then not in clashes} | check[LOOKED_AT]["ids"]
+        before = {name: then for then, name in others.items() if name is not None}
+        names = zip(column(check["findings"], "id"), ids[frame], strict=True)
+        found[frame] = [before.get(name, None if name in others else of) for name, of in names]
+    return found
 
 
 def _unknown(clash: _Clash, now: Mapping[float, Row], other: Sequence[str]) -> str:
@@ -498,13 +516,6 @@ def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit
     if abs(distance - then) <= resolution:
         return SAME
     return DEEPER if distance < then else SHALLOWER
-
-
-def _ids_then(names: Sequence[str], ids: Sequence[str], renumbered: Mapping[str, str | None]) -> list[str | None]:
-    """Return the ids that clashes have in the baseline, None of those of an instance that has the number of another one
-    there. names, ids: without and with those of renamed objects; renumbered: see `LookedAt.ids`."""
-    before = {now: then for then, now in renumbered.items() if now is not None}
-    return [before.get(name, None if name in renumbered else now) for name, now in zip(names, ids, strict=True)]
 
 
 def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:

@@ -856,7 +856,7 @@ def test_over_frames_pairs_are_compared_and_not_pairs_at_frames(
     assert (found.document["baseline"]["frames"], found.document["baseline"]["not_compared"]) == (frames, [])
     capsys.readouterr()
     run(moving, "--baseline", moving.parent / "old.json", "--frames", "1-6")
-    assert "over other frames: room.blend, Scene: the baseline has frame 1" in capsys.readouterr().out
+    assert "compared with frame 1 of the baseline: room.blend, Scene" in capsys.readouterr().out
     assert compare(moving, moving.parent / "old.json", "--frames", "1-2", *ONLY_NEW).code == 0
 
 
