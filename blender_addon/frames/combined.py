@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..data.lazy_rows import Row, column
+from ..scene.clash_rows import WORSE
 from .over_frames import SceneOverFrames, intervals_of, scenes_over_frames
+from .sentences import named_frames
 
 
 def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the checks of a document, those of each scene over frames as one.
 
-    That has `over`, the scene over frames, and its findings are the rows of the worst frames, each with its `over`, and
-    not `verified` where another row of the pair is not. What was skipped has the intervals of `frames` at which it was,
-    where these are not all.
+    That has `over`, the scene over frames, and `checks`, all of the document. Its findings are the rows of the worst
+    frames, each with its `over`, and not `verified` where another row of the pair is not. What was skipped is there
+    once, and its reason ends with the frames, where these are not all.
     """
     found: dict[int, dict[str, Any]] = dict(enumerate(checks))
     for scene in scenes_over_frames(checks):
@@ -27,26 +29,30 @@ def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [check for _, check in sorted(found.items())]
 
 
+def is_folded(row: Row) -> bool:
+    """Return whether a clash over frames is only counted at first: a permanent one not worse than in the baseline."""
+    return row["over"].over.is_permanent and row["change"] not in WORSE
+
+
 def _as_one(
     scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]], checks: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     ignored: Counter[str] = Counter()
     for check in of_scene:
         ignored |= Counter(check["ignored_pairs"])  # the most at a frame: mostly they are the same pairs
-    differences = {repr(entry): entry for check in of_scene for entry in check.get("differences", ())}
     rows = ((clash, checks[clash.check]["findings"][clash.row]) for clash in scene.clashes)
     verified = {place: column(checks[place]["findings"], "verified") for place in scene.checks}
     failed = {(place, k) for place, of in verified.items() for k, is_verified in enumerate(of) if is_verified is False}
     return {
-        **of_scene[0],
+        **of_scene[0],  # which has what of a baseline is gone
         "over": scene,
+        "checks": checks,
         "partial": any(check["partial"] for check in of_scene),
         "objects": max(check["objects"] for check in of_scene),
         "checked_pairs": sum(check["checked_pairs"] for check in of_scene),
         "ignored_pairs": ignored,
         "skipped": _skipped(scene, of_scene),
-        "differences": list(differences.values()),
-        **{name: _joined(of_scene, name) for name in ("gone", "not_compared")},
+        "differences": list({repr(of): of for check in of_scene for of in check.get("differences", ())}.values()),
         "findings": [
             {**row, "over": clash, **({} if failed.isdisjoint(clash.rows.values()) else {"verified": False})}
             for clash, row in rows
@@ -54,27 +60,20 @@ def _as_one(
     }
 
 
-def _joined(of_scene: Sequence[dict[str, Any]], name: str) -> list[Row] | None:
-    """Return all entries of the baseline; None without one."""
-    known = [check[name] for check in of_scene if check[name] is not None]
-    return [entry for entries in known for entry in entries] if known else None
-
-
 def _skipped(scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]]) -> list[Row]:
     """Return what was skipped, each once. Of sentences about several objects, which have numbers of their frame, it is
     the first one."""
-    entries: dict[tuple[Any, ...], Row] = {}
     places: dict[tuple[Any, ...], list[int]] = {}
+    entries: dict[tuple[Any, ...], Row] = {}
     for place, check in enumerate(of_scene):
         for entry in check["skipped"]:
-            about = entry.get("objects")
-            key = entry["name"], entry.get("kind"), entry["unchecked"], *(about or [entry["reason"]])
-            entries.setdefault(key, entry)
+            key = entry["name"], entry.get("kind"), entry["unchecked"], *(entry.get("objects") or [entry["reason"]])
             places.setdefault(key, []).append(place)
-    every, frames = np.arange(len(of_scene)), np.array(scene.frames, dtype=np.float64)
-    return [
-        {**entry, "frames": intervals_of(frames, np.isin(every, places[key]))}
-        if len(places[key]) < len(of_scene)
-        else entry
-        for key, entry in entries.items()
-    ]
+            entries.setdefault(key, entry)
+    frames = np.array(scene.frames, dtype=np.float64)
+    for key, found in places.items():
+        is_said = entries[key].get("kind") == "fast" and len(found) == 1
+        if len(found) < len(of_scene) and not is_said:
+            words = named_frames(intervals_of(frames, np.isin(frames, frames[found])))
+            entries[key] = {**entries[key], "reason": f"{entries[key]['reason']} ({words})"}
+    return list(entries.values())

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..data.messages import counted
 from ..data.units import UnitFormat
-from .over_frames import Interval, OverFrames, SceneOverFrames
+from .over_frames import Interval, OverFrames, SceneOverFrames, intervals_of
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 """Of a strip: from touching to the deepest."""
@@ -45,6 +46,18 @@ def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: Unit
 def frames_words(intervals: Sequence[Interval]) -> str:
     """Return intervals of frames in words: '32 to 47, 60'."""
     return ", ".join(f"{first} to {last}" if last > first else f"{first}" for first, last in intervals)
+
+
+def named_frames(intervals: Sequence[Interval]) -> str:
+    """Return intervals of frames with the noun: 'frames 32 to 47, 60', 'frame 5'."""
+    is_one = len(intervals) == 1 and intervals[0][0] == intervals[0][1]
+    return f"{'frame' if is_one else 'frames'} {frames_words(intervals)}"
+
+
+def quiet_words(scene: SceneOverFrames) -> str:
+    """Return how many frames are without clashes, and which."""
+    found = intervals_of(np.array(scene.frames), np.isin(scene.frames, scene.quiet))
+    return f"{counted(len(scene.quiet), 'frame')} without clashes: {frames_words(found)}"
 
 
 def counts_words(scene: SceneOverFrames) -> str:

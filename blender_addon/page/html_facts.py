@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..data import messages
+from ..data.frame_lists import frames_text
 from ..data.messages import counted
 from ..data.units import ratio
 from ..scene.clash_rows import unit_format
@@ -57,6 +58,11 @@ _VISIBILITY = {
 """Which objects are visible to a check."""
 
 
+def frames_of(check: dict[str, Any]) -> str:
+    """Return the frame of a check, or those of a scene over frames."""
+    return f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
+
+
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     """Return the file and the settings of a check; digest: of the bytes of its file."""
     settings, units = check["settings"], unit_format(check)
@@ -75,7 +81,7 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     clearance = settings["clearance"]
     return [
         ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
-        ("Scene", f"{check['scene']}, frame {check['frame']}"),
+        ("Scene", f"{check['scene']}, {frames_of(check)}"),
         ("Scope", f"{scope}, {visibility}"),
         ("Shapes", _SHAPES[settings.get("shapes", "automatic")]),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),

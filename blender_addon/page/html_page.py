@@ -28,6 +28,7 @@ dt { color: var(--dim); flex: 0 0 5.2rem; }
 .verdict { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: 1rem 0 .2rem; }
 :is(.verdict, .since, h2, h3) + .dim { margin: 0 0 1rem; }
 .since { font-weight: 600; margin: 0 0 .2rem; } .verdict > * { white-space: nowrap; }
+.answer { margin: 0 0 1rem; padding-left: 1.2rem; }
 section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margin-top: 0; }
 .unchecked, .between { border-left: 4px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
 .unchecked { border-color: var(--bad); } .unchecked :is(h2, h3) { color: var(--bad); font-size: 1.05rem; margin: 0; }
@@ -35,11 +36,17 @@ section > h2 { margin-top: 1.5rem; } section > .verdict { font-size: 1rem; margi
 .dot { display: inline-block; box-sizing: border-box; width: .8em; height: .8em; border-radius: 50%; flex: none;
   margin-right: .45em; border: .17em solid var(--tone); --tone: var(--dim); print-color-adjust: exact;
   -webkit-print-color-adjust: exact; }
-.dot.penetrating { --tone: var(--vermillion); background: var(--tone); }
-.dot.coincident { --tone: var(--vermillion); background: radial-gradient(circle, var(--tone) 50%, #0000 55%); }
-.dot.inside { --tone: var(--orange); background: radial-gradient(circle, var(--tone) 40%, #0000 45%); }
-.dot.touching { --tone: var(--teal); background: linear-gradient(#0000 50%, var(--tone) 50%); }
-.dot.within_clearance, .dot.within_collision_margins { --tone: var(--purple); border-width: .24em; }
+.penetrating, .coincident { --tone: var(--vermillion); } .inside { --tone: var(--orange); }
+.touching { --tone: var(--teal); } .within_clearance, .within_collision_margins { --tone: var(--purple); }
+.dot.penetrating { background: var(--tone); }
+.dot.coincident { background: radial-gradient(circle, var(--tone) 50%, #0000 55%); }
+.dot.inside { background: radial-gradient(circle, var(--tone) 40%, #0000 45%); }
+.dot.touching { background: linear-gradient(#0000 50%, var(--tone) 50%); }
+.dot.within_clearance, .dot.within_collision_margins { border-width: .24em; }
+.frames svg { display: block; width: 100%; max-width: 14rem; overflow: visible; font-size: 9px; fill: var(--dim); }
+.frames .contact { fill: var(--tone); } .frames .gap { fill: var(--purple); } .frames .worst { fill: var(--ink); }
+.frames details { margin: .2rem 0 0; font-size: .87rem; color: var(--dim); }
+.frames ul { margin: .2rem 0 0; padding: 0; list-style: none; max-height: 14rem; overflow: auto; }
 .controls { display: flex; flex-wrap: wrap; gap: .5rem .8rem; align-items: center; margin: .6rem 0; }
 .controls[hidden] { display: none; }
 input { font: inherit; padding: .35rem .6rem; width: 18rem; max-width: 100%; box-sizing: border-box; }
@@ -61,7 +68,9 @@ thead th { border-bottom-width: 2px; font-weight: 600; vertical-align: bottom; o
 td.n:not([data-v=""]) { white-space: nowrap; }
 col.relation { width: 10.5rem; } col.depth { width: 10.5rem; } col.area { width: 7.5rem; }
 col.overlap_volume { width: 8rem; }
-col.status { width: 8.5rem; } col.picture { width: 25.3rem; } col.link { width: 11rem; }
+col.status { width: 8.5rem; } col.picture { width: 25.3rem; }
+.over col.relation { width: 9rem; } .over col.status { width: 6.5rem; } col.frames { width: 14rem; }
+.over col.picture { width: 19.3rem; } tbody p.over { color: inherit; }
 .a, .b { font-weight: 600; padding-left: 1.7em; } .b { margin-top: .15rem; }
 .a::before, .b::before { content: "A" / "A "; float: left; margin-left: -1.95em; width: 1.5em; font-size: .8em;
   line-height: 1.5; margin-top: .12em; text-align: center; border-radius: 3px; background: #56b4e9; color: #000;
@@ -87,8 +96,8 @@ dialog button { position: absolute; top: .8rem; right: 1rem; font: inherit; font
 dialog img { width: min(960px, 90vw, 135vh); }
 .blocked { animation: late 0s 2s both; } @keyframes late { from { visibility: hidden; } }
 details { margin: .8rem 0; } summary { cursor: pointer; }
-@media (max-width: 84rem) { col.picture:not(.link) { width: 19.3rem; } }
-@media (max-width: 72rem) { col.picture:not(.link) { width: 13rem; } }
+@media (max-width: 84rem) { col.picture { width: 19.3rem; } .over col.picture { width: 15rem; } }
+@media (max-width: 72rem) { col.picture { width: 13rem; } .over col.picture { width: 11rem; } }
 @media screen and (max-width: 60rem) {
   input { width: 100%; } table, thead, tbody { display: block; }
   thead { position: static; } thead th { border: 0; } thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
@@ -97,7 +106,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
     border-bottom: 1px solid var(--line); }
   tbody :is(th, td) { padding: .1rem 0; border: 0; min-width: 0; } tbody tr th { grid-column: 1 / -1; }
   tbody td:nth-child(4) { grid-column: 2; } tbody td:nth-child(5) { grid-column: 1; grid-row: 3; }
-  tbody td:nth-child(6) { grid-column: 1 / -1; } img { width: 30rem; } tbody[aria-hidden] td { grid-column: 1 / -1; }
+  tbody :is(td:nth-child(6), td.frames) { grid-column: 1 / -1; grid-row: auto; } img { width: 30rem; }
+  tbody[aria-hidden] td { grid-column: 1 / -1; }
 }
 @media print { @page { margin: 12mm; } :root { font-size: 11px; } body { font-size: 1rem; max-width: none; padding: 0; }
   thead { display: table-header-group; position: static; background: none; }
@@ -107,7 +117,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
   .controls button, .chips .dim, input:placeholder-shown, output:empty, dialog { display: none; }
   col.relation { width: 17%; } col.depth { width: 15%; } col.area { width: 12%; }
   col.overlap_volume { width: 12%; } col.status { width: 9%; }
-  col.picture { width: 30%; } col.link { width: 14%; } img { width: 100%; } a, .dim { color: var(--dim); } }
+  col.picture { width: 30%; } .over :is(col.frames, col.picture) { width: 20%; }
+  img { width: 100%; } }
 """
 
 SCRIPT = """
@@ -288,6 +299,7 @@ class Findings {
       place = this.shown.indexOf(k);
     }
     document.querySelector("tr.target")?.classList.remove("target");
+    this.table.closest("details")?.setAttribute("open", "");
     const body = this.bodies[Math.floor(place / BODY)];
     this.draw(body);
     const row = body.rows[place % BODY];
@@ -327,7 +339,8 @@ addEventListener("afterprint", () => {
 addEventListener("keydown", event => {  // the browser finds only what is drawn; pressed again, it is the browser's
   const {ctrlKey, metaKey, shiftKey, altKey, key} = event;
   if (isWhole || !(ctrlKey || metaKey) || shiftKey || altKey || key.toLowerCase() !== "f") return;
-  const here = tables.findLast(({table}) => table.getBoundingClientRect().top < innerHeight / 2) ?? tables[0];
+  const seen = tables.filter(({table}) => !table.closest("details:not([open])"));
+  const here = seen.findLast(({table}) => table.getBoundingClientRect().top < innerHeight / 2) ?? seen[0];
   if (document.activeElement === here.field) return;
   event.preventDefault();
   here.field.focus();

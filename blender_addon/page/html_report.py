@@ -12,9 +12,11 @@ from typing import Any
 
 from ..data import messages
 from ..data.messages import counted
+from ..frames.combined import combined, is_folded
+from ..frames.sentences import quiet_words
 from ..scene.clash_rows import APART, RESOLVED, changed_relations, unit_format, words
 from . import html_facts, html_page
-from .html_table import Pictured, dot, pictured, shared_notes, shown, table
+from .html_table import dot, sentence, shared_notes, shown, table
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -29,6 +31,8 @@ BEGINNING_0_1 = """<!DOCTYPE html>
 
 DIALOG = '<dialog aria-labelledby="large"><p id="large"></p><button type="button">Close</button></dialog>'
 """Where a picture is shown in full."""
+_MOST_SENTENCES = 10
+"""Clashes over frames that the verdict has in words at most."""
 _MOST_NAMES = 20
 """Objects that a note of all clashes names at most."""
 
@@ -40,7 +44,7 @@ def to_html(document: dict[str, Any]) -> str:
 
 def _page(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the page."""
-    checks = document["checks"]
+    checks = combined(document["checks"])
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     facts = [html_facts.of_check(check, digests.get(check.get("path"))) for check in checks]
     common = [fact for fact in facts[0] if all(fact in others for others in facts)] if facts else []
@@ -50,6 +54,8 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     yield f"<header><h1>{shown(_title(document))}</h1>"
     if checks:
         yield from _verdict(checks, document["decisions"])
+    if len(checks) == 1 and "over" in checks[0]:
+        yield from _in_words(checks[0])
     yield from _incomplete(document)
     yield from html_facts.list_of([*common, *html_facts.of_report(document)])
     shared = shared_notes(checks)
@@ -58,20 +64,21 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     for line in document.get("pictures", ()):  # JSON has none
         yield f'<p class="dim">{shown(line)}</p>'
     yield "</header><main>"
-    pictures = pictured(checks)
     names = Counter(entry["file"] for entry in document["inputs"])
-    for number, (check, own) in enumerate(zip(checks, facts, strict=True)):
+    number = 0  # of the next table: those of a scene over frames are two
+    for check, own in zip(checks, facts, strict=True):
         path = check.get("path")
         name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
-        head = f"{name}, {check['scene']}, frame {check['frame']}"
+        head = f"{name}, {check['scene']}, {html_facts.frames_of(check)}"
         if len(checks) == 1:
-            yield from _check(check, number, head, "h2", pictures, shared)
+            yield from _check(check, number, head, "h2", shared)
             continue
         yield f'<section aria-labelledby="c{number}"><h2 id="c{number}">{shown(head)}</h2>'
         yield from html_facts.list_of(fact for fact in own if fact not in common and fact[0] != "Scene")
         yield from _verdict([check], document["decisions"])
-        yield from _check(check, number, head, "h3", pictures, shared)
+        yield from _check(check, number, head, "h3", shared)
         yield "</section>"
+        number += 2 if "over" in check else 1
     yield f"</main>{DIALOG}<script>{html_page.SCRIPT}</script></body></html>\n"
 
 
@@ -110,36 +117,52 @@ def _title(document: dict[str, Any]) -> str:
 
 
 def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None = None) -> Iterator[str]:
-    """Yield how many clashes of each relation there are, and what was not checked; decisions: their file."""
+    """Yield how many clashes of each relation there are, over frames how many transient and permanent ones, and what
+    was not checked; decisions: their file."""
+    scenes = [check["over"] for check in checks if "over" in check]
     relations: Counter[str] = Counter()
     for check in checks:
-        relations.update(words(check["findings"]))
+        relations.update(words(check["findings"]) if "over" not in check else ())
     done = {word: relations.pop(word) for word in (RESOLVED, APART) if relations[word]}
     groups = messages.relation_groups(relations)
     counts = "".join(f"<strong>{dot(word)}{shown(text)}</strong>" for word, text in groups.items())
+    if over := Counter(clash.over.is_permanent for scene in scenes for clash in scene.clashes):
+        counts = f"<strong>{over[False]:,} transient</strong><span>{over[True]:,} permanent</span>{counts}"
     counts = counts or f"<strong>{messages.clashes(0)}</strong>"
     counts += "".join(f"<span>{dot(word)}{number:,} {word}</span>" for word, number in done.items())
     objects = max(check["objects"] for check in checks)
     pairs = sum(check["checked_pairs"] for check in checks)
-    where = f"<span>in {counted(len(checks), 'check')}</span>" if len(checks) > 1 else ""
-    yield f'<p class="verdict">{counts}{where}</p>'
+    frames = sum(len(check["over"].frames) if "over" in check else 1 for check in checks)
+    where = counted(frames, "frame" if len(checks) == 1 else "check")
+    yield f'<p class="verdict">{counts}{f"<span>in {where}</span>" if frames > 1 else ""}</p>'
     yield from _since_baseline(checks)
     unchecked = [sum(entry["unchecked"] for entry in check["skipped"]) for check in checks]
     missing = [messages.things_not_checked(unchecked[0])] if len(checks) == 1 and unchecked[0] else []
     of_all = ", ".join([counted(objects, "object"), f"{counted(pairs, 'pair')} checked", *missing])
     left_out = messages.capitalized(messages.what_is_left_out(checks, decisions))
-    yield f'<p class="dim">{"<br>".join(shown(text) for text in (of_all, left_out) if text)}</p>'
+    quiet = [quiet_words(scene) for scene in scenes if scene.clashes and scene.quiet and len(checks) == 1]
+    yield f'<p class="dim">{"<br>".join(shown(text) for text in (of_all, *quiet, left_out) if text)}</p>'
     if any(unchecked) and len(checks) > 1:
         incomplete = sum(number > 0 for number in unchecked)
-        yield f'<p class="partial">{_not_everything_in(incomplete, len(checks))}</p>'
+        total = counted(len(checks), "scene" if scenes else "check")
+        yield f'<p class="partial">{_not_everything_in(incomplete, total)}</p>'
 
 
 _NOT_EVERYTHING = "Not everything was checked"
 
 
-def _not_everything_in(number: int, total: int) -> str:
+def _not_everything_in(number: int, total: str) -> str:
     verb = "is" if number == 1 else "are"
-    return f"{_NOT_EVERYTHING}: {number:,} of {counted(total, 'check')} {verb} incomplete, as listed below"
+    return f"{_NOT_EVERYTHING}: {number:,} of {total} {verb} incomplete, as listed below"
+
+
+def _in_words(check: dict[str, Any]) -> Iterator[str]:
+    """Yield the first clashes of a scene over frames in words."""
+    found, units = [row for row in check["findings"] if not is_folded(row)], unit_format(check)
+    lines = [shown(sentence(row, units)) for row in found[:_MOST_SENTENCES]]
+    lines += [f"{len(found) - len(lines):,} more below"] if len(found) > len(lines) else []
+    if lines:
+        yield f'<ul class="answer">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
 def _shared_note(text: str, names: Sequence[str]) -> str:
@@ -149,11 +172,8 @@ def _shared_note(text: str, names: Sequence[str]) -> str:
     return f"Each of {messages.quoted(names, _MOST_NAMES)}{text}"
 
 
-def _check(
-    check: dict[str, Any], number: int, head: str, heading: str, pictures: Pictured, shared: Collection[str]
-) -> Iterator[str]:
-    """Yield a check, with headings of this kind; pictures: where those of the clashes are; shared: notes that all
-    clashes have."""
+def _check(check: dict[str, Any], number: int, head: str, heading: str, shared: Collection[str]) -> Iterator[str]:
+    """Yield a check, with headings of this kind; shared: notes that all clashes have."""
     found = check["findings"]
     unchecked = [shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
@@ -164,8 +184,22 @@ def _check(
     yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
-        yield from table(check, number, head, pictures, shared)
+        yield from (
+            table(check, number, head, shared) if "over" not in check else _over_frames(check, number, head, shared)
+        )
     yield from _details(check)
+
+
+def _over_frames(check: dict[str, Any], number: int, head: str, shared: Collection[str]) -> Iterator[str]:
+    """Yield the tables of a scene over frames, the second one folded: of what is permanent and no worse than before."""
+    found, folded = ([row for row in check["findings"] if is_folded(row) == is_second] for is_second in (False, True))
+    if found:
+        yield from table({**check, "findings": found}, number, head, shared)
+    if folded:
+        summary = f"{len(folded):,} permanent: found at every checked frame, and never deeper than at the first"
+        yield f"<details{'' if found else ' open'}><summary>{summary}</summary>"
+        yield from table({**check, "findings": folded}, number + 1, f"{head}, permanent", shared)
+        yield "</details>"
 
 
 def _clashes_out_of_date(number: int, total: int) -> str:

@@ -12,14 +12,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from ..clashes.finding import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
-from ..data.lazy_rows import Row, added, column, columns, has_added
+from ..data.lazy_rows import Row, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
+from ..frames.over_frames import intervals_of
+from ..frames.sentences import frames_words, over_frames_sentence
 from ..scene.clash_rows import unit_format
-from ..scene.fields import CHECK, TITLED, Field
+from ..scene.fields import AREA, CHECK, TITLED, Field
+from .strip import strip
 
 INSIDE = "inside"
 """Relation of a pair of which one is inside the other, as it is counted and filtered."""
@@ -33,10 +38,6 @@ _HEADS = {_KINDS[field.name]: field.title for field in TITLED}
 URGENCY = tuple(status[0].lower() for status in STATUSES)
 CLOSED = frozenset(URGENCY) - {status.lower() for status in OPEN_STATUSES}
 """The statuses in which nothing is left to be done: such clashes are at the end."""
-Clash = tuple[str | None, str, str]
-"""The path, the scene and the id of a clash, which is one at all frames."""
-Pictured = dict[Clash, tuple[str, float]]
-"""Where on the page the pictures of clashes are, and at which frame they were taken."""
 
 
 def shown(text: str) -> str:
@@ -94,22 +95,6 @@ def _notes(row: Row) -> list[tuple[str, str]]:
     return found
 
 
-def pictured(checks: Sequence[dict[str, Any]]) -> Pictured:
-    """Return where the pictures of clashes are that are checked at several frames."""
-    found: Pictured = {}
-    for number, check in enumerate(checks if len(checks) > 1 else ()):
-        if check["motion"] is not None and (rows := added(check["findings"], "picture")):
-            places = {k: place for place, k in enumerate(_in_order(check["findings"]))}
-            for k in rows:
-                row = check["findings"][k]
-                found[_clash(check, row["id"])] = f"t{number}-{places[k]}", row["frame"]
-    return found
-
-
-def _clash(check: dict[str, Any], identity: str) -> Clash:
-    return check["path"], check["scene"], identity
-
-
 def _in_order(found: Sequence[Row]) -> list[int]:
     """Return findings, of which equally severe ones are the deepest first, the most severe first; what is done last."""
     statuses, relations = columns(found, "status", "relation")
@@ -121,11 +106,10 @@ def _place(order: tuple[str, ...], word: str) -> int:
     return order.index(word) if word in order else len(order)
 
 
-def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, shared: Collection[str]) -> Iterator[str]:
+def table(check: dict[str, Any], number: int, title: str, shared: Collection[str]) -> Iterator[str]:
     """Yield the lines of the table, the number-th of the page, and of what searches and filters it.
 
-    pictures: where those of the clashes are, which rows of other frames link to; shared: what `shared_notes` returns,
-    which is not repeated.
+    shared: what `shared_notes` returns, which is not repeated.
     """
     found = check["findings"]
     relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
@@ -137,13 +121,11 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, sh
     rank = {word: k for k, (word, _) in enumerate(by_relation)}
     urgency = {word: k for k, (word, _) in enumerate(by_status)}
     units = unit_format(check)
-    links = [pictures.get(_clash(check, identity)) for identity in column(found, "id")] if pictures else []
     numbers = [field for field in TITLED if field.source != CHECK or any(column(found, field.name))]
+    numbers = [field for field in numbers if "over" not in check or field.kind is not AREA]  # room for the strip
     kinds = ["objects", "relation", *(_KINDS[field.name] for field in numbers), "status"]
-    if has_added(found, "picture", "no_picture"):
-        kinds.append("picture")
-    elif any(links):
-        kinds.append("picture link")
+    kinds += ["frames"] if "over" in check else []
+    kinds += ["picture"] if has_added(found, "picture", "no_picture") else []
     widths = "".join(f'<col class="{kind}">' for kind in kinds)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
     yield from _controls(by_relation, by_status, by_change, len(found))
@@ -152,15 +134,17 @@ def table(check: dict[str, Any], number: int, title: str, pictures: Pictured, sh
         'open the page in a browser.</p><noscript class="rows">'
     )
     yield (
-        f'<table class="findings" id="t{number}"><caption>{shown(f"Clashes in {title}, most severe first")}</caption>'
+        f'<table class="findings{" over" if "over" in check else ""}" id="t{number}">'
+        f"<caption>{shown(f'Clashes in {title}, most severe first')}</caption>"
         f"<colgroup>{widths}</colgroup><thead><tr>{heads}</tr></thead><tbody>"
     )
     for place, k in enumerate(_in_order(found)):
         row = found[k]
         data = f"{rank[relations[k]]} {urgency[statuses[k]]} {newness[changes[k]]}"
-        picture = f"<td>{_picture(row, links[k] if links else None)}</td>" if "picture" in kinds[-1] else ""
+        frames = _frames(row, check["checks"], units) if "over" in check else ""
+        picture = f"<td>{_picture(row)}</td>" if "picture" in kinds else ""
         cells = _cells(row, check["frame"], units, shared, numbers)
-        yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{picture}</tr>'
+        yield f'<tr id="t{number}-{place}" data-of="{data}"{cells}{frames}{picture}</tr>'
     yield "</tbody></table>"
     yield "</noscript></div>"
 
@@ -220,11 +204,13 @@ def _cells(
     relation, status = row["relation"], row.get("status", "")
     kind = KINDS.get(relation, relation)
     found_at = row.get("frame", frame)
-    of_frame = [] if found_at == frame else [messages.found_at(found_at)]
+    of_frame = [] if found_at == frame or "over" in row else [messages.found_at(found_at)]
     if row["apart"]:
         of_frame.append(messages.APART_NOW)
     own = [note for note, (_, text) in zip(row["notes"], _notes(row), strict=True) if text not in shared]
     notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *own])
+    if "over" in row:
+        notes = f'<p class="over">{shown(sentence(row, units))}</p>{notes}'
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     outdated = " outdated" if row["out_of_date"] else ""
@@ -259,15 +245,43 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'
 
 
-def _picture(row: dict[str, Any], link: tuple[str, float] | None) -> str:
-    """Return the picture of a clash, or where it is, or why there is none."""
+def sentence(row: Row, units: UnitFormat) -> str:
+    """Return when a pair meets and parts over frames, and how deep."""
+    return over_frames_sentence(row["a"]["name"], row["b"]["name"], row["over"].over, units)
+
+
+def _frames(row: Row, checks: Sequence[dict[str, Any]], units: UnitFormat) -> str:
+    """Return the cell of the frames of a pair: its strip, the frames, and folded what differs from one to the next."""
+    over = row["over"].over
+    texts: dict[str, Any] = {}
+    for frame, (check, place) in row["over"].rows.items():
+        texts.setdefault(_at_a_frame(checks[check]["findings"][place], row, units), []).append(frame)
+    checked = over.frames[over.checked]
+    lines = [
+        f"<li>{frames_words(intervals_of(checked, np.isin(checked, frames)))}: {shown(text)}</li>"
+        for text, frames in texts.items()
+    ]
+    each = f"<details><summary>Each frame</summary><ul>{''.join(lines)}</ul></details>" if len(lines) > 1 else ""
+    kind = KINDS.get(row["relation"], row["relation"])
+    words = frames_words(over.intervals)
+    return f'<td class="frames {shown(kind)}" data-v="{over.first}">{strip(over)}<p>{words}</p>{each}</td>'
+
+
+def _at_a_frame(row: Row, worst: Row, units: UnitFormat) -> str:
+    """Return how deep or near a pair is at a frame, and its status and notes where these are not those of the worst."""
+    distance = Distance.of_row(row)
+    relation = messages.RELATIONS.get(row["relation"], row["relation"])
+    status = [messages.capitalized(row["status"])] if row["status"] != worst["status"] else []
+    notes = (messages.capitalized(note) for note in row["notes"] if note not in worst["notes"])
+    return "; ".join([f"{distance.name} {text}" if (text := distance.text(units)) else relation, *status, *notes])
+
+
+def _picture(row: dict[str, Any]) -> str:
+    """Return the picture of a clash, or why there is none."""
     if "picture" in row:
-        names, caption = f"{row['a']['name']} and {row['b']['name']}", ""
-        if link is not None:
-            names, caption = f"{names}, frame {row['frame']}", f"<p>At frame {row['frame']}, the worst of this pair</p>"
+        at_frame = f", frame {row['frame']}" if "over" in row else ""
+        names = f"{row['a']['name']} and {row['b']['name']}{at_frame}"
         image = f'<img alt="{shown(names)}" src="data:image/png;base64,{shown(row["picture"])}">'
+        caption = f"<p>At frame {row['frame']}</p>" if at_frame else ""
         return f'<button type="button" class="picture">{image}</button>{caption}'
-    if link is not None:
-        anchor, frame = link
-        return f'<a href="#{anchor}">Picture at frame {frame}</a>'
     return f'<span class="dim">{shown(messages.capitalized(row.get("no_picture", "")))}</span>'

@@ -10,6 +10,7 @@ from typing import Any
 from ..clashes.finding import OPEN_STATUSES, RELATIONS
 from ..data import messages
 from ..data.lazy_rows import Row, column
+from ..scene.clash_rows import WORSE
 
 TRANSIENT = "transient"
 FAIL_ON = {
@@ -21,8 +22,6 @@ FAIL_ON = {
     "never": frozenset(),
 }
 """The relations of clashes that count. Transient ones are pairs over frames: at one frame there are none."""
-WORSE = frozenset({"new", "deeper"})
-"""How clashes that count differ from the baseline, where only new ones do."""
 OPEN = frozenset(map(str.lower, OPEN_STATUSES))
 
 

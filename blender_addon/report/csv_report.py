@@ -71,8 +71,7 @@ def _cells_of(document: dict[str, Any], checks: Sequence[dict[str, Any]]) -> Ite
     for check in checks:
         for entry in check["skipped"]:
             if entry["unchecked"]:
-                cells = _not_checked(check, entry["reason"], digests.get(check.get("path")))
-                yield {**cells, "frames": frames_words(entry.get("frames", ()))}
+                yield _not_checked(check, entry["reason"], digests.get(check.get("path")))
         for status in ("gone", "not_compared"):
             for entry in check[status] or ():
                 yield _earlier(check, status.replace("_", " "), entry, digests.get(check.get("path")))

@@ -23,6 +23,7 @@ from ..data.objects import frame_of
 from ..data.records import FIRST_ANSWER, Settings
 from ..data.units import UnitFormat
 from ..draw.picture import GpuUnavailable, render_isolated
+from ..frames.over_frames import scenes_over_frames
 from ..measure.pair_measures import PairMeasures, band_of, with_overlap
 from ..page.html_table import severity
 from ..pair.inspection import Work, is_outdated
@@ -52,21 +53,23 @@ class ClashPlace(NamedTuple):
 def worst(checks: Sequence[dict[str, Any]], most: int) -> tuple[list[ClashPlace], int]:
     """Return where the worst clashes of checks are worst, at most so many, in order; and how many there are in all.
 
-    A clash that is found at several frames of a scene is one. Worse is what is more severe by its relation, then what
-    is deeper or closer, in meters, as scenes have different units; then what comes first.
+    A clash over frames is one; permanent ones come last. Worse is what is more severe by its relation, then what is
+    deeper or closer, in meters, as scenes have different units; then what comes first.
     """
-    found: dict[tuple[str, str, str], tuple[int, float, ClashPlace]] = {}
-    for number, check in enumerate(checks):
-        units = check["units"]
+    scenes = scenes_over_frames(checks)
+    places = {ClashPlace(of.check, of.row): of.over.is_permanent for scene in scenes for of in scene.clashes}
+    alone = set(range(len(checks))).difference(*(scene.checks for scene in scenes))
+    known = [columns(check["findings"], "relation", "signed_distance", "status") for check in checks]
+    for number in alone:
+        statuses = enumerate(known[number][2])
+        places |= {ClashPlace(number, k): False for k, status in statuses if status != RESOLVED}
+
+    def rank(place: ClashPlace) -> tuple[bool, int, float, ClashPlace]:
+        (relations, distances, _), units = known[place.check], checks[place.check]["units"]
         meters = units["blender_units_per_unit"] * units["scale_length"]
-        names = columns(check["findings"], "id", "relation", "signed_distance", "status")
-        for k, (identity, relation, distance, status) in enumerate(zip(*names, strict=True)):
-            if status != RESOLVED:
-                clash = check["path"], check["scene"], identity
-                rank = severity(relation), (distance or 0.0) * meters, ClashPlace(number, k)
-                if clash not in found or rank < found[clash]:
-                    found[clash] = rank
-    return sorted(place for _, _, place in heapq.nsmallest(most, found.values())), len(found)
+        return places[place], severity(relations[place.row]), (distances[place.row] or 0.0) * meters, place
+
+    return sorted(heapq.nsmallest(most, places, key=rank)), len(places)
 
 
 def pair_finder(objects: Iterable[SceneObject]) -> Callable[[Row], ScenePair | None]:

@@ -27,6 +27,8 @@ from .fields import FIELDS, NUMBERS, OF_DEPTH, WORD
 
 RESOLVED, APART, WITHIN_MARGINS = "resolved", "apart", "within_collision_margins"
 """What a clash counts as where that is not its relation."""
+WORSE = frozenset({"new", "deeper"})
+"""How clashes differ from a baseline that are worse than in it, and count where only new ones do."""
 _BLANK: Row = {field.name: None for field in FIELDS if not field.is_added}
 _NUMBERS = tuple(field.name for field in NUMBERS if field.name not in REPORTED_ONLY)
 _values_of = attrgetter(*_NUMBERS)

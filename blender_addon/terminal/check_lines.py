@@ -10,8 +10,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
@@ -19,11 +17,11 @@ from ..data.frame_lists import frames_text
 from ..data.lazy_rows import Row, column
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
-from ..frames.over_frames import Interval, SceneOverFrames, intervals_of
-from ..frames.sentences import MOST_INTERVALS, counts_words, frames_words
+from ..frames.combined import is_folded
+from ..frames.sentences import MOST_INTERVALS, counts_words, named_frames, quiet_words
 from ..report import scene as scene_report
-from ..report.criteria import OPEN, WORSE
-from ..scene.clash_rows import APART, RESOLVED, changed_relations, present_relations, unit_format, words
+from ..report.criteria import OPEN
+from ..scene.clash_rows import APART, RESOLVED, WORSE, changed_relations, present_relations, unit_format, words
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
@@ -75,8 +73,8 @@ def lines(
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     findings, folded = check["findings"], list[Row]()
     if over is not None and listing.most < ALL_CLASHES:
-        folded = [row for row in findings if _is_folded(row)]
-        findings = [row for row in findings if not _is_folded(row)]
+        folded = [row for row in findings if is_folded(row)]
+        findings = [row for row in findings if not is_folded(row)]
     places = _worst(findings, listing.most, check["gone"] is not None)
     listed = [findings[k] for k in places]  # each is made once
     rows = [
@@ -107,7 +105,7 @@ def lines(
     if folded and listing.most:
         found.append(f"  {_folded(folded)}")
     if over is not None and over.clashes and over.quiet:
-        found.append(f"  {_quiet(over)}")
+        found.append(f"  {quiet_words(over)}")
     if not check["settings"].get("exact"):
         bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others), folded))
         found += [f"  {_upper_bounds(bounds)}"] if bounds else []
@@ -116,27 +114,16 @@ def lines(
         entries = [f"{word}: {messages.earlier_clash(entry, units)}" for entry in check[title] or ()]
         found += [f"  {line}" for line in first_of(entries)]
     skipped = [
-        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}{_at(entry)}"
+        f"{'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}"
         for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])
     ]
     found += [f"  {line}" for line in first_of(skipped)]
     return found
 
 
-def _is_folded(row: Row) -> bool:
-    """Return whether a clash over frames is only counted: a permanent one that is not worse than in the baseline."""
-    return row["over"].over.is_permanent and row["change"] not in WORSE
-
-
 def _folded(rows: Sequence[Row]) -> str:
     which = " at which both were checked" if any(row["over"].over.not_checked for row in rows) else ""
     return f"{len(rows):,} permanent: in contact in every frame{which}; --list all prints them"
-
-
-def _quiet(over: SceneOverFrames) -> str:
-    """Return how many frames are without clashes, and which."""
-    found = intervals_of(np.array(over.frames), np.isin(over.frames, over.quiet))
-    return f"{messages.counted(len(over.quiet), 'frame')} without clashes: {frames_words(found)}"
 
 
 def _frames(row: Row) -> str:
@@ -146,22 +133,10 @@ def _frames(row: Row) -> str:
         return "permanent"
     intervals = over.intervals
     times = f", {len(intervals)} times" if len(intervals) > MOST_INTERVALS else ""
-    text = f"{_named([(over.first, over.last)] if times else intervals)}{times}"
+    text = f"{named_frames([(over.first, over.last)] if times else intervals)}{times}"
     if over.first == over.last or distance.signed_distance is None or row["relation"] == "touching":
         return text
     return f"{text}, {'nearest' if distance.name == 'Gap' else 'deepest'} at {over.worst}"
-
-
-def _at(entry: Mapping[str, Any]) -> str:
-    """Return at which frames something was skipped, where that is not at all and the reason does not say so."""
-    frames = entry.get("frames", ())
-    is_said = entry.get("kind") == "fast" and len(frames) == 1 and len({*frames[0]}) == 1
-    return f" ({_named(frames)})" if frames and not is_said else ""
-
-
-def _named(intervals: Sequence[Interval]) -> str:
-    is_one = len(intervals) == 1 and intervals[0][0] == intervals[0][1]
-    return f"{'frame' if is_one else 'frames'} {frames_words(intervals)}"
 
 
 def _upper_bounds(number: int) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -162,10 +163,10 @@ def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
     checks = [*(check(frame, **{**shared, "skipped": of}) for frame, of in at.items()), still]
     one, other = lens.frames.combined.combined(checks)
     assert other is still
-    assert [(entry["reason"], entry.get("frames")) for entry in one["skipped"]] == [
-        ("'Rope' has no faces", None),
-        ("'Rope' passed at 2", [(2, 3)]),
-        ("'Rope' is bad", [(3, 3)]),
+    assert [entry["reason"] for entry in one["skipped"]] == [
+        "'Rope' has no faces",
+        "'Rope' passed at 2 (frames 2 to 3)",
+        "'Rope' is bad (frame 3)",
     ]
     assert (one["ignored_pairs"], one["checked_pairs"], one["gone"]) == ({"listed": 1}, 3, None)
 
@@ -249,3 +250,24 @@ def test_one_frame_is_not_over_frames_and_a_part_leaves_it_to_the_whole(tmp_path
     assert part["checks"][0]["hidden"] == [["Hides", None]]
     _, part = run_json(file, "--frames", "3", "--shard", "1/1", "--allow-skipped")
     assert "hidden" not in part["checks"][0]
+
+
+def test_a_page_has_a_row_a_pair_and_the_permanent_ones_folded(written: dict[str, Any]) -> None:
+    page = written["html"]
+    assert [row[0].split("\n") for row in page.rows if len(row) > 1 and "Objects" not in row] == [
+        ["Hand", "Table", "Hand enters Table at 2, deepest 0.4 m at 3, leaves after 3"],
+        ["Leg", "Table", "Leg is in contact with Table in all 5 frames, 0.1 m deep"],
+    ]
+    assert page.rows[1][-1].endswith("\n2 to 3Each frame2: Depth 0.2 m3: Depth 0.4 m")
+    assert page.tags.count("svg") == page.tags.count("table") == 2
+    assert page.tags.count("details") == 2, "of the permanent ones, and of the frames of a row"
+
+
+def test_a_strip_has_no_line_where_it_was_not_checked_and_marks_the_worst() -> None:
+    strip = lens.page.strip.strip(over("-", -1.0, -2.0, "?", 0.5, X))
+    paths = dict(re.findall(r'<path class="(\w+)" d="(.*?)"', strip))
+    low, high = lens.page.strip.BASE, lens.page.strip.TOP
+    assert paths["contact"] == f"M0 {low}H33.33V23.5H66.67V{high}H100V{low}H166.7V33H200V{low}Z"
+    assert paths["gap"] == f"M0 {low}H133.3V33H166.7V{low}H200V{low}Z"
+    assert paths["axis"] == f"M0 {low}H0V35H100V{low}H133.3V35H200V{low}Z"
+    assert '<text x="83.33" y="7" text-anchor="middle">3</text>' in strip

@@ -246,7 +246,7 @@ def large_file(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> P
         for k in range(ROWS)
     ]
     findings[1501] |= {"relation": HOSTILE[1], "picture": HOSTILE[1]}  # as a file may have that others made
-    document["checks"] = [{**check, "findings": findings}, {**check, "frame": 2, "findings": findings[:3]}]
+    document["checks"] = [{**check, "findings": findings}, {**check, "scene": "Other", "findings": findings[:3]}]
     (folder / "page.html").write_text(lens.page.html_report.to_html(document), encoding="utf-8")
     return folder / "page.html"
 
