@@ -8,6 +8,9 @@ however many findings there are, and a change costs what hangs on the changed ob
 
 A finding of another frame is of that frame: it is out of date only when a thing of it is gone, or was changed since at
 a frame other than its own, where it cannot be compared.
+
+A list over frames is of many: whatever is changed, at whatever frame, makes its findings out of date, until it is as it
+was at the finding's own frame. Of an animation that was changed this proves nothing: only another check does.
 """
 
 from __future__ import annotations
@@ -118,6 +121,11 @@ class _Table:
         """Things whose places are the same and of which it is not known what they are made of; those last drawn come
         first."""
         self.edited_elsewhere: set[int] = set()
+        self.animated_anew: set[int] = set()
+        """Things of which the animation was changed since the frames were checked."""
+        self.is_over_frames = bool(scene.contact_lens_check.frames.digest)  # type: ignore[attr-defined]
+        self._bodies: dict[int, Place] = {}
+        """Where active rigid bodies are, by their `session_uid`: any selection tags them as changed."""
         self.unlisted: dict[int, Place] = {}
         """By their `session_uid`: where objects are now that are in no finding, and have moved since the check."""
         self.frame = frame_of(scene)
@@ -130,6 +138,10 @@ class _Table:
         self._read(_findings(scene))
         self.pending.update(range(len(self.things)))
         self._words = Counter(row.word for row in self.rows)
+        if self.is_over_frames:
+            self._note_bodies(scene)
+            for uid, is_animation in _edited.get(scene.session_uid, {}).items():
+                self._note_edited(uid, is_animation)
         self._others = {
             obj.session_uid: matrix_numbers(obj) for obj in scene.objects if obj.session_uid not in self._hanging
         }
@@ -164,13 +176,17 @@ class _Table:
     def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool) -> None:
         """Note what Blender reports. of_frame: that the frame has changed."""
         self._follow_frame(scene)
+        if self.is_over_frames and of_frame:
+            self._note_bodies(scene)
+        elif self.is_over_frames:
+            self._note_edits(scene, depsgraph)
         there = cache(lambda: {obj.session_uid for obj in scene.objects})
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 obj = update.id.original
                 uid = obj.session_uid
                 if uid not in self._hanging:
-                    if update.is_updated_transform and not of_frame:
+                    if update.is_updated_transform and not of_frame and not self.is_over_frames:
                         self._note_unlisted(obj, there)
                     continue
                 if self._places is not None and update.is_updated_transform:
@@ -184,6 +200,33 @@ class _Table:
                 for key in [key for key, made in self.known.items() if not made]:
                     self._forget(key)
                 self.pending.update(i for i, reason in self.reasons.items() if reason == _UNREADABLE)
+
+    def _note_bodies(self, scene: bpy.types.Scene) -> None:
+        world = scene.rigidbody_world
+        bodies = () if world is None or world.collection is None else world.collection.objects
+        self._bodies = {obj.session_uid: matrix_numbers(obj) for obj in bodies if obj.rigid_body.type == "ACTIVE"}
+
+    def _note_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        """Note what was changed at any frame, for a list over frames."""
+        datas = {update.id.original for update in depsgraph.updates if not isinstance(update.id, bpy.types.Object)}
+        is_animation = any(isinstance(block, bpy.types.Action) for block in datas)
+        for update in depsgraph.updates:
+            if not isinstance(update.id, bpy.types.Object) or not (update.is_updated_transform or is_edited(update)):
+                continue
+            obj, edited = update.id.original, _edited.setdefault(scene.session_uid, {})
+            uid, is_body = obj.session_uid, obj.data not in datas and obj.session_uid in self._bodies
+            if is_body and not is_animation and self._bodies[uid] == matrix_numbers(obj):
+                continue
+            if uid in self._hanging or may_have_surface(obj) or obj.is_instancer:
+                edited[uid] = is_animation or edited.get(uid, False)
+                self._note_edited(uid, is_animation)
+
+    def _note_edited(self, uid: int, is_animation: bool) -> None:
+        if uid not in self._hanging:
+            self.unlisted[uid] = ()
+            return
+        (self.animated_anew if is_animation else self.edited_elsewhere).update(self._hanging[uid])
+        self.pending.update(self._hanging[uid])
 
     def _note_unlisted(self, obj: bpy.types.Object, there: Callable[[], Set[int]]) -> None:
         if not may_have_surface(obj) and not obj.is_instancer:
@@ -212,7 +255,7 @@ class _Table:
             # The state of an object contains the places of its parts, and that of an instance its own.
             if edited or (moved and (key[2] or uid != key[0])):
                 self._forget(key)
-            if frame != self.frame and not of_frame and (moved or edited):
+            if frame != self.frame and not of_frame and (moved or edited) and not self.is_over_frames:
                 self.edited_elsewhere.add(i)
             self.pending.add(i)
 
@@ -257,9 +300,12 @@ class _Table:
         thing = self.things[i]
         if thing.key is None or thing.key[0] not in self._there:
             return messages.GONE
+        if i in self.animated_anew:
+            return "was animated again"
         if thing.frame != self.frame:
             return "was changed at another frame" if i in self.edited_elsewhere else ""
-        self.edited_elsewhere.discard(i)
+        if not self.is_over_frames:
+            self.edited_elsewhere.discard(i)
         if thing.state is None:
             return _UNKNOWN_STATE
         if thing.state.place != self._place(thing.key[0]):
@@ -268,7 +314,10 @@ class _Table:
         if made is None:
             self.since.setdefault(thing.key, self.reported)
             return messages.COMPARING
-        return "" if made == thing.state.made else messages.EDITED if made else _UNREADABLE
+        if made == thing.state.made:
+            self.edited_elsewhere.discard(i)
+            return ""
+        return messages.EDITED if made else _UNREADABLE
 
     def take(self, key: Key, made: str) -> None:
         """Take what a thing is made of now."""
@@ -349,6 +398,9 @@ def watched(owner: bpy.types.Object, source: bpy.types.Object | None) -> set[int
 
 
 _tables: dict[int, _Table] = {}
+_edited: dict[int, dict[int, bool]] = {}
+"""By the `session_uid` of scenes with a list over frames what was changed since, and whether that was an animation. It
+outlives an undo, which does not say what it has not undone."""
 
 
 def _findings(scene: bpy.types.Scene) -> Sequence[Finding]:
@@ -370,8 +422,10 @@ def _table(scene: bpy.types.Scene) -> _Table:
     return table
 
 
-def renew(scene: bpy.types.Scene, states: Mapping[Key, State] | None = None) -> _Table:
-    """Begin anew: the findings are others now. states: of things, just read."""
+def renew(scene: bpy.types.Scene, states: Mapping[Key, State] | None = None, is_new: bool = False) -> _Table:
+    """Begin anew: the findings are others now. states: of things, just read; is_new: whether all were just found."""
+    if is_new:
+        _edited.pop(scene.session_uid, None)
     before = _tables.get(scene.session_uid)
     known = {} if before is None else before.known
     made = {key: state.made for key, state in (states or {}).items()}
@@ -531,5 +585,7 @@ def is_edited(update: bpy.types.DepsgraphUpdate) -> bool:
 
 
 def clear() -> None:
-    """Drop everything known: a file is loaded, a step is undone, or the add-on is disabled."""
+    """Drop everything known of findings: a file is loaded, a step is undone, or the add-on is disabled."""
     _tables.clear()
+    for uid in _edited.keys() - {scene.session_uid for scene in bpy.data.scenes}:
+        del _edited[uid]

@@ -41,7 +41,7 @@ LEAST_CONTACTS = (
     ("FACE", "Face", "Leave out pairs that touch only at points and along edges"),
 )
 SORTS = (
-    ("DEPTH", "Depth", "Deepest first, then closest"),
+    ("DEPTH", "Depth", "Deepest first, then closest; of a check of frames those that are not in all of them first"),
     ("NAME", "Name", "By the name of A"),
     ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import bpy
 import numpy as np
@@ -24,6 +24,7 @@ from . import changes, check_settings
 from .check_settings import ContactLensCheck, Listed
 from .finding import RELATIONS, STATUSES, decisions, revision
 from .ignored import is_in, listed_now
+from .stored_frames import stored_frames
 
 GROUPS = ("PENETRATING", "TOUCHING", "WITHIN_CLEARANCE")
 """What relations are filtered by, unless a clash is resolved."""
@@ -57,6 +58,8 @@ class ListedClash(NamedTuple):
     owners: tuple[int, int]
     """`session_uid` of its objects, of an instance of its instancer; 0 where one is gone."""
     is_apart: bool
+    is_permanent: bool
+    """Whether it is in all frames of a check of frames."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,8 @@ def _names_of_objects() -> tuple[list[str], bytes]:
 
 def _read(check: ContactLensCheck, frame: float) -> list[ListedClash]:
     """frame: for files saved by an earlier version, which do not say of which one a clash is."""
-    result = []
+    result, frames = [], stored_frames(cast(bpy.types.Scene, check.id_data))
+    permanent = frozenset() if frames is None else frames.permanent
     for finding in check.findings:
         names = finding.label("a"), finding.label("b")
         relation = finding.relation
@@ -195,7 +199,8 @@ def _read(check: ContactLensCheck, frame: float) -> list[ListedClash]:
         searched = "\n".join(names).casefold()
         numbers = finding.signed_distance, finding.area, finding.volume, finding.center, finding.frame_of_state(frame)
         owners = [0 if obj is None else obj.session_uid for obj in (finding.object_a, finding.object_b)]
-        found = *numbers, (owners[0], owners[1]), finding.is_apart
+        is_permanent = bool(permanent) and finding.clash_id in permanent
+        found = *numbers, (owners[0], owners[1]), finding.is_apart, is_permanent
         result.append(ListedClash(names, searched, relation, group, *found))
     return result
 
@@ -270,7 +275,7 @@ def _arrange(
         "VOLUME": lambda k: (-clashes[k].volume,),
         "RELATION": lambda k: (weights[clashes[k].relation],),
         "STATUS": lambda k: (urgencies[statuses[k]],),
-        "DEPTH": lambda k: (statuses[k] == RESOLVED or k in last,),
+        "DEPTH": lambda k: (statuses[k] == RESOLVED or k in last, clashes[k].is_permanent),
     }[check.sort]
     rows.sort(key=lambda k: (*first(k), clashes[k].signed_distance, *clashes[k].names))
     headings: dict[int, Heading] = {}

@@ -154,7 +154,7 @@ def store(
         check.active = place
     check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
     of_now = frame == frame_of(scene) and over is None
-    changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
+    changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed}, is_new=True)
     changes.know(scene, changes.unlisted(scene).keys() - {key[0] for key in changed})
 
 

@@ -60,9 +60,9 @@ class StoredFrames:
         return frozenset(name for name in self.ids if (over := self.over(name)) and over.is_permanent)
 
     def counts_words(self) -> str:
-        """Return how many clashes are transient and permanent, in how many frames."""
+        """Return how many clashes are transient and permanent."""
         count = len(self.permanent)
-        return f"{len(self.frames):,} frames: {len(self.ids) - count:,} transient, {count:,} permanent"
+        return f"{sum(map(bool, self.ids)) - count:,} transient, {count:,} permanent"
 
     def _of(self, name: str, pair: int) -> FloatArray:
         return self.series[name].of(pair, len(self.frames))

@@ -18,6 +18,7 @@ from bpy.app.handlers import persistent
 from ..clashes import changes, check_settings, clash_list, clash_renewal
 from ..clashes.finding import ContactLensFinding
 from ..clashes.neighbours import read_neighbours
+from ..clashes.stored_frames import stored_frames
 from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
@@ -130,7 +131,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
 
 def renew(scene: bpy.types.Scene, pair: Pair) -> None:
     """Renew the clash of a pair that was inspected, where it is out of date or only a bound. A script waits for it."""
-    if not check_settings.of_scene(scene).findings:
+    if not check_settings.of_scene(scene).findings or stored_frames(scene) is not None:
         return
     if background.has_windows():
         _wanted[scene.session_uid] = pair, time.monotonic()
@@ -146,7 +147,11 @@ def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> 
     """
     scene = context.scene
     k = changes.row_of_pair(scene, pair)
-    if k is None or not (is_forced or changes.can_be_renewed(context, k) or can_be_refined(context, k)):
+    if (
+        k is None
+        or stored_frames(scene) is not None
+        or not (is_forced or changes.can_be_renewed(context, k) or can_be_refined(context, k))
+    ):
         return {"CANCELLED"}
     given = read_clash(context, check_settings.of_scene(scene).findings[k])
     if given is None:
@@ -176,8 +181,8 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
     or it is left undone.
     """
     scene = context.scene
-    if not check_settings.of_scene(scene).summary:
-        return {"CANCELLED"}
+    if not check_settings.of_scene(scene).summary or stored_frames(scene) is not None:
+        return {"CANCELLED"}  # one frame does not renew what is of many
     moved = moved | {key[0] for key, _ in changes.changed(scene)} | unlisted(scene).keys()
     given = read_neighbours(context, moved, most) if moved else None
     if given is None:
@@ -199,12 +204,14 @@ def neighbours(context: bpy.types.Context, moved: Set[int] = frozenset(), most: 
 def unlisted(scene: bpy.types.Scene) -> Mapping[int, changes.Place]:
     """Return where objects are now, by their `session_uid`, that are in no clash and have moved since the check.
 
-    None at other frames, nor of a check of what was selected then, of which only the clashes are known.
+    None at other frames than those of the check, nor of one of what was selected then, of which only the clashes are
+    known.
     """
     check, moved = check_settings.of_scene(scene), changes.unlisted(scene)
     if not moved or not check.summary or check.scope == "SELECTED":
         return {}
-    return moved if json.loads(check.summary)["frame"] == frame_of(scene) else {}
+    is_of_now = stored_frames(scene) is not None or json.loads(check.summary)["frame"] == frame_of(scene)
+    return moved if is_of_now else {}
 
 
 def can_be_refined(context: bpy.types.Context, k: int) -> bool:
@@ -217,9 +224,9 @@ def can_be_refined(context: bpy.types.Context, k: int) -> bool:
 
 def refine_deepest(context: bpy.types.Context) -> None:
     """Refine the depths of the deepest clashes that are only bounds, where there is a window, one after the other."""
-    if not background.has_windows():
-        return
     scene = context.scene
+    if not background.has_windows() or stored_frames(scene) is not None:
+        return
     findings = list(check_settings.of_scene(scene).findings)[:REFINED]
     pairs = [finding.pair for finding in findings if finding.is_at_most and not finding.is_refined]
     if unrefined := [pair for pair in pairs if pair is not None]:

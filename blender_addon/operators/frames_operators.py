@@ -72,8 +72,10 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
             return {"CANCELLED"}
         given, outcome, frames = found.merged(given)
         changed = scene_reader.edited(there, given.objects, scene_operators.edited)
+        absent = list(_absent(found, {entry.name for entry in outcome.skipped}))
         outcome = scene_pairs.without(outcome, given.objects, changed)
-        outcome.skipped += _absent(found, {entry.name for entry in outcome.skipped})
+        gone = {entry.name for entry in absent if entry.unchecked}
+        outcome.skipped = [entry for entry in outcome.skipped if entry.name not in gone] + absent
         outcome.partial = len(found.frames) < len(wanted)
         over = OverList(found, frames, gaps, apart)
         scene_operators.store(self, context, there, given, outcome, found.frames[0], changed, over)

@@ -78,7 +78,7 @@ def summary(scene: bpy.types.Scene) -> str:
     found = present_relations(documents[0]["findings"])
     text, frame = messages.check_line(documents[0], messages.relation_counts(found)), documents[0]["frame"]
     if frames := stored_frames(scene):
-        return f"{text}; {frames.counts_words()}"
+        return f"{text}; {len(frames.frames):,} frames: {frames.counts_words()}"
     return text if frame == frame_of(scene) else f"{text}; at frame {frame}"
 
 

@@ -16,6 +16,7 @@ import bpy
 from ..clashes import changes, check_settings, clash_list
 from ..clashes.finding import RELATIONS, ContactLensFinding
 from ..clashes.move_all import LISTED
+from ..clashes.stored_frames import stored_frames
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
@@ -304,11 +305,13 @@ def _some_within_margins(text: str, count: int, total: int) -> str:
 def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dict[str, Any], room: int) -> None:
     """Draw whether the last check is complete and of now, in so many characters."""
     _, changed, comparing = changes.totals(context.scene)
-    states = []
-    if record["partial"]:
+    states, frames = [], stored_frames(context.scene)
+    if record["partial"] and frames is not None:
+        states.append(f"Stopped after frame {frames.frames[-1]:g}")
+    elif record["partial"]:
         done = record["checked_pairs"] / record["candidate_pairs"] if record["candidate_pairs"] else 0.0
         states.append(f"Stopped at {messages.percent(done)}")
-    if record["frame"] != frame_of(context.scene):
+    if record["frame"] != frame_of(context.scene) and frames is None:
         states.append(f"Checked at frame {record['frame']:g}")
     if unlisted := len(follow_clashes.unlisted(context.scene)):
         states.append(f"{messages.counted(unlisted, 'object')} moved since")
@@ -319,7 +322,7 @@ def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dic
     elif not states and not changed and comparing:
         text, icon = f"Comparing {messages.clashes(comparing)}", "SORTTIME"
     elif not states and not changed:
-        text, icon = messages.UP_TO_DATE, "CHECKMARK"
+        text, icon = messages.UP_TO_DATE if frames is None else frames.counts_words(), "CHECKMARK"
     if text:
         layout.line(row, context, text, text, icon, layout.characters(context) - room)
 

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.types import FloatArray
 from ..clashes import check_settings, clash_renewal
 from ..clashes.finding import ContactLensFinding
+from ..clashes.stored_frames import stored_frames
 from ..data import messages, properties
 from ..data.objects import contains, object_in_scene
 from ..geometry.snapshot import ReadError
@@ -61,11 +62,17 @@ def drop() -> None:
 
 
 def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
-    """Select the pair and move the views to it, then inspect it as it is now; None: leave the clash that is open."""
+    """Select the pair and move the views to it, then inspect it as it is now; None: leave the clash that is open.
+
+    A clash over frames is gone to at its worst frame, unless an animation is played.
+    """
     global _pending
     drop()
     if clash is None:
         return
+    frames = stored_frames(context.scene)
+    if frames is not None and frames.over(clash.clash_id) is not None and not handlers.is_playing():
+        context.scene.frame_set(int(clash.frame_of_state(0.0)))
     layer = context.view_layer
     pair = [obj for obj in objects_of(clash) if contains(layer.objects, obj)]
     if context.mode == "OBJECT" and pair:
