@@ -33,6 +33,8 @@ from mathutils import Euler, Vector
 MODULE = "bl_ext.user_default.contact_lens"
 TICK = 0.3
 """Seconds in which Blender handles an event and draws, with software OpenGL."""
+IDLE = 0.005
+"""Seconds that Blender sleeps between two looks for events, as it does unless events are simulated."""
 SLOWEST_STEP = 60.0
 """Seconds a scenario may ask to wait at once; more is a mistake."""
 PATIENCE = 120.0
@@ -479,7 +481,12 @@ def main() -> None:
             failed()
         return wait
 
+    def idle() -> float:
+        time.sleep(IDLE)
+        return 0.0
+
     bpy.app.timers.register(step, first_interval=2.0, persistent=True)
+    bpy.app.timers.register(idle, persistent=True)
 
 
 main()
