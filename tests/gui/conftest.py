@@ -65,7 +65,7 @@ def play(blender: str, packed: Path, profile: Path) -> Callable[[str], Played]:
         if shutil.which("xvfb-run"):
             first = 99 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
             screen = f"-screen 0 {WIDTH}x{HEIGHT}x24 +extension GLX"
-            command = ["xvfb-run", "-a", "-n", str(first), "-s", screen, *command]  # two at once never try the same one
+            command = ["xvfb-run", "-a", "-n", str(first), "-s", screen, *command]  # two never try the same one
         elif not os.environ.get("DISPLAY"):
             pytest.fail("There is neither xvfb-run nor a display for a window (on Debian: apt install xvfb xauth).")
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(profile), "LIBGL_ALWAYS_SOFTWARE": "1"}
