@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any, NamedTuple, cast
 
 import bpy
@@ -23,7 +24,7 @@ from bpy.props import (
 )
 
 from ..data import messages
-from ..data.records import Approval, Pair, Reviewed, Rules
+from ..data.records import Approval, Key, Pair, Reviewed, Rules
 from . import changes, ignored
 from .finding import ContactLensFinding, display_changed
 from .ignored import ContactLensIgnored
@@ -299,13 +300,24 @@ def opened(check: ContactLensCheck) -> Listed | None:
 def reviewed(scene: bpy.types.Scene) -> Reviewed:
     """Return the user's decisions about pairs."""
     check = of_scene(scene)
-    return Reviewed(ignored.listed(scene), approvals(check))
+    return Reviewed(ignored.listed(scene), approvals(check), instances(check))
 
 
 def approvals(check: ContactLensCheck) -> dict[Pair, Approval]:
     """Return the pairs that the user approved, and what they were then."""
     known = {finding.pair: finding.approved for finding in check.findings}
     return {pair: approval for pair, approval in known.items() if pair is not None and approval is not None}
+
+
+def instances(check: ContactLensCheck) -> dict[Key, tuple[str | None, str | None]]:
+    """Return the digests of the geometry and the place in which instances were found, the last time of each."""
+    found: dict[Key, tuple[str | None, str | None]] = {}
+    for finding, letter in product(check.findings, "ab"):
+        key = finding.key(letter)
+        if key is not None and key[2]:
+            side = finding.side(letter)
+            found.setdefault(key, (side.get("geometry"), side.get("place")))
+    return found
 
 
 def register() -> None:

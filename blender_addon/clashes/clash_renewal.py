@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, cast
 
 import bpy
@@ -17,13 +18,14 @@ from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
 from ..frames.found_frames import Changes, FoundFrames
 from ..pair.inspection import Inspection
+from ..read.instances import renumbered
 from ..read.scene_objects import CheckInput, SceneObject
 from ..scene import clash_ids
 from ..scene.clash_ids import KnownIds
 from ..scene.clashes import Clashes, Verdict
 from ..scene.decisions import IGNORED, Decision
 from ..scene.scene_check import Outcome
-from . import changes, stored_clashes, stored_frames
+from . import changes, check_settings, stored_clashes, stored_frames
 from .check_settings import ContactLensCheck, active_clash, of_scene, silent
 from .finding import UNDECIDED, ContactLensFinding, revise
 from .ignored import is_in
@@ -63,15 +65,18 @@ def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
     return {finding.pair: str(finding.status) for finding in of_scene(scene).findings}
 
 
-def statuses_with(scene: bpy.types.Scene, decided: Mapping[Pair, Decision]) -> dict[Pair | None, str]:
+def statuses_with(
+    scene: bpy.types.Scene, given: CheckInput, decided: Mapping[Pair, Decision]
+) -> dict[Pair | None, str]:
     """Return the same where decisions beside the file stand above those of the list; who ignores has no status."""
-    known = statuses(scene)
+    known = {given.now(pair): status for pair, status in statuses(scene).items()}
     return known | {pair: decision.status.upper() for pair, decision in decided.items() if decision.status != IGNORED}
 
 
-def known_ids(scene: bpy.types.Scene) -> KnownIds:
-    """Return the ids of the clashes in the scene's list."""
-    ids = [(finding.pair, finding.clash_id) for finding in of_scene(scene).findings]
+def known_ids(scene: bpy.types.Scene, given: CheckInput | None = None) -> KnownIds:
+    """Return the ids of the clashes in the scene's list, of pairs as they are numbered in what was read."""
+    now = (lambda pair: pair) if given is None else given.now
+    ids = [(now(finding.pair), finding.clash_id) for finding in of_scene(scene).findings]
     return KnownIds({pair: known for pair, known in ids if pair is not None}, frozenset(known for _, known in ids))
 
 
@@ -109,6 +114,7 @@ def store(
     not or could not compare, and those of objects that have `changed` since they were read, stay as they were. over:
     of a check of frames.
     """
+    _renumber(scene, given)
     check, objects, frame = of_scene(scene), given.objects, record["frame"]
     known, active = statuses(scene), active_clash(scene)
     active_key = None if active is None else active.pair
@@ -158,6 +164,21 @@ def store(
     changes.know(scene, changes.unlisted(scene).keys() - {key[0] for key in changed})
 
 
+def _renumber(scene: bpy.types.Scene, given: CheckInput) -> None:
+    """Give instances of the list the numbers that they have now; nothing is left of clashes whose instance is gone."""
+    check = of_scene(scene)
+    now = renumbered(check_settings.instances(check), given.instances)  # the list may be newer than what was read
+    for finding, letter in product(check.findings, "ab"):
+        key = finding.key(letter)
+        if key is not None and key in now:
+            if (other := now[key]) is None:
+                finding.let_go()
+            else:
+                setattr(finding, f"instance_{letter}", other[2])
+    if now:
+        changes.forget(scene)
+
+
 def _pointers(key: Key, by_uid: Mapping[int, bpy.types.Object]) -> list[tuple[str, Any]]:
     """Return what a finding stores of one of its things: the object, or the instancer, the source and the number."""
     owner, source, number = key
@@ -180,6 +201,7 @@ def update(
     """
     if outcome.partial:
         return
+    _renumber(scene, given)
     check, objects, clashes = of_scene(scene), given.objects, outcome.clashes
     states = {obj.key: obj.state for obj in objects if obj.key not in changed}
     found = {frozenset((objects[a].key, objects[b].key)): k for k, (a, b) in enumerate(clashes.pairs.tolist())}

@@ -96,8 +96,8 @@ def _tooltip(self: Any) -> str:
     elif (k := changes.row_of_pair(scene, pair)) is not None:
         reason = finding.why_out_of_date(k)
     row, status = finding.row(), next(name for word, name, *_ in STATUSES if word == finding.status)
-    distance = Distance.of_row(row)
-    number = distance.text(UnitFormat.of_scene(scene))
+    distance, units = Distance.of_row(row), UnitFormat.of_scene(scene)
+    number = distance.text(units)
     what = f"{distance.name.lower()} {number}" if number else ""
     if not finding.has_depth:
         what = messages.no_depth(row["relation"])
@@ -107,7 +107,11 @@ def _tooltip(self: Any) -> str:
     elif ignored.is_in(ignored.listed_now(scene), pair):
         note = messages.IGNORED
     a, b = (
-        messages.checked_as(finding.label(letter), words_of_side(row[letter]), row[letter].get("shape_source"))
+        messages.checked_as(
+            messages.placed(finding.label(letter), row[letter], units),
+            words_of_side(row[letter]),
+            row[letter].get("shape_source"),
+        )
         for letter in "ab"
     )
     return _clash_tooltip((a, b), finding.relation, what, status, note)
@@ -181,6 +185,14 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         stored = None if self.data else self._stored()
         row: dict[str, Any] = json.loads(self.data) if stored is None else stored.row(self.number)
         return row
+
+    def side(self, letter: str) -> Mapping[str, Any]:
+        """What was found of one side, with the names of then."""
+        stored = None if self.data else self._stored()
+        found: Mapping[str, Any] = (
+            self.found()[letter] if stored is None else stored.sides[stored.pairs[self.number]["ab".index(letter)]]
+        )
+        return found
 
     @property
     def clash_id(self) -> str:
@@ -278,7 +290,17 @@ class ContactLensFinding(bpy.types.PropertyGroup):
             "library": library_name(source or owner),
             "instancer": owner.name,
             "instancer_library": library_name(owner),
+            "instance": number,
         }
+
+    def let_go(self) -> None:
+        """Be about things that are gone, under the names of now."""
+        self.data = json.dumps(self.row(), ensure_ascii=False)
+        self.object_a = self.object_b = self.source_a = self.source_b = None
+        self.instance_a = self.instance_b = ""
+        self.is_apart = True
+        if self.is_open:
+            self.status = "RESOLVED"
 
     def key(self, letter: str) -> Key | None:
         """Which thing one side is; None when it is gone."""

@@ -13,7 +13,7 @@ from ..data.objects import library_name
 from ..data.records import Approval, Key
 from ..data.units import UnitFormat
 from ..read.scene_objects import identity_of
-from ..scene.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions, Unused
+from ..scene.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions, Spot, Unused, matching
 from . import check_settings, clash_renewal
 from .finding import ContactLensFinding
 from .ignored import is_in, listed, listed_now
@@ -58,7 +58,9 @@ def saved(scene: bpy.types.Scene, file: str | None, earlier: Decisions | None) -
             names = {letter: finding.label(letter) for letter in "ab"}
             before = about.get(k, [])
             replaced.update(before[-1:])
-            found.append({"id": finding.clash_id, **names, **decided, **_beside(before, file)})
+            spots = zip("ab", _spots(finding), strict=True)
+            places = {f"{letter}_place": " ".join(digests) for letter, (_, *digests) in spots if digests}
+            found.append({"id": finding.clash_id, **names, **places, **decided, **_beside(before, file)})
     for pair in _ignored_pairs(scene, findings):
         before = by_clash.get(pair.id) or by_clash.get(pair.names) or []
         replaced.update(before[-1:])
@@ -123,12 +125,22 @@ def _about(
     counts = Counter(things.values())
     found = {}
     for k, pair in enumerate(names):
-        about = by_clash.get(findings[k].clash_id)
+        about, named = matching(by_clash, findings[k].clash_id, _spots(findings[k]))
         if not about and max(counts[name] for name in pair) == 1:
-            about = by_clash.get(frozenset(pair))
+            about = named
         if about:
             found[k] = about
     return found
+
+
+def _spots(finding: ContactLensFinding) -> list[Spot]:
+    """Return both things of a clash as they were found."""
+    spots: list[Spot] = []
+    for letter in "ab":
+        side, state = finding.side(letter), finding.state(letter)
+        digests = (side.get("geometry"), side.get("place"), state and state.place) if side["instance"] else ()
+        spots.append((finding.label(letter), *(() if None in digests else digests)))
+    return spots
 
 
 def _beside(before: Sequence[Decision], file: str | None) -> dict[str, Any]:

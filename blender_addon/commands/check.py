@@ -231,7 +231,6 @@ def _checks_of_scene(
     with SceneFrames(scene.name) as frames_of_scene:
         context = bpy.context
         rules = _rules(options, check_settings.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
-        ids = clash_renewal.known_ids(scene)
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
         for k, frame in enumerate(wanted):
@@ -244,11 +243,12 @@ def _checks_of_scene(
                     last = scene_motion.Sample(before[frame], frames_of_scene.read(before[frame], rules))
                 given = frames_of_scene.read(frame, rules)
                 elsewhere.add(given, scene, frames_of_scene.layer)
+                ids = clash_renewal.known_ids(scene, given)
                 decide = earlier.decide(given, ids)
                 outcome = scene_pairs.check(given, progress, options.verify, known, found, shard, decide, begin)
             finally:
                 progress.end_frame()
-            statuses = clash_renewal.statuses_with(scene, outcome.decided)
+            statuses = clash_renewal.statuses_with(scene, given, outcome.decided)
             check = scene_report.check_record(scene, given, outcome, statuses, ids)
             if len(set(options.frames or ())) > 1:
                 check[HIDDEN] = scene_visibility.hidden(frames_of_scene.layer)

@@ -24,7 +24,7 @@ from ..scene.decisions import APPROVED, IGNORED, REVIEWED, Decision, Decisions
 
 SCHEMA, SCHEMA_VERSION = "contact-lens-decisions", 1
 STATUSES = (APPROVED, REVIEWED, IGNORED)
-FIELDS = ("id", "a", "b", "status", "approved_at", "file", "note", "author")
+FIELDS = ("id", "a", "b", "status", "approved_at", "file", "note", "author", "a_place", "b_place")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -114,7 +114,7 @@ def _decisions(text: str) -> Iterator[Decision]:
     for start, entry in members["decisions"].value:
         line, before = line + text.count("\n", before, start), start
         decision = _decision(line, start, entry)
-        same = (decision.id or decision.names, decision.file)
+        same = (decision.id or decision.names, decision.places, decision.file)
         if same in known:
             raise _WrongError(start, f"{decision.words} is decided twice, first in line {known[same]}")
         known[same] = decision.line
@@ -140,6 +140,11 @@ def _decision(line: int, start: int, entry: dict[str, _Member]) -> Decision:
         raise wrong("id", "an id as reports have it, such as 'vfusp33mcfix'")
     if ("a" in values) != ("b" in values):
         raise _WrongError(start, _missing_field("b" if "a" in values else "a", "the name of the other object"))
+    for place in {"a_place", "b_place"} & values.keys():
+        if "a" not in values:
+            raise _WrongError(start, _missing_field("a", "the name of the object, beside its place"))
+        if len(values[place].split()) not in (2, 3):
+            raise wrong(place, "the digests of geometry and place that reports have, with a space between them")
     if not ("id" in values or "a" in values):
         raise _WrongError(start, _missing_field("id", "the id of the clash, or the names a and b of its objects"))
     if "status" not in values:

@@ -18,11 +18,14 @@ from ..clashes.presence import Presence, Successors, was_not_checked
 from ..data import messages
 from ..data.objects import library_name
 from ..data.records import Key
-from ..read.instances import Digests, digests_of, renumbered
-from ..read.scene_objects import CheckInput, SceneObject, identity_of
+from ..read.instances import digests_of, renumbered
+from ..read.scene_objects import CheckInput, SceneObject
 from ..read.visibility import hidden_inside
 from ..scene.clash_ids import KnownIds
 from ..scene.scene_check import Outcome
+
+Names = tuple[str | None, str | None]
+"""Of an object and its library."""
 
 
 class EarlierSide(NamedTuple):
@@ -31,23 +34,13 @@ class EarlierSide(NamedTuple):
     name: str
     identity: str
     """See `identity_of`."""
-    owner: tuple[str | None, str | None]
+    owner: Names
     """Name and library of the object, of an instance those of the instancer."""
-    source: tuple[str | None, str | None]
+    source: Names
     """Name and library of the object, of an instance those of what is instanced."""
-    number: str | None
-    """Of the instance; None of an object."""
+    is_instance: bool
     digests: tuple[str | None, str | None]
     """Of its geometry and place."""
-
-    @property
-    def is_instance(self) -> bool:
-        return self.number is not None
-
-    @property
-    def names(self) -> tuple[str | None, ...]:
-        """Those of an instance, as `identity_of` takes them."""
-        return *self.source, *self.owner, self.number
 
 
 class EarlierClash(NamedTuple):
@@ -90,6 +83,11 @@ def looked_at(
     return result
 
 
+def _names(obj: SceneObject) -> tuple[Names, Names, str]:
+    """Return the owner, the source and the identity of an instance, as `EarlierSide` has them."""
+    return (obj.instancer_name, obj.instancer_library), (obj.object_name, obj.library), obj.identity
+
+
 class _Search:
     """Finds the things of earlier clashes in a check."""
 
@@ -108,19 +106,13 @@ class _Search:
         self._pair_of = {clash: pair for pair, clash in known.of_pairs.items() if len(pair) == 2}
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._known = known
-        self.renumbered = self._renumbered()
-        """By their earlier identities, those of instances that have other numbers now."""
-        keys = {one: self._by_identity[now] for one, now in self.renumbered.items() if now is not None}
-        self._by_identity = {**self._by_identity, **keys}
-        for one in self.renumbered.keys() - keys.keys():
-            del self._by_identity[one]
-
-    def _renumbered(self) -> dict[str, str | None]:
-        """Return by identity what instances of earlier clashes are called now that have other numbers."""
-        before = {side.names: Digests(*side.digests) for side in self._things.values() if side.is_instance}
-        now = digests_of(self._objects.values(), lambda obj: obj.names, before)
-        found = renumbered(before, now).items()
-        return {identity_of(*one): None if other is None else identity_of(*other) for one, other in found}
+        instances = [side for side in self._things.values() if side.is_instance]
+        before = {(side.owner, side.source, side.identity): side.digests for side in instances}
+        found = renumbered(before, digests_of(self._objects.values(), _names, before))
+        self.renumbered = {one[-1]: None if now is None else self._by_identity[now[-1]] for one, now in found.items()}
+        """By their earlier identities what instances are now that have other numbers."""
+        keys = {**self._by_identity, **self.renumbered}
+        self._by_identity = {identity: key for identity, key in keys.items() if key is not None}
 
     def id_now(self, clash: EarlierClash) -> str | None:
         """Return the id that an earlier clash has now; None where an instance of it is gone."""

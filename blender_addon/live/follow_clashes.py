@@ -20,13 +20,13 @@ from ..clashes.finding import ContactLensFinding
 from ..clashes.neighbours import read_neighbours
 from ..clashes.stored_frames import stored_frames
 from ..data.objects import frame_of
-from ..data.records import Pair
+from ..data.records import Key, Pair
 from ..data.units import UnitFormat
 from ..pair import session
 from ..pair.inspection import Inspection
 from ..read import faults as scene_faults
 from ..read import scene_reader
-from ..read.scene_objects import CheckInput, Scope
+from ..read.scene_objects import CheckInput, SceneObject, Scope
 from ..read.scene_reader import snapshot_keys, states_of
 from ..report import scene as scene_report
 from ..scene import scene_check as scene_pairs
@@ -111,7 +111,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
     a, b = clash.key("a"), clash.key("b")
     keys = [key for key in (a, b) if key is not None]
     objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
-    if a not in objects or b not in objects:
+    if a not in objects or b not in objects or any(_may_be_another(clash, letter, objects) for letter in "ab"):
         return None
     return CheckInput(
         [objects[a], objects[b]],
@@ -127,6 +127,14 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
         approved=check_settings.approvals(check),
         units=UnitFormat.of_scene(context.scene),
     )
+
+
+def _may_be_another(clash: ContactLensFinding, letter: str, objects: Mapping[Key | None, SceneObject]) -> bool:
+    """Return whether an instance is elsewhere though its instancer is not: numbers may have shifted, which only a check
+    of all its instances knows."""
+    now, state = objects[clash.key(letter)], clash.state(letter)
+    is_elsewhere = clash.side(letter).get("place") not in (None, now.place_digest)
+    return bool(now.key[2]) and is_elsewhere and state is not None and state.place == now.state.place
 
 
 def renew(scene: bpy.types.Scene, pair: Pair) -> None:

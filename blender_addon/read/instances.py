@@ -1,59 +1,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which instances of now are those of before: their numbers shift where one more or one less is made.
-
-An instance is what it was before where its geometry and place are, or alone its place where nothing else has that. The
-rest is by number, but not where it is known that numbers have shifted, or that the instancer has not moved.
-"""
+"""Which instances of now are those of before: their numbers shift where one more or one less is made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from .scene_objects import SceneObject, place_of
+from .scene_objects import SceneObject
 
 Instance = TypeVar("Instance", bound=tuple[Any, ...])
-"""What tells an instance from others; at the end its number, before that what makes it and what is instanced."""
-
-
-class Digests(NamedTuple):
-    """Of an instance: equal where it is the same in the same place."""
-
-    geometry: str | None
-    place: str | None
-    """Both None in lists saved by an earlier version."""
-    instancer: str | None = None
-    """Of the place of what makes it; None where that is not known."""
+"""What tells an instance from others: what makes it and what is instanced; at the end what has its number."""
+Digests = tuple[str | None, str | None]
+"""Of geometry and place; None in lists saved by an earlier version."""
 
 
 def digests_of(
     objects: Iterable[SceneObject], name: Callable[[SceneObject], Instance], before: Collection[Instance]
 ) -> dict[Instance, Digests]:
-    """Return the digests of the instances among some objects, by their names, that are made as earlier ones were."""
-    groups = {instance[:-1] for instance in before}
-    named = {name(obj): obj for obj in objects if obj.key[2]} if groups else {}
-    return {
-        instance: Digests(obj.geometry_digest, obj.place_digest, place_of(obj.owner_matrix))
-        for instance, obj in named.items()
-        if instance[:-1] in groups
-    }
+    """Return the digests of all instances that are made as some earlier ones are; name: what tells them from others."""
+    groups = {one[:-1] for one in before}
+    made = ((name(obj), obj) for obj in objects if before and obj.key[2])
+    return {one: (obj.geometry_digest, obj.place_digest) for one, obj in made if one[:-1] in groups}
 
 
 def renumbered(before: Mapping[Instance, Digests], now: Mapping[Instance, Digests]) -> dict[Instance, Instance | None]:
     """Return what earlier instances are now where that has another number; None of those whose number is that of
-    another one now, and which are not there any more."""
-    found = {one: one for one, then in before.items() if one in now and then[:2] == now[one][:2]}
+    another one now, and which are not there any more.
+
+    An instance is the one of equal geometry and place, or else alone in its place; or else that of its number, unless
+    it is known that numbers have shifted.
+    """
+    found = {one: one for one, digests in before.items() if now.get(one) == digests}
     for part in (slice(0, 2), slice(1, 2)):  # geometry and place, or the place
-        there = _grouped(now, set(found.values()), part)
+        free = _grouped(now, set(found.values()), part)
         for key, ones in _grouped(before, found.keys(), part).items():
-            others = there.get(key, [])
+            others = free.get(key, [])
             if part.start == 0 or len(ones) == len(others) == 1:
                 found |= zip(ones, others, strict=False)
     shifted = {one[:-1] for one, other in found.items() if one != other}
-    for one in before.keys() & now.keys() - found.keys() - set(found.values()):
-        then = before[one].instancer
-        if one[:-1] not in shifted and (then is None or then != now[one].instancer):
-            found[one] = one
+    left = before.keys() & now.keys() - found.keys() - set(found.values())
+    found |= {one: one for one in left if one[:-1] not in shifted}
     return {one: found.get(one) for one in before if found.get(one) != one and (one in found or one in now)}
 
 

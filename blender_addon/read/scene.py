@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
 
 import bpy
 
@@ -16,6 +18,7 @@ from ..geometry.local_geometry import Geometries
 from ..geometry.snapshot import ReadError
 from . import faults as scene_faults
 from . import visibility as scene_visibility
+from .instances import digests_of, renumbered
 from .scene_objects import CheckInput, Scope, all_parts
 from .scene_reader import SceneReader
 
@@ -55,7 +58,8 @@ def read_input(
     differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
     if rules.visibility == RENDER:  # only those are left that cannot be made as for a render
         skipped += [Skipped(entry["object"], messages.difference(entry), kind="render") for entry in differences]
-    return CheckInput(
+    instances = digests_of(objects, attrgetter("key"), reviewed.instances)
+    given = CheckInput(
         objects=objects,
         scopes=scopes,
         rules=rules,
@@ -65,9 +69,12 @@ def read_input(
         without_surface=reader.without_surface,
         left_out=left_out,
         differences=differences,
-        approved=reviewed.approved,
         units=UnitFormat.of_scene(context.scene),
+        instances=instances,
+        renumbered=renumbered(reviewed.instances, instances),
     )
+    approved = {given.now(pair): approval for pair, approval in reviewed.approved.items()}
+    return replace(given, approved={pair: approval for pair, approval in approved.items() if pair is not None})
 
 
 def read_frame(

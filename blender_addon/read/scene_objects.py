@@ -78,12 +78,7 @@ class SceneObject:
     @property
     def identity(self) -> str:
         """What it is called, unlike any other one of the file."""
-        return identity_of(*self.names)
-
-    @property
-    def names(self) -> tuple[str | None, ...]:
-        """What `identity_of` takes."""
-        return self.object_name, self.library, self.instancer_name, self.instancer_library, self.key[2]
+        return identity_of(self.object_name, self.library, self.instancer_name, self.instancer_library, self.key[2])
 
     @property
     def uid(self) -> int:
@@ -261,6 +256,15 @@ class CheckInput:
     """How many objects are not visible, as `visibility.left_out` counts them."""
     differences: list[dict[str, Any]] = field(default_factory=list)
     """Differences between viewport and render, as `visibility.differences` returns them."""
+    instances: Mapping[Key, tuple[str | None, str | None]] = field(default_factory=dict)
+    """Digests of the geometry and place of all that is made as the instances of the list are."""
+    renumbered: Mapping[Key, Key | None] = field(default_factory=dict)
+    """What instances of the list are now that have other numbers: see `instances.renumbered`."""
+
+    def now(self, pair: Pair | None) -> Pair | None:
+        """Return a pair of the list as it is numbered now; None where an instance of it is gone."""
+        keys = frozenset(self.renumbered.get(key, key) for key in pair or ())
+        return frozenset(filter(None, keys)) if pair is not None and None not in keys else None
 
     def ignored_rows(self, pairs: IntArray) -> dict[str, IntArray]:
         """Return which of pairs (n, 2) of objects are ignored, by the names of the rules."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..data import messages
 from ..data.records import Approval, Pair
 from ..data.units import UnitFormat, WrittenLength
@@ -25,6 +27,10 @@ REASONS = (
 )
 """Why a decision is about no clash. The first that holds in any check, or of the last two in all checks. In a run that
 was stopped, of which nothing is merged, it is CHECK_STOPPED instead of these two."""
+
+
+Spot = tuple[str, ...]
+"""A thing of a clash: its name, and of an instance digests of its geometry, its place and that of its instancer."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,20 @@ class Decision:
         names = " and ".join(sorted(self.names)) if self.names else ""
         clash = f"{self.id} ({names})" if self.id and names else self.id or names
         return clash if self.file is None else f"{clash} in {self.file}"
+
+    @property
+    def places(self) -> frozenset[str] | None:
+        """Where its instances were, and the name of what is none; None where no place is known."""
+        known = {letter: self.entry.get(f"{letter}_place", "").split()[:2] for letter in "ab"}
+        return (
+            frozenset(" ".join(place) or self.entry[k] for k, place in known.items()) if any(known.values()) else None
+        )
+
+    def follows(self, spots: Sequence[Spot]) -> bool:
+        """Return whether it can be about what has its id or names: no instance is elsewhere but with its instancer."""
+        places = filter(None, (self.entry.get(f"{letter}_place") for letter in "ab"))
+        known, now = [text.split()[1:] for text in places], [spot[2:] for spot in spots if spot[1:]]
+        return all(any(then[0] == place or then[1:] not in ([], [maker]) for place, maker in now) for then in known)
 
     def approval(self, units: UnitFormat) -> Approval:
         """Return what was approved; units: of the scene."""
@@ -90,9 +110,11 @@ class Decisions:
         by_clash = self.by_clash(file)
         counts = Counter(obj.name for obj in objects)
         found: dict[Pair, Decision] = {}
+        spots = {k: _spot(objects[k]) for k in (np.unique(clashes.pairs).tolist() if by_clash else ())}
         for row, clash_id in enumerate(clash_ids.of_clashes(objects, clashes, known) if by_clash else ()):
-            a, b = (objects[k] for k in clashes.pairs[row].tolist())
-            about, named = by_clash.get(clash_id), by_clash.get(frozenset((a.name, b.name)), [])
+            pair = clashes.pairs[row].tolist()
+            a, b = (objects[k] for k in pair)
+            about, named = matching(by_clash, clash_id, [spots[k] for k in pair])
             if about:
                 self._overruled.update(named)
             elif max(counts[a.name], counts[b.name]) > 1:
@@ -105,13 +127,15 @@ class Decisions:
         return found
 
     def by_clash(self, file: str | None) -> dict[str | frozenset[str] | None, list[Decision]]:
-        """Return the decisions about clashes of a file, by their ids, or by names where they have none; the last of
-        several counts: it is about this file alone."""
+        """Return the decisions about clashes of a file, by their ids, or by names where they have none, and by the
+        places of instances; the last of several counts: it is about this file alone."""
         found: dict[str | frozenset[str] | None, list[Decision]] = {}
         for wanted in (None, file):
             for decision in self.all:
                 if decision.file == wanted:
                     found.setdefault(decision.id or decision.names, []).append(decision)
+                    if decision.places:
+                        found.setdefault(decision.places, []).append(decision)
         return found
 
     def unused(self, stopped: bool) -> list[Unused]:
@@ -132,6 +156,21 @@ class Decisions:
         if stopped:
             return messages.CHECK_STOPPED
         return none if decision.file is None or decision.file in self._files else not_checked
+
+
+def matching(
+    by_clash: Mapping[str | frozenset[str] | None, list[Decision]], clash_id: str, spots: Sequence[Spot]
+) -> tuple[list[Decision], list[Decision]]:
+    """Return the decisions about a clash by the places of its instances or by its id, and those by its names."""
+    names = frozenset(spot[0] for spot in spots)
+    places = frozenset(" ".join(spot[1:3]) or spot[0] for spot in spots)
+    by_id, named = ([one for one in by_clash.get(key, ()) if one.follows(spots)] for key in (clash_id, names))
+    return (by_clash.get(places, []) if places != names else []) or by_id, named
+
+
+def _spot(obj: SceneObject) -> Spot:
+    digests = (obj.geometry_digest, obj.place_digest, obj.state.place) if obj.key[2] else ()
+    return obj.name, *digests
 
 
 def approvals(decided: Mapping[Pair, Decision], units: UnitFormat) -> dict[Pair, Approval]:

@@ -78,7 +78,8 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         names = [item.label(letter) for letter in "ab"] if heading is None else heading[:2]
         reason = changes.reason(context.scene, index)[1]
         number = _row_state(reason, is_ignored)
-        number = number or _number(data, item, UnitFormat.of_scene(context.scene))
+        units = UnitFormat.of_scene(context.scene)
+        number = number or _number(data, item, units)
         count = f" ({heading.size:,})" if heading is not None and heading.size else ""
         column = layout.column(align=True)
         column.scale_y = TIGHT / LINES
@@ -89,6 +90,9 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         sides = [row["a"], row["b"]]
         if names[0] != item.label("a"):
             sides.reverse()
+        # An instance is called after what it is of, with its place: a number says less, and the tooltip has it.
+        placed = [messages.placed(side["object"], side, units) for side in sides]
+        names = [text if side.get("location") else name for text, side, name in zip(placed, sides, names, strict=True)]
         left.label(text=_name(context, names[0], sides[0], room, names[1], count))
         right.label(text=number)
         second = column.row(align=True)

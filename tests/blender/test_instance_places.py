@@ -12,8 +12,11 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import adopt, cube, mesh_object, save_scene
+from .scenes import adopt, cube, lens, mesh_object, save_scene, update
 from .test_baseline import baseline_of, compare, edited
+from .test_decisions import decisions
+from .test_scene_check import check as check_in_panel
+from .test_scene_check import settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -132,3 +135,121 @@ def test_lists_and_reports_of_before_have_no_places(file: Path) -> None:
     old.write_text(json.dumps(document), encoding="utf-8")
     (check,) = compare(edited(file, lambda: poles(POLES[2:])), old).checks
     assert [entry["a"]["location"] for entry in check["gone"]] == [None]
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def listed() -> dict[str, str]:
+    """The statuses of the clashes of the list by the places of their poles."""
+    return by_place([finding.row() for finding in settings().findings], "status")
+
+
+SHIFTS: dict[str, tuple[Places, dict[str, str]]] = {
+    "one more": ([NEW, *POLES], {at(*FIRST): "approved", at(*SECOND): "active"}),
+    "one less": (POLES[1:], {at(*FIRST): "approved", at(*SECOND): "active"}),
+    "reversed": (POLES[::-1], {at(*FIRST): "approved", at(*SECOND): "active"}),
+    "all moved": (MOVED, {at(*MOVED[1]): "approved", at(*MOVED[2]): "active"}),
+    "gone": ([SECOND, NEW], {at(*SECOND): "active"}),
+    "gone, and its number is another one's": ([NEW, SECOND], {at(*SECOND): "active"}),
+}
+
+
+@pytest.mark.parametrize("what", SHIFTS)
+def test_decisions_of_the_list_stay_where_they_were(file: Path, what: str) -> None:
+    """In a check of the window and of the terminal."""
+    places, expected = SHIFTS[what]
+    found = check_in_panel(ignore_approved=False)
+    finding = next(finding for finding in found if "3.2" in at(*finding.row()["a"]["location"]))
+    finding.status = "APPROVED"
+    ids = by_place([finding.row() for finding in found], "id")
+    poles(places)
+    save_scene(file)
+    (check,) = run_json(file)[1]["checks"]
+    assert by_place(check["findings"], "status") == expected
+    found = check_in_panel()
+    assert listed() == expected
+    now = by_place([finding.row() for finding in found], "id")
+    assert what == "all moved" or now.items() <= ids.items()
+    assert len(set(now.values())) == len(found)
+    assert run_json(save_scene(file))[1]["checks"][0]["findings"] == check["findings"]
+
+
+def test_a_clash_that_is_looked_at_again_by_itself_keeps_to_its_place(file: Path) -> None:
+    """Numbers may have shifted where an instance is elsewhere and its instancer is not."""
+    check_in_panel(ignore_approved=False)
+    first = next(k for k, finding in enumerate(settings().findings) if finding.instance_a == "1")
+    settings().findings[first].status = "APPROVED"
+    poles([POLES[0], SECOND])
+    update()
+    lens.live.follow_clashes.renew(bpy.context.scene, settings().findings[first].pair)
+    assert listed() == {at(*FIRST): "approved", at(*SECOND): "new"}
+
+
+# --- decisions beside the file --------------------------------------------------------------------------------------
+
+
+def saved_decisions(file: Path) -> Path:
+    """The first clash approved, and nothing said of the second, in a file; the list is empty."""
+    check_in_panel(ignore_approved=False)
+    next(finding for finding in settings().findings if finding.instance_a == "1").status = "APPROVED"
+    path = file.parent / "decisions.json"
+    assert bpy.ops.contact_lens.save_decisions(filepath=str(path)) == {"FINISHED"}
+    settings().findings.clear()
+    return path
+
+
+@pytest.mark.parametrize("what", SHIFTS)
+def test_decisions_beside_the_file_stay_where_they_were(file: Path, what: str) -> None:
+    places, expected = SHIFTS[what]
+    path = saved_decisions(file)
+    if what == "all moved":  # with the instancer, or else the pole may be another one
+        bpy.data.objects["Row"].location.x += 0.05
+    else:
+        poles(places)
+    save_scene(file)
+    document = run_json(file, "--decisions", path, "--ignore", "none")[1]
+    expected = {place: status.replace("active", "new") for place, status in expected.items()}
+    assert by_place(document["checks"][0]["findings"], "status") == expected
+    assert len(document["decisions"]["unused"]) == what.startswith("gone")
+    check_in_panel()
+    assert bpy.ops.contact_lens.load_decisions(filepath=str(path)) == {"FINISHED"}
+    assert listed() == expected
+    bpy.ops.contact_lens.save_decisions(filepath=str(path))
+    assert bpy.ops.contact_lens.load_decisions(filepath=str(path)) == {"FINISHED"}
+
+
+def test_a_place_alone_is_never_left(file: Path) -> None:
+    """As a decision has it that was written after a report."""
+    row = next(row for row in run_json(file)[1]["checks"][0]["findings"] if row["a"]["instance"] == "1")
+    place = f"{row['a']['geometry']} {row['a']['place']}"
+    entry = {"a": row["a"]["name"], "b": "Wall", "a_place": place, "status": "ignored"}
+    path = decisions(file, entry)
+    poles([NEW, *POLES])
+    (check,) = run_json(save_scene(file), "--decisions", path)[1]["checks"]
+    assert list(by_place(check["findings"], "status")) == [at(*SECOND)]
+    poles(POLES)
+    bpy.data.objects["Row"].location.x += 0.05
+    assert len(run_json(save_scene(file), "--decisions", path)[1]["checks"][0]["findings"]) == 2
+
+
+@pytest.mark.parametrize("entry", [{"id": "aaaaaaaaaaaa", "a_place": "x y"}, {"a": "A", "b": "B", "b_place": "x"}])
+def test_a_wrong_place_is_refused(file: Path, capsys: pytest.CaptureFixture[str], entry: dict[str, Any]) -> None:
+    assert run(file, "--decisions", decisions(file, {**entry, "status": "ignored"})) == 2
+    assert "line 5: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", SHIFTS)
+def test_decisions_stay_where_they_were_while_the_scene_is_edited(file: Path, what: str) -> None:
+    """As a window looks at what has changed."""
+    places, expected = SHIFTS[what]
+    check_in_panel(ignore_approved=False)
+    next(finding for finding in settings().findings if finding.instance_a == "1").status = "APPROVED"
+    poles(places)
+    update()
+    steps = lens.live.follow_clashes.neighbours(bpy.context)
+    lens.live.background.Flow("Clashes", steps).run(None)
+    expected = {place: status.replace("active", "new") for place, status in expected.items()}
+    assert listed() == {**({at(*FIRST): "approved"} if what.startswith("gone") else {}), **expected}
+    left = [finding for finding in settings().findings if finding.is_apart]
+    assert [finding.pair for finding in left] == [None] * what.startswith("gone"), "nothing takes that approval"
