@@ -242,8 +242,7 @@ class Baseline:
         known: dict[str, list[_Clash]] = {}
         for clash in chain.from_iterable(check.clashes.values() for check in earlier.values()):
             known.setdefault(clash.id, []).append(clash)
-        settings = _settings(checks[0])
-        other = list(dict.fromkeys(chain(*(_differing(check.settings, settings) for check in earlier.values()))))
+        other = list(dict.fromkeys(chain(*(_differing(of.settings, _settings(checks[0])) for of in earlier.values()))))
         ids = _recognized(now, earlier, known)
         thens = _ids_then(now, earlier, ids)
         deepest = {name: min(clashes, key=attrgetter("weight")) for name, clashes in known.items()}
