@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..data.distance import Distance
+from ..data.lazy_rows import Row
 from ..data.messages import counted
 from ..data.units import UnitFormat
 from .over_frames import Interval, OverFrames, SceneOverFrames, intervals_of
@@ -18,13 +20,20 @@ MOST_INTERVALS = 3
 """So many are named in a sentence."""
 
 
-def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: UnitFormat) -> str:
+def sentence_of(row: Row, units: UnitFormat) -> str:
+    """Return the sentence of a clash over frames, with the depth or gap as its row has it: '≤ 0.032 m'."""
+    return over_frames_sentence(
+        row["a"]["name"], row["b"]["name"], row["over"].over, units, Distance.of_row(row).text(units)
+    )
+
+
+def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: UnitFormat, worst_depth: str = "") -> str:
     """Return in a sentence when a pair meets, how deep, and when it parts: 'Hand enters Table at 32, deepest 0.032 m at
-    40, leaves after 47'."""
+    40, leaves after 47'; worst_depth: the depth or gap of the worst frame, where its bounds are known."""
     distance, intervals = float(over.distances[over.worst_index]), over.intervals
     is_near = distance > over.resolution
     is_deep = -np.inf < distance < -over.resolution
-    number = units.length(abs(distance)) if is_near or is_deep else ""
+    number = (worst_depth or units.length(abs(distance))) if is_near or is_deep else ""
     worst = f", {'nearest' if is_near else 'deepest'} {number} at {over.worst}" if number else ""
     depth = f", {number} {'away' if is_near else 'deep'}" if number else ""
     begin = f"{name_a} is {'near' if is_near else 'in contact with'} {name_b}"

@@ -13,10 +13,10 @@ from typing import Any
 from ..data import messages
 from ..data.messages import counted
 from ..frames.combined import combined, is_folded
-from ..frames.sentences import quiet_words
+from ..frames.sentences import quiet_words, sentence_of
 from ..scene.clash_rows import APART, RESOLVED, changed_relations, unit_format, words
 from . import html_facts, html_page
-from .html_table import dot, sentence, shared_notes, shown, table
+from .html_table import dot, shared_notes, shown, table
 
 BEGINNING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -159,7 +159,7 @@ def _not_everything_in(number: int, total: str) -> str:
 def _in_words(check: dict[str, Any]) -> Iterator[str]:
     """Yield the first clashes of a scene over frames in words."""
     found, units = [row for row in check["findings"] if not is_folded(row)], unit_format(check)
-    lines = [shown(sentence(row, units)) for row in found[:_MOST_SENTENCES]]
+    lines = [shown(sentence_of(row, units)) for row in found[:_MOST_SENTENCES]]
     lines += [f"{len(found) - len(lines):,} more below"] if len(found) > len(lines) else []
     if lines:
         yield f'<ul class="answer">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'

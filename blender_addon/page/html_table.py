@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.types import BoolArray
 from ..clashes.finding import OPEN_STATUSES, STATUSES
 from ..data import messages
 from ..data.distance import Distance
@@ -21,7 +22,7 @@ from ..data.lazy_rows import Row, column, columns, has_added
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..frames.over_frames import intervals_of
-from ..frames.sentences import frames_words, over_frames_sentence
+from ..frames.sentences import frames_words, sentence_of
 from ..scene.clash_rows import unit_format
 from ..scene.fields import AREA, CHECK, TITLED, Field
 from .strip import strip
@@ -210,7 +211,7 @@ def _cells(
     own = [note for note, (_, text) in zip(row["notes"], _notes(row), strict=True) if text not in shared]
     notes = "".join(f"<p>{shown(messages.capitalized(note))}</p>" for note in [*of_frame, *own])
     if "over" in row:
-        notes = f'<p class="over">{shown(sentence(row, units))}</p>{notes}'
+        notes = f'<p class="over">{shown(sentence_of(row, units))}</p>{notes}'
     if row["out_of_date"]:
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     outdated = " outdated" if row["out_of_date"] else ""
@@ -245,21 +246,16 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'
 
 
-def sentence(row: Row, units: UnitFormat) -> str:
-    """Return when a pair meets and parts over frames, and how deep."""
-    return over_frames_sentence(row["a"]["name"], row["b"]["name"], row["over"].over, units)
-
-
 def _frames(row: Row, checks: Sequence[dict[str, Any]], units: UnitFormat) -> str:
     """Return the cell of the frames of a pair: its strip, the frames, and folded what differs from one to the next."""
     over = row["over"].over
-    texts: dict[str, Any] = {}
-    for frame, (check, place) in row["over"].rows.items():
-        texts.setdefault(_at_a_frame(checks[check]["findings"][place], row, units), []).append(frame)
-    checked = over.frames[over.checked]
+    texts: dict[str, BoolArray] = {}
+    for k, (check, place) in zip(np.flatnonzero(over.found), row["over"].rows.values(), strict=True):
+        text = _at_a_frame(checks[check]["findings"][place], row, units)
+        texts.setdefault(text, np.zeros(len(over.frames), dtype=bool))[k] = True
     lines = [
-        f"<li>{frames_words(intervals_of(checked, np.isin(checked, frames)))}: {shown(text)}</li>"
-        for text, frames in texts.items()
+        f"<li>{frames_words(intervals_of(over.frames[over.checked], mask[over.checked]))}: {shown(text)}</li>"
+        for text, mask in texts.items()
     ]
     each = f"<details><summary>Each frame</summary><ul>{''.join(lines)}</ul></details>" if len(lines) > 1 else ""
     kind = KINDS.get(row["relation"], row["relation"])

@@ -20,7 +20,7 @@ from ..data.frame_lists import frames_text
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..frames.combined import combined
-from ..frames.sentences import over_frames_sentence
+from ..frames.sentences import sentence_of
 from ..scene.clash_rows import unit_format
 from .criteria import Criteria, unchecked
 
@@ -108,7 +108,7 @@ def _message(row: dict[str, Any], units: UnitFormat) -> str:
     """Return the relation of a clash with its depth or gap; of a pair over frames when it meets, how deep, and when it
     parts."""
     if "over" in row:
-        return over_frames_sentence(row["a"]["name"], row["b"]["name"], row["over"].over, units)
+        return sentence_of(row, units)
     distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]
     if distance.signed_distance is None:
         return f"{relation}, no depth: {messages.no_depth(row['relation'])}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -132,6 +133,15 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
 def test_a_pair_over_frames_in_a_sentence(given: Sequence[object], sentence: str) -> None:
     units = lens.data.units.UnitFormat()
     assert lens.frames.sentences.over_frames_sentence("Hand", "Table", over(*given), units) == sentence
+
+
+def test_a_sentence_has_the_depth_of_the_row() -> None:
+    pair = {
+        **row("Hand", "Table", -3.0, lower_bound=-3.0, upper_bound=-2.0),
+        "over": SimpleNamespace(over=over("-", -3.0)),
+    }
+    sentence = lens.frames.sentences.sentence_of(pair, lens.data.units.UnitFormat())
+    assert sentence == "Hand enters Table at 2, ≤ 3 m deep"
 
 
 @pytest.mark.parametrize(
