@@ -136,8 +136,8 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
     skipped = [entry for check in checks for entry in check["skipped"]]
     emptied = _emptied(list(dict.fromkeys(entry["name"] for entry in skipped if entry["kind"] == "emptied")))
     records = combined(checks)
-    if failing := list(_failing(criteria, records, checks)):
-        counted = list(_failing(replace(criteria, fail_on=TRANSIENT), records, checks))
+    if failing := list(_failing(criteria, records)):
+        counted = list(_failing(replace(criteria, fail_on=TRANSIENT), records))
         is_hint = criteria.fail_on == "any" and any("over" in check for check in records)
         hint = f"; --fail-on transient counts {len(counted):,} of them" if is_hint else ""
         screen.say(_failed(failing, criteria.fail_on) + hint + emptied)
@@ -153,10 +153,9 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
     return UNCHECKED
 
 
-def _failing(criteria: Criteria, records: Sequence[dict[str, Any]], checks: list[dict[str, Any]]) -> Iterator[str]:
+def _failing(criteria: Criteria, records: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield the relations of the clashes that count, of each pair over frames one; records: the `combined` checks."""
-    for check in records:
-        findings, counts = criteria.judged(check, checks)
+    for findings, counts in map(criteria.judged, records):
         yield from compress(column(findings, "relation"), counts)
 
 
@@ -210,4 +209,4 @@ def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:
 
 def any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
     """Return whether a clash counts."""
-    return any(_failing(criteria, combined(checks), checks))
+    return any(_failing(criteria, combined(checks)))

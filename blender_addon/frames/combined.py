@@ -47,7 +47,6 @@ def _as_one(
         **of_scene[0],  # which has what of a baseline is gone
         "over": scene,
         "checks": checks,
-        "partial": any(check["partial"] for check in of_scene),
         "objects": max(check["objects"] for check in of_scene),
         "checked_pairs": sum(check["checked_pairs"] for check in of_scene),
         "ignored_pairs": ignored,

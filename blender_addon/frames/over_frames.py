@@ -198,10 +198,14 @@ def over_frames(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFrames]:
-    """Return the scenes that were checked at two or more frames; checks: of a whole document, as `reported`."""
+    """Return the scenes that were checked at two or more frames; checks: of a whole document, as `reported`.
+
+    One that was stopped is not among them: which pairs were not checked there is not known.
+    """
     places: dict[tuple[str | None, str], dict[float, int]] = {}
     for place, check in enumerate(checks):
-        places.setdefault((check.get("path"), check["scene"]), {}).setdefault(check["frame"], place)
+        if not check["partial"]:
+            places.setdefault((check.get("path"), check["scene"]), {}).setdefault(check["frame"], place)
     return [
         _scene(path, name, dict(sorted(of_scene.items())), checks)
         for (path, name), of_scene in places.items()

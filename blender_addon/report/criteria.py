@@ -52,15 +52,15 @@ class Criteria:
             for relation, status, change in zip(*words, strict=True)
         ]
 
-    def judged(self, check: dict[str, Any], checks: Sequence[dict[str, Any]]) -> tuple[Sequence[Row], list[bool]]:
-        """Return the findings of a check as `combined` has it, and of each whether it counts; checks: of the document.
+    def judged(self, check: dict[str, Any]) -> tuple[Sequence[Row], list[bool]]:
+        """Return the findings of a check as `combined` has it, and of each whether it counts.
 
         A pair over frames counts if it does at one of them, and its finding is the worst one then, or the first that
         counts.
         """
         if "over" not in check:
             return check["findings"], self.failing(check)
-        of_rows = replace(self, fail_on="any") if self.fail_on == TRANSIENT else self
+        checks, of_rows = check["checks"], replace(self, fail_on="any") if self.fail_on == TRANSIENT else self
         fails = {place: of_rows.failing(checks[place]) for place in check["over"].checks}
         rows, counts = list(check["findings"]), []
         for k, clash in enumerate(check["over"].clashes):

@@ -69,17 +69,17 @@ def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
         name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, "
         name += f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
         facts = {"path": path, "sha256": digests.get(path), "blender": blender}
-        yield from _suite(name, list(_cases(check, criteria, document)), facts)
+        yield from _suite(name, list(_cases(check, criteria, document["decisions"])), facts)
     yield "</testsuites>\n"
 
 
 _CHECK_ENDED = "The check ran to the end"
 
 
-def _cases(check: dict[str, Any], criteria: Criteria, document: dict[str, Any]) -> Iterator[Case]:
-    """Yield the test cases of a check of a document."""
+def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] | None) -> Iterator[Case]:
+    """Yield the test cases of a check; decisions: their file."""
     units = unit_format(check)
-    left_out = messages.capitalized(messages.what_is_left_out([check], document["decisions"]))
+    left_out = messages.capitalized(messages.what_is_left_out([check], decisions))
     more = (left_out,) if left_out else ()
     if check["partial"]:
         yield Case(_CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
@@ -88,7 +88,7 @@ def _cases(check: dict[str, Any], criteria: Criteria, document: dict[str, Any]) 
     for entry in unchecked(check):
         outcome = "skipped" if criteria.allows(entry) else "error"
         yield Case(f"{entry['name']} is checked", outcome, entry.get("kind", "unchecked"), entry["reason"])
-    for row, fails in zip(*criteria.judged(check, document["checks"]), strict=True):
+    for row, fails in zip(*criteria.judged(check), strict=True):
         name = _name(row)
         if fails:
             yield Case(name, "failure", row["relation"], _message(row, units), tuple(_lines(row, units)))

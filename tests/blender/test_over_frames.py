@@ -82,6 +82,7 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
         check(2, row("C", "D", -1.0)),
         {**check(1, row("A", "B", -5.0)), "path": "/b.blend"},
         check(4, hidden=[["C", None], ["A", "library.blend"]], skipped=[{"name": "G and H", "unchecked": True}]),
+        check(5, row("A", "B", -9.0), partial=True),
     ]
     (scene,) = lens.frames.over_frames.scenes_over_frames(checks)
     assert (scene.path, scene.scene, scene.frames, scene.checks) == ("/a.blend", "Scene", [1, 2, 3, 4], [1, 3, 0, 5])
