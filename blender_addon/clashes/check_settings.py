@@ -24,6 +24,7 @@ from bpy.props import (
 )
 
 from ..data import messages
+from ..data.frame_lists import LAST_FRAME
 from ..data.records import Approval, Key, Pair, Reviewed, Rules
 from . import changes, ignored
 from .finding import ContactLensFinding, display_changed
@@ -167,8 +168,12 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         description="Check the frames of the scene, or of its preview range where that is used",
         default=True,
     )
-    frame_start: IntProperty(name="Start", description="First frame to check", default=1)  # type: ignore[valid-type]
-    frame_end: IntProperty(name="End", description="Last frame to check", default=250)  # type: ignore[valid-type]
+    frame_start: IntProperty(  # type: ignore[valid-type]
+        name="Start", description="First frame to check", min=-LAST_FRAME, max=LAST_FRAME, default=1
+    )
+    frame_end: IntProperty(  # type: ignore[valid-type]
+        name="End", description="Last frame to check", min=-LAST_FRAME, max=LAST_FRAME, default=250
+    )
     frame_step: IntProperty(  # type: ignore[valid-type]
         name="Step", description="Frames from one that is checked to the next", min=1, default=1
     )

@@ -7,6 +7,7 @@ import argparse
 import re
 from typing import Any
 
+from ..data.frame_lists import LAST_FRAME, MOST_FRAMES
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length, written_volume
 from ..report.criteria import FAIL_ON
@@ -14,13 +15,9 @@ from ..scene.clashes import LEAST_RANKS
 from ..terminal.check_lines import ALL_CLASHES, MOST_CLASHES
 from ..terminal.command_parser import Collected, CommandParser, duration, natural, positive
 
-MOST_FRAMES = 100_000
-"""Of a run: more than an hour."""
 GIGABYTES = 14e-6, 3e-6
 """What a frame with a single clash takes at least in memory, and in the report as JSON."""
 MOST_SHARDS = 100_000
-LAST_FRAME = 1_048_574
-"""Blender goes to no later frame, nor to one before its negative."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:

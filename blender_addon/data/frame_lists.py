@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists of frames as text."""
+"""Lists of frames as text, and how long they may be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+MOST_FRAMES = 100_000
+"""Of a run: more than an hour."""
+LAST_FRAME = 1_048_574
+"""Blender goes to no later frame, nor to one before its negative."""
 
 
 def frames_text(numbers: Sequence[float]) -> str:

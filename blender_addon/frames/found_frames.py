@@ -271,7 +271,7 @@ class FoundFrames:
 
 def at_frames(sentence: str, frames: Sequence[float]) -> str:
     """Return a sentence with the frames at which it is true."""
-    return f"{sentence} (at frame{'s' if len(frames) > 1 else ''} {frames_text([int(frame) for frame in frames])})"
+    return f"{sentence} (at frame{'s' if len(frames) > 1 else ''} {frames_text(frames)})"
 
 
 def _codes(pairs: IntArray) -> IntArray:

@@ -13,6 +13,7 @@ from ...core.progress import Progress, subrange
 from ..clashes import check_settings, clash_renewal
 from ..clashes.clash_renewal import OverList
 from ..data import messages
+from ..data.frame_lists import MOST_FRAMES
 from ..data.records import Key, Pair, Rules, Skipped, State
 from ..frames.found_frames import FoundFrames, at_frames
 from ..geometry.frame_geometries import FrameGeometries
@@ -28,10 +29,8 @@ from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
 from . import scene_operators
 
-MOST_FRAMES = 100_000
-"""More are refused, with an estimate of how long they would take."""
 MEASURED = 2
-"""Frames after which that is known."""
+"""Frames after which it is known how long too many would take."""
 OF_FRAMES = 0.95
 """Fraction of the progress after which all frames are checked, and the gaps are to be found."""
 
@@ -117,7 +116,7 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
                     about = _about(seconds * len(wanted))
                     raise ReadError(f"{len(wanted):,} frames would take about {about}: check fewer, or raise the step")
                 left = _about(seconds * (len(wanted) - k - 1))
-                self.flow.title = f"Check Frames: frame {frame} of {wanted[-1]}, {left} left"
+                self.flow.title = f"Check Frames, frame {frame} of {wanted[-1]}, {left} left"
                 if self.flow.is_cancelled:
                     break
         return given

@@ -207,7 +207,8 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
                     header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
         buttons = self.layout.row(align=True)
         buttons.prop(check, "show_dots", text="", icon="HIDE_OFF" if check.show_dots else "HIDE_ON", emboss=False)
-        buttons.operator("contact_lens.check_scene", text="", icon="FILE_REFRESH", emboss=False)
+        again = "check_scene" if stored_frames(context.scene) is None else "check_frames"
+        buttons.operator(f"contact_lens.{again}", text="", icon="FILE_REFRESH", emboss=False)
         buttons.operator("contact_lens.save_scene_report", text="", icon="EXPORT", emboss=False)
         buttons.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")
 

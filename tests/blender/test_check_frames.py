@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 import pytest
 
+from .reports import load_report
 from .scenes import animate, cube, edit, inspect, lens, reopen, shape_key, update
 from .test_scene_check import check, settings
 from .test_scene_follow import listed, panel
@@ -237,7 +238,7 @@ def test_esc_keeps_the_frames_that_were_checked(monkeypatch: pytest.MonkeyPatch)
     settings().use_scene_frames, bpy.context.scene.frame_end = True, 10
     operator, take = modal(monkeypatch)
     take(3)
-    assert operator.flow.status.startswith("Check Frames: frame 3 of 10, ")
+    assert operator.flow.status.startswith("Check Frames, frame 3 of 10, ")
     assert lens.live.handlers.is_quiet()
     take(1, ESC)
     assert not lens.live.handlers.is_quiet()
@@ -246,3 +247,41 @@ def test_esc_keeps_the_frames_that_were_checked(monkeypatch: pytest.MonkeyPatch)
     assert "Stopped after frame 4" in panel()
     assert json.loads(settings().summary)["partial"]
     assert bpy.context.scene.frame_current == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "reason"),
+    [
+        (10, 9, "The last frame is before the first one: change the range of frames"),
+        (4, 4, "There is one frame in the range: change it, or run Check Scene"),
+    ],
+)
+def test_a_range_without_two_frames_is_refused(start: int, end: int, reason: str) -> None:
+    settings().use_scene_frames, settings().frame_start, settings().frame_end = False, start, end
+    operator = lens.operators.frames_operators.CONTACT_LENS_OT_check_frames
+    assert operator.disabled_reason(bpy.context) == reason
+    settings().use_scene_frames = True
+    assert not operator.disabled_reason(bpy.context)
+    bpy.context.scene.use_preview_range = True
+    bpy.context.scene.frame_preview_start = bpy.context.scene.frame_preview_end = 7
+    assert operator.disabled_reason(bpy.context)
+
+
+def test_too_many_frames_are_refused_with_how_long_they_would_take() -> None:
+    a_hand_and_a_table()
+    check_frames()
+    text = settings().frames.text
+    with pytest.raises(RuntimeError, match=r"1,000,000 frames would take about .*: check fewer, or raise the step"):
+        check_frames(1, 1_000_000)
+    assert settings().frames.text == text
+    assert bpy.context.scene.frame_current == 2
+
+
+def test_a_report_says_of_each_row_its_frame(tmp_path: Path) -> None:
+    a_hand_and_a_table()
+    check_frames()
+    report = tmp_path / "frames.json"
+    assert bpy.ops.contact_lens.save_scene_report(filepath=str(report)) == {"FINISHED"}
+    document = load_report(report)
+    assert {row["a"]["name"]: row["frame"] for row in document["checks"][0]["findings"]} == {"Hand": 5, "Leg": 1}
+    assert document["between_frames"][0]["words"] == "Frames are samples: what happens between them is not checked."
