@@ -231,6 +231,7 @@ def _checks_of_scene(
     with SceneFrames(scene.name) as frames_of_scene:
         context = bpy.context
         rules = _rules(options, check_settings.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
+        sides: dict[object, dict[str, Any]] = {}
         wanted = frames or [None]
         last: scene_motion.Sample | None = None
         for k, frame in enumerate(wanted):
@@ -249,7 +250,7 @@ def _checks_of_scene(
             finally:
                 progress.end_frame()
             statuses = clash_renewal.statuses_with(scene, given, outcome.decided)
-            check = scene_report.check_record(scene, given, outcome, statuses, ids)
+            check = scene_report.check_record(scene, given, outcome, statuses, ids, known_sides=sides)
             if len(set(options.frames or ())) > 1:
                 check[HIDDEN] = scene_visibility.hidden(frames_of_scene.layer)
             if frame is not None:

@@ -65,11 +65,13 @@ class LazyRows(Sequence[Row]):
 
     def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
         """Return the rows turned into others. `turn` takes the fields that are known of all rows too, as lists."""
-        columns = turn({name: list(values) for name, values in self._columns.items()})
+        columns = turn({name: of if isinstance(of, list) else list(of) for name, of in self._columns.items()})
         return LazyRows(self._count, lambda k: turn(self[k]), columns, self)
 
     def taken(self, order: Sequence[int]) -> LazyRows:
         """Return some of the rows, in this order."""
+        if list(order) == list(range(self._count)):
+            return self
         columns = {name: [values[k] for k in order] for name, values in self._columns.items()}
         return LazyRows(len(order), lambda k: self[order[k]], columns, self)
 

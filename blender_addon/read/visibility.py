@@ -171,7 +171,7 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
 
 def hidden(layer: bpy.types.ViewLayer) -> list[list[str | None]]:
     """Return the objects of a view layer that could be checked and are not visible, each its name and library."""
-    found = (obj for obj in filter(can_be_checked, layer.objects) if not obj.visible_get(view_layer=layer))
+    found = (obj for obj in layer.objects if not obj.visible_get(view_layer=layer) and can_be_checked(obj))
     return [[obj.name, library_name(obj)] for obj in found]
 
 

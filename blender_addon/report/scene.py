@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -62,21 +63,22 @@ def check_record(
     ids: clash_ids.KnownIds | None = None,
     frame: float | None = None,
     changed: Pair = frozenset(),
+    known_sides: dict[object, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return a check as plain data in Blender units, its findings made on access.
 
     statuses, ids: of the pairs that are known; without them the findings have none. frame: of the check, if not the
-    scene's current one. changed: the objects that were left out, as they have changed.
+    scene's current one. changed: the objects that were left out, as they have changed. known_sides: as of `rows`.
     """
     frame = frame_of(scene) if frame is None else frame
     more = {"frame": frame, "apart": False, "out_of_date": None}
     columns = {}
     if statuses is not None:
         found_statuses = clash_renewal.statuses_of(given.objects, outcome.clashes, statuses)
-        columns["status"] = [status.lower() for status in found_statuses]
+        columns["status"] = [sys.intern(status.lower()) for status in found_statuses]
     if ids is not None:
         columns["id"] = clash_ids.of_clashes(given.objects, outcome.clashes, ids)
-    found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns)
+    found = rows(given.objects, outcome.clashes, outcome.facts, given.units, more, columns, known_sides)
     return {
         "file": Path(bpy.data.filepath).name or None,
         "path": bpy.data.filepath or None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ def derived(first: str, other: str, attempt: int = 0) -> str:
     """Return the id of the clash of two things by their identities; attempt: another one for each number."""
     text = "\n".join([*sorted((first, other)), *([str(attempt)] if attempt else [])])
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return base64.b32encode(digest).decode("ascii")[:LENGTH].lower()
+    return sys.intern(base64.b32encode(digest).decode("ascii")[:LENGTH].lower())  # one text for all frames
 
 
 def of_clashes(objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds) -> list[str]:

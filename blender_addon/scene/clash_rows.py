@@ -52,14 +52,18 @@ def rows(
     units: UnitFormat,
     more: Row,
     columns: Mapping[str, Sequence[Any]] | None = None,
+    known_sides: dict[object, Row] | None = None,
 ) -> LazyRows:
     """Return clashes as plain data: world space, Blender units; the lengths in their notes in those of the scene.
 
     facts: how the objects were checked; more: fields that all rows have; columns: the values of others, one for each
-    row. Of the objects only what the rows say is kept.
+    row. Of the objects only what the rows say is kept; known_sides: of the rows of other frames, which have most of it.
     """
-    sides = {k: side_of(objects[k]) for k in facts}
-    notes = {k: shape_notes(objects[k], facts[k], units) for k in facts}
+    shared = {} if known_sides is None else known_sides
+    keys = {k: _side_key(objects[k]) for k in facts}
+    shared.update((key, side_of(objects[k])) for k, key in keys.items() if key not in shared)
+    sides = {k: shared[key] for k, key in keys.items()}
+    notes = {k: found for k in facts if (found := shape_notes(objects[k], facts[k], units))}
     coarse = coarse_sides(objects, clashes.pairs, clashes.column("resolution"))
 
     def make(row: int) -> Row:
@@ -110,8 +114,8 @@ def row_of(
         "notes": [
             *_approval_notes(clash, units),
             *_margin_notes(clash, units),
-            *notes[clash.a],
-            *notes[clash.b],
+            *notes.get(clash.a, ()),
+            *notes.get(clash.b, ()),
             *_coarse_notes(clash, sides, units, coarse),
             *_contact_notes(clash, names, failed or [], units),
         ],
@@ -119,6 +123,11 @@ def row_of(
     for name, value in clash.more.items():
         row[name] = value.tolist() if isinstance(value, np.ndarray) else value
     return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
+
+
+def _side_key(obj: SceneObject) -> tuple[object, ...]:
+    """Equal keys: the same side, within a run."""
+    return obj.key, obj.geometry.digest, obj.choice, obj.pose, *map(_side_key, obj.parts)
 
 
 def side_of(obj: SceneObject) -> Row:
@@ -272,11 +281,17 @@ def _turned(numbers: dict[str, Any], factors: dict[str, float]) -> dict[str, Any
 
 
 def _times(value: Any, factor: float) -> Any:
-    if value is None:
-        return None
+    if isinstance(value, float | int):
+        product = value * factor
+        return product if isfinite(product) else None
     if isinstance(value, list):
-        return [_times(one, factor) for one in value]
+        if value and isinstance(value[0], dict):  # sides, of which many rows have the same
+            turned = {key: _times(side, factor) for key, side in {id(side): side for side in value}.items()}
+            return [turned[id(side)] for side in value]
+        return [
+            product if isinstance(one, float) and isfinite(product := one * factor) else _times(one, factor)
+            for one in value
+        ]
     if isinstance(value, dict):  # a side
         return {**value, "location": _times(value["location"], factor)} if value.get("location") else value
-    product = value * factor
-    return product if isfinite(product) else None
+    return None

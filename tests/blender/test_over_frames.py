@@ -282,3 +282,16 @@ def test_a_strip_has_no_line_where_it_was_not_checked_and_marks_the_worst() -> N
     assert paths["gap"] == f"M0 {low}H133.3V33H166.7V{low}H200V{low}Z"
     assert paths["axis"] == f"M0 {low}H0V35H100V{low}H133.3V35H200V{low}Z"
     assert '<text x="83.33" y="7" text-anchor="middle">3</text>' in strip
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_what_stays_in_its_place_is_kept_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory of a run of frames grows with what moves."""
+    documents: list[Any] = []
+    made = lens.report.scene.document
+    monkeypatch.setattr(lens.report.scene, "document", lambda *args: documents.append(made(*args)) or documents[-1])
+    run_json(room(tmp_path), "--frames", "1-5", "--allow-skipped")
+    checks = documents[-1]["checks"]
+    kept = [lens.data.lazy_rows.column(check["findings"], side) for check in checks for side in "ab"]
+    assert len({id(side) for of in kept for side in of if side["name"] == "Table"}) == 1
+    assert len({id(side) for of in kept for side in of if side["name"] == "Enters"}) == 2
