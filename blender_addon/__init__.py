@@ -34,7 +34,7 @@ from .operators import (
 from .operators.pair_operators import report_of as report
 from .report.pair_lines import report_lines
 from .ui import menu, panels, scene_panel, status_icons, steps_panel
-from .views import section, viewport
+from .views import section, sidebar_plot, viewport
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -47,12 +47,12 @@ _CLASSES = (
     *measure_operators.CLASSES,
     *select_faces.CLASSES,
     *scene_operators.CLASSES,
-    *frames_operators.CLASSES,
     *move_operators.CLASSES,
     *move_all_operator.CLASSES,
     *steps_operators.CLASSES,
     *clash_dots_operators.CLASSES,
     *section_operators.CLASSES,
+    *frames_operators.CLASSES,
     *overlap_object.CLASSES,
     *menu.CLASSES,
     *panels.CLASSES,
@@ -73,8 +73,10 @@ _PARTS = (
     follow_steps,
     measure_operators,
     steps_operators,
+    frames_operators,
     steady_warnings,
     section,
+    sidebar_plot,
     viewport,
     command_line,
 )

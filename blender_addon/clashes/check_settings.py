@@ -205,6 +205,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     show_reviewed: _shown("Reviewed", "reviewed clashes")  # type: ignore[valid-type]
     show_approved: _shown("Approved", "approved clashes")  # type: ignore[valid-type]
     show_resolved: _shown("Resolved", "resolved clashes")  # type: ignore[valid-type]
+    show_permanent: _shown("Permanent", "clashes in contact at every frame and never deeper than at the first")  # type: ignore
     only_changed: BoolProperty(  # type: ignore[valid-type]
         name="Only Out of Date",
         description="Show only clashes whose objects were moved, edited or removed since the check",

@@ -28,7 +28,7 @@ from .stored_frames import stored_frames
 
 GROUPS = ("PENETRATING", "TOUCHING", "WITHIN_CLEARANCE")
 """What relations are filtered by, unless a clash is resolved."""
-RESOLVED = "RESOLVED"
+RESOLVED, PERMANENT = "RESOLVED", "PERMANENT"
 SHOWN = 1 << 30
 """`UIList.bitflag_filter_item`, which Blender only tells of a list that is drawn."""
 
@@ -84,6 +84,11 @@ class ClashList:
     def places(self) -> dict[int, int]:
         """The places of the clashes in the list, by their numbers."""
         return {k: place for place, k in enumerate(self.rows)}
+
+    @cached_property
+    def permanent(self) -> int:
+        """How many clashes are in all frames of a check of frames, shown or not."""
+        return sum(clash.is_permanent for clash in self.clashes)
 
     @cached_property
     def filtered(self) -> tuple[list[int], list[int]]:
@@ -219,16 +224,19 @@ def is_filtered(check: ContactLensCheck) -> bool:
 
 def why_empty(scene: bpy.types.Scene) -> str:
     """Return why the list shows none of its clashes."""
-    check, touching = check_settings.of_scene(scene), changes.totals(scene).words["touching"]
-    if not touching or check.search or check.only_changed or hidden(check) - {RESOLVED} != {"TOUCHING"}:
+    check = check_settings.of_scene(scene)
+    counts = {"TOUCHING": changes.totals(scene).words["touching"], PERMANENT: drawn(scene).permanent}
+    words = [word for word in hidden(check) - {RESOLVED} if counts.get(word, 1)]
+    if check.search or check.only_changed or len(words) != 1 or words[0] not in counts:
         return "No clash passes the filters"
-    verb, them = ("is", "it") if touching == 1 else ("are", "them")
-    return f"{touching:,} touching {verb} hidden: click the number above the list to show {them}"
+    count = counts[words[0]]
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{count:,} {words[0].lower()} {verb} hidden: click the number above the list to show {them}"
 
 
 def hidden(check: ContactLensCheck) -> frozenset[str]:
     """Return the relations and statuses that the user has filtered out."""
-    words = (*GROUPS, *(status[0] for status in STATUSES))
+    words = (*GROUPS, *(status[0] for status in STATUSES), PERMANENT)
     return frozenset(word for word in words if not getattr(check, f"show_{word.lower()}"))
 
 
@@ -261,6 +269,7 @@ def _arrange(
         and status not in left_out
         and (status == RESOLVED or clash.group not in left_out)
         and (not changed or k in changed)
+        and not (clash.is_permanent and PERMANENT in left_out)
     ]
     counts: Counter[str] = Counter()
     leaders: dict[int, str] = {}

@@ -126,7 +126,9 @@ def store(
     found = clashes.rows_of(objects, filter(None, known)).keys()
     kept = _kept(check, found, given, outcome, frame, changed, over)
     found_statuses = statuses_of(objects, clashes, known)
-    if not check.summary and not check.is_property_set("show_touching"):
+    if over is not None and not check.is_property_set("show_permanent"):
+        check.show_permanent, check.show_touching = False, True  # what touches now and then is what is looked for
+    elif not check.summary and not check.is_property_set("show_touching"):
         check.show_touching = False  # of the first check; the default is that of lists which were saved with it
     check.findings.clear()
     changes.forget(scene)

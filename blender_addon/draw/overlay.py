@@ -272,9 +272,14 @@ def draw_progress(text: str, fraction: float, number: int, style: Style, free: B
         ]
     )
     words = Text(text, round(left), round(y - 0.5 * SIZES.capitals * height), height, TEXT_COLOR)
+    draw_notes(Annotations(concatenate([]), plate, (words,), ()), style, size)
+
+
+def draw_notes(notes: Annotations, style: Style, size: tuple[int, int]) -> None:
+    """Draw what is in pixels of a region, over all that is there; size: its width and height."""
     with state_restored():
         gpu.state.depth_test_set("NONE")
-        _draw_labels(Annotations(concatenate([]), plate, (words,), ()), size, style.scale, 1.0)
+        _draw_labels(notes, size, style.scale, 1.0)
 
 
 def draw_dots(

@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check Frames."""
+"""Check Frames, and going to frames of the active clash: by buttons, and in its plot."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Generator, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import bpy
+from bpy.props import EnumProperty
 
 from ...core.progress import Progress, subrange
 from ..clashes import check_settings, clash_renewal
 from ..clashes.clash_renewal import OverList
+from ..clashes.stored_frames import stored_frames
 from ..data import messages
 from ..data.frame_lists import MOST_FRAMES
+from ..data.objects import frame_of
 from ..data.records import Key, Pair, Rules, Skipped, State
 from ..frames.found_frames import FoundFrames, at_frames
 from ..geometry.frame_geometries import FrameGeometries
 from ..geometry.snapshot import ReadError
 from ..live import handlers
-from ..live.background import BackgroundOperator, Steps, Undoable, Work
+from ..live.background import BackgroundOperator, Polled, Steps, Undoable, Work
 from ..read import scene_reader
 from ..read.elsewhere import Elsewhere
 from ..read.scene import Sides, read_frame, sides_of
@@ -27,12 +32,22 @@ from ..read.scene_objects import CheckInput
 from ..scene import scene_check as scene_pairs
 from ..scene.frame_cache import FrameCache
 from ..scene.scene_check import Outcome
-from . import scene_operators
+from ..views import sidebar_plot
+from . import pair_operators, scene_operators
 
 MEASURED = 2
 """Frames after which it is known how long too many would take."""
 OF_FRAMES = 0.95
 """Fraction of the progress after which all frames are checked, and the gaps are to be found."""
+
+JUMPS: tuple[tuple[str, str, str, Any, int], ...] = (
+    ("FIRST", "First", "Go to the first frame at which the clash was found", "REW", 0),
+    ("PREVIOUS", "Previous", "Go to the frame before at which the clash was found", "PREV_KEYFRAME", 1),
+    ("WORST", "Deepest", "Go to the frame at which the clash is deepest, or nearest", "TRIA_DOWN_BAR", 2),
+    ("NEXT", "Next", "Go to the next frame at which the clash was found", "NEXT_KEYFRAME", 3),
+    ("LAST", "Last", "Go to the last frame at which the clash was found", "FF", 4),
+)
+_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 
 
 class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Operator):
@@ -162,4 +177,95 @@ def _absent(found: FoundFrames, named: set[str]) -> Iterator[Skipped]:
             yield Skipped(name, at_frames(reason, frames), is_gone, "hidden")
 
 
-CLASSES = (CONTACT_LENS_OT_check_frames,)
+# --- frames of the active clash ---------------------------------------------------------------------------------------
+
+
+def _go_to(scene: bpy.types.Scene, frame: float) -> None:
+    if frame != frame_of(scene):
+        scene.frame_set(math.floor(frame), subframe=frame % 1.0)
+
+
+class ChangesFrame:
+    """An operator that changes the frame: undone as Blender's own ones are, many in a row by one step."""
+
+    bl_options: Any = {"UNDO_GROUPED", "INTERNAL"}
+    bl_undo_group = "Frame Change"
+
+
+class CONTACT_LENS_OT_go_to_contact(ChangesFrame, Polled, bpy.types.Operator):
+    """Go to a frame at which the active clash was found"""
+
+    bl_idname = "contact_lens.go_to_contact"
+    bl_label = "Go to Contact"
+
+    to: EnumProperty(items=JUMPS, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return pair_operators.tooltip(JUMPS, properties.to)
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        if stored_frames(context.scene) is None:
+            return "The list is not of several frames: run Check Frames first"
+        if check_settings.active_clash(context.scene) is None:
+            return "No clash is open: click a row of the list"
+        is_known = sidebar_plot.series_of(context.scene) is not None
+        return "" if is_known else "The clash was not found by Check Frames: run it again"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        series, now = sidebar_plot.series_of(context.scene), frame_of(context.scene)
+        if series is None:
+            return {"CANCELLED"}
+        over = series.over
+        found = over.frames[over.found]
+        before, after = found[found < now], found[found > now]
+        ends = {"FIRST": over.first, "WORST": over.worst, "LAST": over.last}
+        ends |= {"PREVIOUS": before[-1]} if len(before) else {}
+        ends |= {"NEXT": after[0]} if len(after) else {}
+        if self.to not in ends:
+            self.report({"INFO"}, f"No contact {'before' if self.to == 'PREVIOUS' else 'after'} frame {now:g}")
+            return {"CANCELLED"}
+        _go_to(context.scene, float(ends[self.to]))
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_scrub_plot(ChangesFrame, bpy.types.Operator):
+    """Go to the frame under the mouse in the plot, as long as the button is down"""
+
+    bl_idname = "contact_lens.scrub_plot"
+    bl_label = "Go to Frame in Plot"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.region is not None and context.region.type == "UI"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        plot = sidebar_plot.plot_at(context.region, event.mouse_region_x, event.mouse_region_y)
+        if plot is None:  # what Blender does with a click there
+            return {"PASS_THROUGH"}
+        self._plot = plot
+        context.window_manager.modal_handler_add(self)
+        return self.modal(context, event)
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        _go_to(context.scene, self._plot.frame_at(event.mouse_region_x))
+        return {"FINISHED"} if event.value == "RELEASE" and event.type == "LEFTMOUSE" else {"RUNNING_MODAL"}
+
+
+IN_MENU = (CONTACT_LENS_OT_check_frames,)
+CLASSES = (*IN_MENU, CONTACT_LENS_OT_go_to_contact, CONTACT_LENS_OT_scrub_plot)
+
+
+def register() -> None:
+    config = bpy.context.window_manager.keyconfigs.addon
+    if config is None:  # in background mode
+        return
+    keymap = config.keymaps.new("3D View Generic", space_type="VIEW_3D")  # that sidebars have
+    _items.append((keymap, keymap.keymap_items.new(CONTACT_LENS_OT_scrub_plot.bl_idname, "LEFTMOUSE", "PRESS")))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()

@@ -32,7 +32,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
             (*measure_operators.IN_MENU, *select_faces.IN_MENU),
             (*section_operators.IN_MENU, *overlap_object.CLASSES),
             move_operators.IN_MENU,
-            (*scene_operators.IN_MENU, *frames_operators.CLASSES),
+            (*scene_operators.IN_MENU, *frames_operators.IN_MENU),
             steps_operators.IN_MENU,
         ):
             for operator in group:

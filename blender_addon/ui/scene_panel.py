@@ -28,7 +28,7 @@ from ..operators.layout import Closed, Tab
 from ..operators.move_operators import CONTACT_LENS_OT_separate_finding
 from ..scene import clash_rows
 from ..views import open_clash
-from . import status_icons
+from . import frames_panel, status_icons
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "DOT",
@@ -38,7 +38,11 @@ STATUS_ICONS: dict[str, Any] = {
     "APPROVED": "CHECKMARK",
     "RESOLVED": "CHECKBOX_HLT",
 }
-ICONS_OF_FILTERS: dict[str, Any] = {"only_changed": "ERROR", "show_resolved": STATUS_ICONS["RESOLVED"]}
+ICONS_OF_FILTERS: dict[str, Any] = {
+    "only_changed": "ERROR",
+    "show_resolved": STATUS_ICONS["RESOLVED"],
+    "show_permanent": "PINNED",
+}
 """Of those that are not of a relation."""
 MOST_SENTENCES = 10
 """So many reasons why something was not checked are shown; the reports have all."""
@@ -96,6 +100,9 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         left.label(text=_name(context, names[0], sides[0], room, names[1], count))
         right.label(text=number)
         second = column.row(align=True)
+        if when := frames_panel.when(context, item, names[1], width - AROUND_NAME):
+            (second, right, width), _ = _split_row(second, context, when)
+            right.label(text=when)
         # New is worth a mark only beside clashes that were found before.
         is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
@@ -195,10 +202,13 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
             header.label(icon="ERROR")
         found = _groups(changes.totals(context.scene).words)
         texts = _counts_in_words(found)
+        text = ", ".join(texts.values())
+        if (frames := stored_frames(context.scene)) is not None:
+            text = frames.counts_words()
         if not found:
             header.label(text=messages.NO_CLASHES)
-        elif len(", ".join(texts.values())) <= layout.characters(context) - HEADING:
-            header.label(text=", ".join(texts.values()))
+        elif len(text) <= layout.characters(context) - HEADING:
+            header.label(text=text)
         else:  # as many as fit: the panel has all
             room = layout.room_of(context) - AROUND_COUNTS
             for word, count in found.items():
@@ -231,10 +241,13 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
             maxrows=ROWS,
             sort_lock=True,
         )
+        if stored_frames(context.scene) is not None:
+            frames_panel.draw_plot(panel, context)
         column = panel.column()  # not aligned: Blender would not draw the last buttons of its rows
         _draw_buttons(column, context)
         if check.findings:
             _draw_clash(column, context)
+        frames_panel.draw_sentence(panel, context)
         _draw_left_out(panel, context, record)
 
 
@@ -271,6 +284,8 @@ def _draw_counts(column: bpy.types.UILayout, context: bpy.types.Context, record:
         below["only_changed"] = f"{changed.total():,} out of date"
     if counts[clash_rows.RESOLVED]:
         below["show_resolved"] = f"{counts[clash_rows.RESOLVED]:,} resolved"
+    if permanent := clash_list.drawn(context.scene).permanent:
+        below["show_permanent"] = f"{permanent:,} permanent"
     if _width(below) > room and "show_within_clearance" in below:
         below["show_within_clearance"] = f"{found['within_clearance']:,} clearance"
     if _width(below) > room:  # the filters below the list have it
@@ -327,7 +342,9 @@ def _draw_state(row: bpy.types.UILayout, context: bpy.types.Context, record: dic
     elif not states and not changed and comparing:
         text, icon = f"Comparing {messages.clashes(comparing)}", "SORTTIME"
     elif not states and not changed:
-        text, icon = messages.UP_TO_DATE if frames is None else frames.counts_words(), "CHECKMARK"
+        # The number of permanent ones is on the button beside it.
+        text = messages.UP_TO_DATE if frames is None else frames.counts_words().partition(", ")[0]
+        icon = "CHECKMARK"
     if text:
         layout.line(row, context, text, text, icon, layout.characters(context) - room)
 

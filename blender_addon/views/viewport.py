@@ -28,7 +28,7 @@ from ..pair import session
 from ..pair.inspection import Inspection
 from ..study.picture import StudyPicture
 from ..study.steps import Steps
-from . import clash_dots, isolation, section
+from . import clash_dots, isolation, section, sidebar_plot
 from .view_room import free_box, room_of
 
 FILLED = 0.75
@@ -41,7 +41,13 @@ LEAST_ROOM = 0.2
 """Of half of the longer side of a view: taken where panels leave less."""
 LEAST_DISTANCE = 1e-6
 """Blender units."""
-_handles: list[object] = []
+_STAGES: tuple[tuple[DrawingStage | None, Any, Any], ...] = (
+    (DrawingStage.WORLD, "WINDOW", "POST_VIEW"),
+    (DrawingStage.LABELS, "WINDOW", "POST_PIXEL"),
+    (None, "UI", "POST_PIXEL"),
+)
+"""What is drawn into which region, and when."""
+_handles: list[tuple[object, Any]] = []
 _error = ""
 _kept: dict[tuple[int, str], Kept] = {}
 """Of each region of a 3D view, for the labels of the contact, of the steps and of the volumes."""
@@ -52,11 +58,15 @@ def error() -> str:
     return _error
 
 
-def _draw(part: DrawingStage) -> None:
+def _draw(part: DrawingStage | None) -> None:
+    """Draw a part of a view, None: of a sidebar."""
     global _error
     if _error:
         return
     try:
+        if part is None:
+            sidebar_plot.draw(bpy.context)
+            return
         _draw_current(bpy.context, part)
         if DrawingStage.LABELS in part:
             _draw_progress(bpy.context)
@@ -170,15 +180,15 @@ def _showing(context: Any, inspection: Inspection) -> Showing:
 
 
 def register() -> None:
-    for part, stage in ((DrawingStage.WORLD, "POST_VIEW"), (DrawingStage.LABELS, "POST_PIXEL")):
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
+    for part, region, stage in _STAGES:
+        _handles.append((bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), region, stage), region))
 
 
 def unregister() -> None:
     """Stop drawing and free everything on the GPU."""
     global _error
     while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+        bpy.types.SpaceView3D.draw_handler_remove(*_handles.pop())
     free()
     _kept.clear()
     clash_dots.drop()

@@ -140,5 +140,8 @@ class Layout:
     def template_list(self, *arguments: Any, **options: Any) -> None:
         assert set(options) <= set(FUNCTIONS["template_list"].parameters.keys())
 
+    def template_icon(self, **options: Any) -> None:
+        assert set(options) <= set(FUNCTIONS["template_icon"].parameters.keys())
+
     def separator(self, **options: Any) -> None:
         assert set(options) <= set(FUNCTIONS["separator"].parameters.keys())
