@@ -325,9 +325,10 @@ def frames(text: str) -> list[int]:
             )
         if (number := (end - begin) // step + 1 + len(found)) > MOST_FRAMES:
             memory, report = (f"{number * size:.2g} GB" for size in GIGABYTES)
+            fewer = f"{begin}-{end}:{-(-number // MOST_FRAMES)}"
             raise argparse.ArgumentTypeError(
-                f"{number:,} frames are more than the {MOST_FRAMES:,} of a run: with a single clash they take at least "
-                f"{memory} of memory and {report} of JSON; name fewer, such as every tenth: {begin}-{end}:10"
+                f"{number:,} frames are more than the {MOST_FRAMES:,} of a run: with one clash they take at least "
+                f"{memory} of memory and {report} of JSON; name fewer, such as {fewer}"
             )
         found.extend(range(begin, end + 1, step))
     return list(dict.fromkeys(found))

@@ -125,9 +125,11 @@ def test_each_job_makes_the_reports_and_judges_as_it_was_asked_to(
     assert f'- "{{{{Param.FailOn}}}}" - "--allow-skipped" - "--quiet" - "--baseline" - "{baseline}"' in template
     assert "default: new" in template
     assert "default: 3 " in template
+    assert f"allowedValues: [{', '.join(lens.report.criteria.FAIL_ON)}]" in template
 
     job_type = texts["contact_lens_check.js"]
     assert 'const REPORTS = {"html": ".html", "csv": ".csv"};' in job_type
+    assert "choices: [" + ", ".join(f'"{word}"' for word in lens.report.criteria.FAIL_ON) + "]" in job_type
     assert f'default: "--quiet --baseline {baseline}",' in job_type
     assert f'default: "--allow-skipped --quiet --baseline {baseline}",' in job_type
     assert 'default: "new",' in job_type

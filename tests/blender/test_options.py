@@ -75,7 +75,7 @@ def test_no_option_that_is_repeated_is_silently_the_last_one(command: str) -> No
         (["--frames", ""], "expected frames such as 1-100 or 1,5,9-20:2, not ''"),
         (
             ["--frames", "1-1000000"],
-            "1,000,000 frames are more than the 100,000 of a run: with a single clash they take",
+            "1,000,000 frames are more than the 100,000 of a run: with one clash they take",
         ),
         (["--frames", "1-99999,7-9"], "100,002 frames are more than"),
         (["--fail-on", "transient"], "--fail-on transient needs two frames or more"),
