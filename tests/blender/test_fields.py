@@ -79,7 +79,7 @@ def test_stored_clashes_of_fewer_or_other_numbers_are_read() -> None:
         again = stored_clashes.StoredClashes.from_text(json.dumps({**data, **changed}))
         return [again.row(k) for k in range(3)]
 
-    packed = stored_clashes._packed
+    packed = stored_clashes.packed
     assert read() == expected
     assert data["numbers"] == packed(numbers[:, :20]), "version 0.2.0 reads 20 numbers"
     assert read(numbers=packed(numbers), later={}) == expected
