@@ -105,8 +105,7 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _message(row: dict[str, Any], units: UnitFormat) -> str:
-    """Return the relation of a clash with its depth or gap; of a pair over frames when it meets, how deep, and when it
-    parts."""
+    """Return the relation of a clash with its depth or gap; of a pair over frames a sentence."""
     if "over" in row:
         return sentence_of(row, units)
     distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]

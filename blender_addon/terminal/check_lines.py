@@ -34,8 +34,7 @@ MOST_CLASHES = 50
 
 
 class Listing(NamedTuple):
-    """How many clashes of a check, over frames of those that are not permanent, are printed, and the path of a report
-    that has all."""
+    """How many clashes of a check are printed, of transient ones over frames, and the path of a report that has all."""
 
     most: int
     report: str | None
@@ -131,9 +130,8 @@ def _frames(row: Row) -> str:
     over, distance = row["over"].over, Distance.of_row(row)
     if over.is_permanent:
         return "permanent"
-    intervals = over.intervals
-    times = f", {len(intervals)} times" if len(intervals) > MOST_INTERVALS else ""
-    text = f"{named_frames([(over.first, over.last)] if times else intervals)}{times}"
+    times = f", {len(over.intervals)} times" if len(over.intervals) > MOST_INTERVALS else ""
+    text = f"{named_frames([(over.first, over.last)] if times else over.intervals)}{times}"
     if over.first == over.last or distance.signed_distance is None or row["relation"] == "touching":
         return text
     return f"{text}, {'nearest' if distance.name == 'Gap' else 'deepest'} at {over.worst}"
