@@ -55,8 +55,7 @@ class Criteria:
     def judged(self, check: dict[str, Any]) -> tuple[Sequence[Row], list[bool]]:
         """Return the findings of a check as `combined` has it, and of each whether it counts.
 
-        A pair over frames counts if it does at one of them, and its finding is the worst one then, or the first that
-        counts.
+        A pair over frames counts if it does at one: its finding is then the worst one, or the first that counts.
         """
         if "over" not in check:
             return check["findings"], self.failing(check)
