@@ -287,12 +287,10 @@ def _kept(
         key = finding.pair
         if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
-        entry = {name: getattr(finding, name) for name in _STORED}
         gone = key is None or not all(presence.is_there(part[0]) for part in key)
         if gone:
-            entry["data"] = json.dumps(finding.row(), ensure_ascii=False)  # which has the names of today
-            entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
-            entry |= {"instance_a": "", "instance_b": ""}
+            finding.let_go()
+        entry = {name: getattr(finding, name) for name in _STORED}
         apart = gone or key in cleared
         if over is not None and not gone:
             apart = (

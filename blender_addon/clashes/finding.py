@@ -298,7 +298,6 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         self.data = json.dumps(self.row(), ensure_ascii=False)
         self.object_a = self.object_b = self.source_a = self.source_b = None
         self.instance_a = self.instance_b = ""
-        self.is_apart = True
         if self.is_open:
             self.status = "RESOLVED"
 

@@ -111,7 +111,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
     a, b = clash.key("a"), clash.key("b")
     keys = [key for key in (a, b) if key is not None]
     objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
-    if a not in objects or b not in objects or any(_may_be_another(clash, letter, objects) for letter in "ab"):
+    if a not in objects or b not in objects or any(_may_be_another(clash, side, objects) for side in "ab"):
         return None
     return CheckInput(
         [objects[a], objects[b]],

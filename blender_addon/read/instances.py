@@ -15,12 +15,18 @@ Digests = tuple[str | None, str | None]
 
 
 def digests_of(
-    objects: Iterable[SceneObject], name: Callable[[SceneObject], Instance], before: Collection[Instance]
+    objects: Iterable[SceneObject], name: Callable[[SceneObject], Instance], before: Mapping[Instance, Digests]
 ) -> dict[Instance, Digests]:
-    """Return the digests of all instances that are made as some earlier ones are; name: what tells them from others."""
-    groups = {one[:-1] for one in before}
-    made = ((name(obj), obj) for obj in objects if before and obj.key[2])
-    return {one: (obj.geometry_digest, obj.place_digest) for one, obj in made if one[:-1] in groups}
+    """Return the digests of earlier instances as they are now, and where one is not as it was of all that are made as
+    it is; name: what tells an instance from others."""
+    made = {name(obj): obj for obj in objects if obj.key[2]} if before else {}
+    same = {one: _digests(made[one]) for one in before if one in made}
+    groups = {one[:-1] for one, digests in before.items() if same.get(one) != digests}
+    return same | {one: _digests(obj) for one, obj in made.items() if one[:-1] in groups and one not in same}
+
+
+def _digests(obj: SceneObject) -> Digests:
+    return obj.geometry_digest, obj.place_digest
 
 
 def renumbered(before: Mapping[Instance, Digests], now: Mapping[Instance, Digests]) -> dict[Instance, Instance | None]:

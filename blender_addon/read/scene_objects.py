@@ -257,7 +257,7 @@ class CheckInput:
     differences: list[dict[str, Any]] = field(default_factory=list)
     """Differences between viewport and render, as `visibility.differences` returns them."""
     instances: Mapping[Key, tuple[str | None, str | None]] = field(default_factory=dict)
-    """Digests of the geometry and place of all that is made as the instances of the list are."""
+    """See `instances.digests_of`: of the instances of the list."""
     renumbered: Mapping[Key, Key | None] = field(default_factory=dict)
     """What instances of the list are now that have other numbers: see `instances.renumbered`."""
 

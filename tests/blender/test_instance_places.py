@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import adopt, cube, lens, mesh_object, save_scene, update
+from .scenes import adopt, animate, cube, lens, mesh_object, save_scene, update
 from .test_baseline import baseline_of, compare, edited
 from .test_decisions import decisions
 from .test_scene_check import check as check_in_panel
@@ -251,5 +251,30 @@ def test_decisions_stay_where_they_were_while_the_scene_is_edited(file: Path, wh
     lens.live.background.Flow("Clashes", steps).run(None)
     expected = {place: status.replace("active", "new") for place, status in expected.items()}
     assert listed() == {**({at(*FIRST): "approved"} if what.startswith("gone") else {}), **expected}
-    left = [finding for finding in settings().findings if finding.is_apart]
-    assert [finding.pair for finding in left] == [None] * what.startswith("gone"), "nothing takes that approval"
+    left = [finding for finding in settings().findings if finding.pair is None]
+    assert len(left) == what.startswith("gone"), "nothing takes that approval"
+
+
+def test_parts_of_frames_follow_places_as_the_whole_run_does(file: Path, tmp_path: Path) -> None:
+    """Of a row that moves: at other frames than that of the decisions numbers count."""
+    animate(bpy.data.objects["Row"], "location", f1=(0.0, 0.0, 0.0), f3=(1.0, 0.0, 0.0))
+    bpy.context.scene.frame_set(1)
+    path = saved_decisions(file)
+    check_in_panel()
+    next(finding for finding in settings().findings if finding.instance_a == "2").status = "REVIEWED"
+    save_scene(file)
+    frames = ("--frames", "1-3")
+    old = baseline_of(file, *frames)
+    poles([NEW, *POLES])
+    save_scene(file)
+    common, (paths, options) = ("--baseline", old, "--decisions", path, *frames, "--quiet"), outputs(tmp_path)
+    code = run(file, *common, *options)
+    before = [each.read_bytes() for each in paths.values()]
+    first = load_report(paths["json"])["checks"][0]
+    assert by_place(first["findings"], "status") == {at(*FIRST): "approved", at(*SECOND): "reviewed"}
+    assert set(by_place(first["findings"], "change").values()) == {"same"}
+    parts = [tmp_path / f"part{k}.json" for k in range(3)]
+    for k, part in enumerate(parts):
+        run(file, *common, "--only-frames", k + 1, "--json", part)
+    assert run("merge", *parts[::-1], "--baseline", old, "--quiet", *options) == code
+    assert [each.read_bytes() for each in paths.values()] == before
