@@ -30,6 +30,7 @@ from .scenes import (
     sheet,
     torus,
 )
+from .test_over_frames import room
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -373,6 +374,23 @@ def test_reports_of_parts_have_the_bytes_of_one_run(tmp_path: Path, seed: int) -
     assert run("merge", folder, "--pictures", 0, "--quiet", *options) == code
     for kind in KINDS:
         assert merged[kind].read_bytes() == whole[kind].read_bytes(), kind
+
+
+def test_parts_know_what_is_hidden_at_the_frames_of_others(tmp_path: Path) -> None:
+    """Of two scenes, frames in any order, and a baseline: what is permanent is known of the whole run alone."""
+    file, old = room(tmp_path), tmp_path / "old.json"
+    assert run(file, "--scene", "all", "--frames", "1-3", "--json", old, "--quiet") == 1
+    command: list[object] = [file, "--scene", "all", "--frames", "5,1-4", "--baseline", old]
+    whole, options = reports(tmp_path / "one")
+    assert run(*command, "--pictures", 0, "--quiet", *options) == 1
+    restrictions = [["--only-frames", frames, "--shard", f"{k}/2"] for frames in ("4-5", "2", "1,3") for k in (2, 1)]
+    folder = run_in_parts(tmp_path / "parts", command, restrictions)
+    merged, options = reports(tmp_path / "merged")
+    assert run("merge", folder, "--baseline", old, "--pictures", 0, "--quiet", *options) == 1
+    for kind in KINDS:
+        assert merged[kind].read_bytes() == whole[kind].read_bytes(), kind
+    found = [clash for scene in load_report(whole["json"])["over_frames"] for clash in scene["clashes"]]
+    assert [(clash["a"], clash["change"]) for clash in found if not clash["permanent"]] == [("Enters", "new")]
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------
