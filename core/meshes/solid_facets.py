@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,6 +26,8 @@ _AROUND = 2_000
 """Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""
 _FEW_AROUND = 500
 """The same, of facets that are refined afterwards."""
+_KEPT = 8
+"""Polytopes that are kept: a contact, its measures and its verification ask for the same ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,7 @@ def facets_of_pieces(solid: Solid) -> Iterator[tuple[ConvexShape | None, Mesh, f
         yield piece, mesh_of([hull]), slack
 
 
+@lru_cache(_KEPT)
 def inner_hull(shape: CurvedShape, around: int = _AROUND) -> tuple[ConvexHull, float]:
     """Return a polytope inside a curved shape in space, and a length: no point of the shape is farther from it. Its
     corners are support points in `around` directions.
