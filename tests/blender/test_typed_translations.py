@@ -86,7 +86,7 @@ def assert_apart(a: Shape, b: Shape, translation: np.ndarray, found: Contact) ->
     assert after.signed_distance >= -rounding, (after, translation, found)
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_what_is_copied_or_shown_of_a_translation_separates(count: int, units: ModuleType) -> None:
     longer = []
     for a, b, found in pairs(count):
