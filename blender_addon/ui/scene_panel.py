@@ -467,7 +467,9 @@ class CONTACT_LENS_PT_check(Tab, Closed, bpy.types.Panel):
                 row.prop(check, name, text="")
         column.prop(check, "clearance")
         frames = self.layout.column(align=True)
-        frames.prop(check, "use_scene_frames")
+        chosen = check.chosen_frames(context.scene)
+        text = f"Scene Range ({chosen.start} to {chosen.stop - 1})" if check.use_scene_frames else "Scene Range"
+        frames.prop(check, "use_scene_frames", text=text, translate=False)
         row = frames.row(align=True)
         if not check.use_scene_frames:
             row.prop(check, "frame_start")
