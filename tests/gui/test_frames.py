@@ -18,6 +18,12 @@ def test_a_row_goes_to_its_worst_frame(seen: Any) -> None:
     assert abs(seen["depth"] - 0.5) < 1e-5
 
 
+def test_the_plot_and_its_buttons_go_to_frames(seen: Any) -> None:
+    assert [255, 0, 255] not in seen["colors"], "the plot covers the mark of its place"
+    assert [213, 94, 0] in seen["colors"], "and what is in contact is filled"
+    assert seen["went"] == [20, 45, 40, seen["last"]], "as with Blender's timeline, undo goes back by all of them"
+
+
 def test_playing_makes_no_row_out_of_date_and_a_check_ends_it(seen: Any) -> None:
     assert seen["playing"] == [[ROWS, 60, False], ["", ""], False]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 
 HEIGHTS = {1: 5.0, 30: 2.5, 40: 1.5, 50: 2.5, 60: 5.0}
 """Of the hand, by frames: the table ends at 1, and the hand reaches 1 below its own height."""
@@ -21,6 +22,7 @@ def steps(window: Any) -> Iterator[float]:
     stored = window.part("blender_addon.clashes.stored_frames").stored_frames
     running = window.part("blender_addon.operators.scene_operators")
     operators = window.part("blender_addon.operators.frames_operators")
+    sidebar = window.part("blender_addon.views.sidebar_plot")
 
     def scene() -> bpy.types.Scene:
         return bpy.context.scene
@@ -73,11 +75,37 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("frames_row")
     numbers["depth"] = window.inspection().contact.depth
 
+    # A click and a drag in the plot go to frames, and all of them are one step; so do the buttons below it.
+    yield from window.until(lambda: sidebar._plots, "the plot is drawn")
+    (plot,) = sidebar._plots.values()
+
+    def at(frame: int) -> tuple[float, float]:
+        left, low, right, high = plot.area
+        region = window.region("UI")
+        return region.x + left + (frame - 0.5) / 60 * (right - left), region.y + 0.5 * (low + high)
+
+    numbers["colors"] = np.unique(window.pixels().reshape(-1, 3), axis=0).tolist()
+    numbers["went"] = []
+    yield from window.click(*at(20))
+    numbers["went"].append(scene().frame_current)
+    yield from window.drag(at(20), at(45))
+    numbers["went"].append(scene().frame_current)
+    yield from window.undo()
+    yield from window.until(lambda: scene().frame_current != 45, "it is undone")
+    numbers["went"].append(scene().frame_current)
+    yield from window.click_button("contact_lens.go_to_contact(to='LAST')")
+    yield from window.until(lambda: scene().frame_current not in (20, 40), "the button goes to the last frame")
+    numbers["went"].append(scene().frame_current)
+    numbers["last"] = stored(scene()).over(check().findings[check().active].clash_id).last
+    drawn, playhead = set(), type(plot).playhead
+    type(plot).playhead = lambda self, frame: drawn.add(frame) or playhead(self, frame)
+
     # Playing makes no row out of date, and shows the contact of each frame.
     yield from window.rest()
     yield from window.key("SPACE")
     yield from window.until(lambda: is_playing() and scene().frame_current not in (40, 41), "it is played")
     numbers["playing"] = [state()[:3], reasons()]
+    yield from window.until(lambda: len(drawn) > 3, "the playhead follows")
     with window.context():
         operators.CONTACT_LENS_OT_check_frames.seconds_at_once = 0.05
         bpy.ops.contact_lens.check_frames("INVOKE_DEFAULT")
