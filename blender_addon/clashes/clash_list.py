@@ -236,7 +236,8 @@ def why_empty(scene: bpy.types.Scene) -> str:
 
 def hidden(check: ContactLensCheck) -> frozenset[str]:
     """Return the relations and statuses that the user has filtered out."""
-    words = (*GROUPS, *(status[0] for status in STATUSES), PERMANENT)
+    of_frames = (PERMANENT,) if stored_frames(cast(bpy.types.Scene, check.id_data)) is not None else ()
+    words = (*GROUPS, *(status[0] for status in STATUSES), *of_frames)
     return frozenset(word for word in words if not getattr(check, f"show_{word.lower()}"))
 
 

@@ -88,7 +88,7 @@ class FramesPlot:
         numbers = [(frames[0], self.area[0], DIM), (frames[-1], self.area[2], DIM)]
         line = concatenate([])
         if outer[0] <= frame <= outer[1]:
-            line = strokes(flat((x, self.area[1])), flat((x, self.area[3])), self.colors.text, 1.5 * pixel)
+            line = strokes(flat((x, self.area[1])), flat((x, self.area[3])), self.colors.text, pixel)
             numbers.insert(0, (frame, x, 1.0))
         texts: list[Text] = []
         for number, middle, opacity in numbers:

@@ -12,7 +12,7 @@ import pytest
 from .scenes import animate, cube, lens
 from .test_clash_list import panel, row, shown
 from .test_over_frames import over
-from .test_scene_check import settings
+from .test_scene_check import check, settings
 
 BOX = (10.0, 20.0, 210.0, 120.0)
 BACK, TEXT, GAP = (0.1, 0.1, 0.1, 1.0), (0.9, 0.9, 0.9, 1.0), 3.0
@@ -124,3 +124,7 @@ def test_the_list_says_when_and_what_is_permanent_does_not_bury_the_rest() -> No
     open_pair("AB")
     assert "A enters B at 4, deepest 1 m at 5, leaves after 6" in " ".join(panel().texts)
     assert row("AB").texts[-2:] == ["···▂█▂··· from 4", "B"]
+    settings().show_permanent = False
+    assert lens.clashes.clash_list.is_filtered(settings())
+    check()
+    assert not lens.clashes.clash_list.is_filtered(settings()), "nothing is permanent in a list of one frame"
