@@ -324,14 +324,19 @@ def _are_all_checked(before: StoredFrames | None, finding: ContactLensFinding, n
     return over is None or set(over.frames[over.found].tolist()) <= set(now.frames)
 
 
-def apart_at(
-    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, frame: float
+def listed_at_frames(scene: bpy.types.Scene) -> dict[float, list[Pair]]:
+    """Return the pairs of the list by the frames at which it has them."""
+    found: dict[float, list[Pair]] = {}
+    for finding in of_scene(scene).findings:
+        if (pair := finding.pair) is not None:
+            found.setdefault(finding.frame_of_state(frame_of(scene)), []).append(pair)
+    return found
+
+
+def apart_of(
+    scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, pairs: Sequence[Pair]
 ) -> dict[Pair, Mapping[Key, State]]:
-    """Return which pairs that the list has at a frame are apart there, with the states of their things."""
-    listed = [finding.pair for finding in of_scene(scene).findings if finding.frame_of_state(frame) == frame]
-    pairs = [pair for pair in listed if pair is not None]
-    if not pairs:
-        return {}
+    """Return which of some pairs a check has looked at and not found, with the states of their things."""
     states = {obj.key: obj.state for obj in given.objects}
     found = Clashes.joined([outcome.clashes, outcome.approved]).rows_of(given.objects, pairs)
     presence = Presence(scene, given, outcome)

@@ -57,7 +57,7 @@ class StoredFrames:
     @cached_property
     def permanent(self) -> frozenset[str]:
         """The ids of the clashes that are there in all frames."""
-        return frozenset(name for name in self.ids if (over := self.over(name)) and over.is_permanent)
+        return frozenset(name for name in self.ids if name and (over := self.over(name)) and over.is_permanent)
 
     def counts_words(self) -> str:
         """Return how many clashes are transient and permanent."""

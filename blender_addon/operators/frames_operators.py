@@ -106,16 +106,22 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
         rules, reviewed = _settings(scene).as_rules(context), check_settings.reviewed(scene)
         first = {obj.session_uid for side in sides_of(context, rules)[0][:1] for obj in side}
         elsewhere, known = Elsewhere([scene], scenes=False, layers=False), FrameCache()
-        begin, given = time.monotonic(), None
+        begin, given, listed = time.monotonic(), None, clash_renewal.listed_at_frames(scene)
         with FrameGeometries(scene, context.view_layer) as geometries:
             for k, frame in enumerate(wanted):
                 if (there := _scene(uid)) is None or layer not in there.view_layers:
                     break
                 if handlers.is_playing():
                     bpy.ops.screen.animation_cancel(restore_frame=False)
-                with bpy.context.temp_override(scene=there, view_layer=there.view_layers[layer]):
-                    sides = partial(_sides, rules, first)
-                    now = read_frame(bpy.context, geometries, rules, reviewed, frame, sides)
+                try:
+                    with bpy.context.temp_override(scene=there, view_layer=there.view_layers[layer]):
+                        sides = partial(_sides, rules, first)
+                        now = read_frame(bpy.context, geometries, rules, reviewed, frame, sides)
+                except ReadError as error:
+                    if given is None:
+                        raise
+                    self.report({"ERROR"}, str(error))  # what was found so far is kept
+                    break
                 elsewhere.add(now, there, there.view_layers[layer])
                 self.flow.done = OF_FRAMES * k / len(wanted)
                 part = self.flow.done, OF_FRAMES * (k + 1) / len(wanted)
@@ -124,8 +130,8 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
                     break
                 given = now
                 found.add(frame, given, outcome)
-                if (there := _scene(uid)) is not None:
-                    apart |= clash_renewal.apart_at(there, given, outcome, frame)
+                if frame in listed and (there := _scene(uid)) is not None:
+                    apart |= clash_renewal.apart_of(there, given, outcome, listed[frame])
                 seconds = (time.monotonic() - begin) / len(found.frames)
                 if len(found.frames) == MEASURED and len(wanted) > MOST_FRAMES:
                     about = _about(seconds * len(wanted))

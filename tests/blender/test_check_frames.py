@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from .reports import load_report
-from .scenes import animate, cube, edit, inspect, lens, reopen, shape_key, update
+from .scenes import animate, collection_of, cube, edit, inspect, lens, reopen, shape_key, update
 from .test_scene_check import check, settings
 from .test_scene_follow import listed, panel
 from .window import ESC, TICK, modal_operator
@@ -231,6 +231,20 @@ def test_what_is_changed_during_the_check(
     assert over("Leg").found.all()
     assert len(stored().frames) == 10
     assert bpy.context.scene.frame_current == 2
+
+
+def test_what_cannot_be_read_any_more_ends_the_check_with_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    hand = a_hand_and_a_table()
+    settings().scope, settings().collection_b = "COLLECTIONS", collection_of("Hands", hand)
+    settings().collection_a = collection_of("Others", *(bpy.data.objects[name] for name in ("Table", "Leg")))
+    bpy.context.scene.frame_end = 10
+    operator, take = modal(monkeypatch)
+    take(5)
+    bpy.data.collections.remove(bpy.data.collections["Others"])
+    take(2)
+    assert "There is no collection 'Others' in the scene" in operator.said
+    assert over("Hand").intervals == [(4, 6)]
+    assert "Stopped after frame 6" in panel()
 
 
 def test_esc_keeps_the_frames_that_were_checked(monkeypatch: pytest.MonkeyPatch) -> None:
