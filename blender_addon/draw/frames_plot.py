@@ -110,7 +110,7 @@ def frames_plot(
     low, high = _range(series, values)
     number = units.length(-low if low < 0.0 else high, digits=DIGITS)
     gutter = measure(number, size)[0] + 2.0 * space
-    area = (box[0] + gutter, box[1] + size + 2.0 * space, box[2] - space, box[3] - space)
+    area = (box[0] + gutter, box[1] + size + 2.0 * space, max(box[2] - space, box[0] + gutter + pixel), box[3] - space)
     edges = np.linspace(area[0], area[2], len(values) + 1)
     unit = (area[3] - area[1]) / (high - low)
     zero = area[1] - low * unit

@@ -78,7 +78,7 @@ def draw(context: Any) -> None:
     region, scene, style = context.region, context.scene, overlay.style_of(context)
     size = region.width, region.height
     _plots.pop(region.as_pointer(), None)
-    series = series_of(scene)
+    series = None if _icons is None else series_of(scene)
     box = None if series is None else _room(region, style.scale)
     if series is None or box is None:
         return
@@ -105,7 +105,7 @@ def _room(region: bpy.types.Region, scale: float) -> Box | None:
         return None
     bottom, top = across
     sides = _marked(0, (bottom + top) // 2, region.width, 1)
-    if sides is None or sides[1] - sides[0] < 0.5 * HEIGHT * WIDGET * scale:
+    if sides is None or sides[1] - sides[0] < WIDGET * scale:
         return None
     left, right = sides
     if top - bottom < right - left:  # a part of the square is out of view

@@ -73,6 +73,9 @@ def _draw(part: DrawingStage | None) -> None:
     except Exception as error:
         # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
         traceback.print_exc()
+        if part is None:  # the overlay does without
+            sidebar_plot.unregister()
+            return
         _error = f"The overlay cannot be drawn ({error}): disable and enable the add-on to retry"
 
 

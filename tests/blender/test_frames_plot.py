@@ -128,3 +128,14 @@ def test_the_list_says_when_and_what_is_permanent_does_not_bury_the_rest() -> No
     assert lens.clashes.clash_list.is_filtered(settings())
     check()
     assert not lens.clashes.clash_list.is_filtered(settings()), "nothing is permanent in a list of one frame"
+
+
+@pytest.mark.usefixtures("empty_scene")
+def test_a_plot_that_cannot_be_drawn_ends_nothing_else() -> None:
+    viewport, part = lens.views.viewport, lens.views.sidebar_plot
+    viewport._draw(None)  # there is no region to draw into
+    assert (viewport.error(), part._icons) == ("", None)
+    moving_scene()
+    open_pair("AB")
+    assert "1 transient" in panel().texts
+    part.register()
