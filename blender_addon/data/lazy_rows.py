@@ -66,7 +66,7 @@ class LazyRows(Sequence[Row]):
     def mapped(self, turn: Callable[[Row], Row]) -> LazyRows:
         """Return the rows turned into others. `turn` takes the fields that are known of all rows too, as lists."""
         columns = turn({name: of if isinstance(of, list) else list(of) for name, of in self._columns.items()})
-        return LazyRows(self._count, lambda k: turn(self[k]), columns, self)
+        return LazyRows(self._count, lambda k: turn({**self._make(k), **self._more.get(k, {})}), columns, self)
 
     def taken(self, order: Sequence[int]) -> LazyRows:
         """Return some of the rows, in this order."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core.types import BoolArray, FloatArray, IntArray
-from ..data.lazy_rows import Row, column, columns
+from ..data.lazy_rows import Row, columns
 from ..data.messages import pair_name
 from ..data.records import Approval
 from ..scene.clash_rows import APART, RESOLVED, words
@@ -217,25 +217,25 @@ def _scene(
     path: str | None, scene: str, places: Mapping[float, int], checks: Sequence[Mapping[str, Any]]
 ) -> SceneOverFrames:
     of_scene = [checks[place] for place in places.values()]
-    numbers: dict[str, IntArray] = {}
-    known = [columns(check["findings"], "a", "b", "signed_distance", "resolution") for check in of_scene]
+    known: dict[str, tuple[IntArray, FloatArray, FloatArray, Row, Row]] = {}
     for k, check in enumerate(of_scene):
-        of_check = zip(column(check["findings"], "id"), words(check["findings"]), strict=True)
-        for row, (name, word) in enumerate(of_check):
-            if word not in (RESOLVED, APART):
-                numbers.setdefault(name, np.full(len(of_scene), -1, np.intp))[k] = row
+        findings, count = check["findings"], len(of_scene)
+        of_check = columns(findings, "id", "a", "b", "signed_distance", "resolution")
+        for row, (word, name, a, b, distance, step) in enumerate(zip(words(findings), *of_check, strict=True)):
+            if word in (RESOLVED, APART):
+                continue
+            if name not in known:
+                known[name] = np.full(count, -1, np.intp), np.full(count, np.nan), np.zeros(count), a, b
+            rows, distances, steps, *_ = known[name]
+            rows[k], distances[k], steps[k] = row, -np.inf if distance is None else distance, step or 0.0
     absent = [_absent(check) for check in of_scene]
     frames = np.array(list(places), dtype=np.float64)
     clashes = []
-    for name, rows in numbers.items():
-        found, distances, resolution = rows >= 0, np.full(len(rows), np.nan), 0.0
-        for k in np.flatnonzero(found).tolist():
-            *sides, distance, step = (values[rows[k]] for values in known[k])
-            distances[k], resolution = -np.inf if distance is None else distance, max(resolution, step or 0.0)
-        things = _things(*sides)
+    for name, (rows, distances, steps, a, b) in known.items():
+        found, things = rows >= 0, _things(a, b)
         checked = found | [things.isdisjoint(of) for of in absent]
-        over = OverFrames(frames, found, checked, distances, resolution)
-        in_order = over.is_permanent, over.weight, *(side["name"] for side in sides), name
+        over = OverFrames(frames, found, checked, distances, float(steps.max()))
+        in_order = over.is_permanent, over.weight, a["name"], b["name"], name
         clashes.append((in_order, ClashOverFrames(over, list(places.values()), rows, name)))
     clashes.sort(key=lambda of: of[0])
     return SceneOverFrames(path, scene, list(places.values()), list(places), [clash for _, clash in clashes])

@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..data.records import Pair
@@ -21,6 +21,8 @@ from .clashes import Clashes
 
 LENGTH = 12
 """Letters, of five bits each: of a hundred thousand clashes two have the same id once in a hundred million checks."""
+KEPT = 1 << 16
+"""So many ids of those used last are kept: at all frames they are the same."""
 PATTERN = re.compile(f"[a-z2-7]{{{LENGTH}}}")
 
 
@@ -40,11 +42,12 @@ class KnownIds:
         return found
 
 
+@lru_cache(KEPT)
 def derived(first: str, other: str, attempt: int = 0) -> str:
     """Return the id of the clash of two things by their identities; attempt: another one for each number."""
     text = "\n".join([*sorted((first, other)), *([str(attempt)] if attempt else [])])
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return sys.intern(base64.b32encode(digest).decode("ascii")[:LENGTH].lower())  # one text for all frames
+    return base64.b32encode(digest).decode("ascii")[:LENGTH].lower()
 
 
 def of_clashes(objects: Sequence[SceneObject], clashes: Clashes, known: KnownIds) -> list[str]:
