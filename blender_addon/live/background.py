@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -31,6 +32,7 @@ MODAL_AFTER_S = 0.3
 """Seconds Blender waits for work; after that it continues and shows the progress."""
 POLL_INTERVAL_S = 0.1
 """Seconds between two looks at work that runs."""
+LONGEST_LOOK_S = 1.0
 CANCELLED_INTERVAL_S = 0.01
 """Seconds between two looks at whether cancelled work has ended."""
 JOIN_TIMEOUT_S = 10.0
@@ -130,13 +132,14 @@ class Flow:
         progress = messages.in_progress(self.title, self.progress)
         return f"{progress}    Esc: {'stop and keep partial results' if self.keeps_partial else 'cancel'}"
 
-    def run(self, seconds: float | None) -> bool:
+    def run(self, seconds: float | None, until: float = math.inf) -> bool:
         """Take the steps; return whether they have ended. Raise what they raise, but for Cancelled.
 
-        seconds: how long to wait for work; None: until it ends, in this thread.
+        seconds: how long to wait for work; None: until it ends, in this thread. until: when to wait for no more of it.
         """
-        end = time.monotonic() + (seconds or 0.0)
-        while self.result is None and (self.task is None or self.task.wait(max(0.0, end - time.monotonic()))):
+        while self.result is None and (
+            self.task is None or self.task.wait(min(seconds or 0.0, max(0.0, until - time.monotonic())))
+        ):
             self._advance(seconds is None, None)
         return self.result is not None
 
@@ -246,7 +249,9 @@ class BackgroundOperator(Polled):
     """What the status bar says is being done."""
     keeps_partial: ClassVar[bool] = False
     seconds_at_once: ClassVar[float] = 0.0
-    """How long Blender waits at each look at work that runs: for steps of which each takes a moment."""
+    """How long Blender waits at each look at work that runs: for steps of which each takes a moment. As long as it has
+    been drawing since the look before, where that is longer, or it would do little else."""
+    looked = math.inf
     flow: Flow | None = None
     is_modal = False
     """Whether it has given Blender back, so that much may have changed since the steps began."""
@@ -269,7 +274,7 @@ class BackgroundOperator(Polled):
         """Take the steps, and wait as a modal operator for what takes longer than `seconds`."""
         flow = self.flow
         try:
-            flow.run(seconds)
+            flow.run(seconds, time.monotonic() + (seconds or 0.0) if self.seconds_at_once else math.inf)
         except ReferenceError:
             self.report({"ERROR"}, "An object was removed during the inspection: try again")
         except (ReadError, SeparateError) as error:
@@ -303,7 +308,10 @@ class BackgroundOperator(Polled):
         if context.workspace is not None:
             context.workspace.status_text_set(flow.status)
         handlers.redraw()
-        return self.proceed(context, self.seconds_at_once) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
+        drawing = min(time.monotonic() - self.looked, LONGEST_LOOK_S) if self.seconds_at_once else 0.0
+        result = self.proceed(context, max(self.seconds_at_once, drawing)) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
+        self.looked = time.monotonic()
+        return result
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Drop the work: Blender ends the operator, as for a new file."""
