@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import bpy
@@ -63,6 +63,12 @@ class StoredFrames:
         """Return how many clashes are transient and permanent."""
         count = len(self.permanent)
         return f"{sum(map(bool, self.ids)) - count:,} transient, {count:,} permanent"
+
+    def scaled(self, factor: float) -> StoredFrames:
+        """Return them with lengths in another unit."""
+        factors = {"depths": [factor] * 3, "unchecked": [1.0], "gaps": [factor, 1.0]}
+        series = {name: replace(of, values=of.values * factors[name]) for name, of in self.series.items()}
+        return replace(self, resolutions=self.resolutions * factor, series=series)
 
     def _of(self, name: str, pair: int) -> FloatArray:
         return self.series[name].of(pair, len(self.frames))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.lazy_rows import Row, column
-from ..scene.clash_rows import WORSE
+from ..scene.clash_rows import SERIES, WORSE
 from .over_frames import SceneOverFrames, intervals_of, scenes_over_frames
 from .sentences import named_frames
 
@@ -19,8 +19,9 @@ def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the checks of a document, those of each scene over frames as one.
 
     That has `over`, the scene over frames, and `checks`, all of the document. Its findings are the rows of the worst
-    frames, each with its `over`, and not `verified` where another row of the pair is not. What was skipped is there
-    once, and its reason ends with the frames, where these are not all.
+    frames, each with its `over`, and not `verified` where another row of the pair is not; then those of a list that
+    are of no frame of these. What was skipped is there once, and its reason ends with the frames, where these are not
+    all.
     """
     found: dict[int, dict[str, Any]] = dict(enumerate(checks))
     for scene in scenes_over_frames(checks):
@@ -31,7 +32,7 @@ def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def is_folded(row: Row) -> bool:
     """Return whether a clash over frames is only counted at first: a permanent one not worse than in the baseline."""
-    return row["over"].over.is_permanent and row["change"] not in WORSE
+    return "over" in row and row["over"].over.is_permanent and row["change"] not in WORSE
 
 
 def _as_one(
@@ -41,6 +42,8 @@ def _as_one(
     for check in of_scene:
         ignored |= Counter(check["ignored_pairs"])  # the most at a frame: mostly they are the same pairs
     rows = ((clash, checks[clash.check]["findings"][clash.row]) for clash in scene.clashes)
+    listed = of_scene[0]["findings"] if SERIES in of_scene[0] else []
+    known = {clash.row for clash in scene.clashes}
     verified = {place: column(checks[place]["findings"], "verified") for place in scene.checks}
     failed = {(place, k) for place, of in verified.items() for k, is_verified in enumerate(of) if is_verified is False}
     return {
@@ -55,7 +58,8 @@ def _as_one(
         "findings": [
             {**row, "over": clash, **({} if failed.isdisjoint(clash.rows.values()) else {"verified": False})}
             for clash, row in rows
-        ],
+        ]
+        + [row for k, row in enumerate(listed) if k not in known],
     }
 
 

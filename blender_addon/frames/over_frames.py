@@ -17,7 +17,7 @@ from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.lazy_rows import Row, columns
 from ..data.messages import pair_name
 from ..data.records import Approval
-from ..scene.clash_rows import APART, RESOLVED, words
+from ..scene.clash_rows import APART, RESOLVED, SERIES, words
 
 Owner = tuple[str | None, str | None]
 """Name and library of an object, of an instance those of what makes it."""
@@ -200,17 +200,46 @@ def over_frames(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFrames]:
     """Return the scenes that were checked at two or more frames; checks: of a whole document, as `reported`.
 
-    One that was stopped is not among them: which pairs were not checked there is not known.
+    One that was stopped is not among them: which pairs were not checked there is not known. Of a list all frames that
+    it has are.
     """
     places: dict[tuple[str | None, str], dict[float, int]] = {}
     for place, check in enumerate(checks):
-        if not check["partial"]:
+        if not check["partial"] and check.get(SERIES) is None:
             places.setdefault((check.get("path"), check["scene"]), {}).setdefault(check["frame"], place)
-    return [
+    scenes = [
         _scene(path, name, dict(sorted(of_scene.items())), checks)
         for (path, name), of_scene in places.items()
         if len(of_scene) > 1
     ]
+    return scenes + [_scene_of_list(k, check) for k, check in enumerate(checks) if len(frames_of(check)) > 1]
+
+
+def frames_of(check: Mapping[str, Any]) -> list[float]:
+    """Return the frames that a check is of: one, or those of a list."""
+    series = check.get(SERIES)
+    return [check["frame"]] if series is None else [_number(frame) for frame in series.frames.tolist()]
+
+
+def _scene_of_list(place: int, check: Mapping[str, Any]) -> SceneOverFrames:
+    frames, found = frames_of(check), columns(check["findings"], "id", "a", "b")
+    clashes = []
+    for row, (name, a, b, word) in enumerate(zip(*found, words(check["findings"]), strict=True)):
+        over: OverFrames | None = check[SERIES].over(name)
+        if over is not None and word not in (RESOLVED, APART):
+            numbers = np.where(over.found, row, -1)
+            clashes.append(((a, b), ClashOverFrames(over, [place] * len(frames), numbers, name)))
+    return SceneOverFrames(check["path"], check["scene"], [place], frames, _in_order(clashes))
+
+
+def _in_order(clashes: Sequence[tuple[tuple[Row, Row], ClashOverFrames]]) -> list[ClashOverFrames]:
+    """Return clashes, which are given with their sides, transient ones first, the deepest first."""
+
+    def key(entry: tuple[tuple[Row, Row], ClashOverFrames]) -> tuple[Any, ...]:
+        sides, clash = entry
+        return clash.over.is_permanent, clash.over.weight, *(side["name"] for side in sides), clash.id
+
+    return [clash for _, clash in sorted(clashes, key=key)]
 
 
 def _scene(
@@ -235,10 +264,8 @@ def _scene(
         found, things = rows >= 0, _things(a, b)
         checked = found | [things.isdisjoint(of) for of in absent]
         over = OverFrames(frames, found, checked, distances, float(steps.max()))
-        in_order = over.is_permanent, over.weight, a["name"], b["name"], name
-        clashes.append((in_order, ClashOverFrames(over, list(places.values()), rows, name)))
-    clashes.sort(key=lambda of: of[0])
-    return SceneOverFrames(path, scene, list(places.values()), list(places), [clash for _, clash in clashes])
+        clashes.append(((a, b), ClashOverFrames(over, list(places.values()), rows, name)))
+    return SceneOverFrames(path, scene, list(places.values()), list(places), _in_order(clashes))
 
 
 def _absent(check: Mapping[str, Any]) -> set[Owner | str]:

@@ -450,7 +450,7 @@ def _save_steps(
     context: bpy.types.Context, path: Path, kind: str, most: int, said: list[tuple[Any, str]], is_asked: bool
 ) -> Steps:
     """Save the scene's check as it is now; said: gets what is to be reported, is_asked: whether to offer the page."""
-    scene, frames = context.scene, stored_frames(context.scene)
+    scene = context.scene
     check = in_scene_units(scene_report.checks_of(scene)[0])
     check["findings"] = LazyRows.of(list(check["findings"]))  # of this moment; what follows asks Blender for no row
     try:
@@ -461,8 +461,7 @@ def _save_steps(
 
         def write(progress: Progress) -> None:
             report_progress(progress, 0.95)
-            found = scene_report.with_list_over_frames({**document, "checks": [ordered(check)]}, frames, kind)
-            parts = scene_report.WRITERS[kind](found, Criteria())
+            parts = scene_report.WRITERS[kind]({**document, "checks": [ordered(check)]}, Criteria())
             report_files.write(place, _unless_cancelled(parts, progress))
 
         yield write

@@ -122,7 +122,8 @@ def _verdict(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | No
     scenes = [check["over"] for check in checks if "over" in check]
     relations: Counter[str] = Counter()
     for check in checks:
-        relations.update(words(check["findings"]) if "over" not in check else ())
+        of_frame = [row for row in check["findings"] if "over" not in row] if "over" in check else check["findings"]
+        relations.update(words(of_frame))
     done = {word: relations.pop(word) for word in (RESOLVED, APART) if relations[word]}
     groups = messages.relation_groups(relations)
     counts = "".join(f"<strong>{dot(word)}{shown(text)}</strong>" for word, text in groups.items())
@@ -158,7 +159,7 @@ def _not_everything_in(number: int, total: str) -> str:
 
 def _in_words(check: dict[str, Any]) -> Iterator[str]:
     """Yield the first clashes of a scene over frames in words."""
-    found, units = [row for row in check["findings"] if not is_folded(row)], unit_format(check)
+    found, units = [row for row in check["findings"] if "over" in row and not is_folded(row)], unit_format(check)
     lines = [shown(sentence_of(row, units)) for row in found[:_MOST_SENTENCES]]
     lines += [f"{len(found) - len(lines):,} more below"] if len(found) > len(lines) else []
     if lines:
@@ -180,7 +181,7 @@ def _check(check: dict[str, Any], number: int, head: str, heading: str, shared: 
         reasons = "".join(f"<li>{reason}</li>" for reason in unchecked)
         yield f'<div class="unchecked"><{heading}>{_NOT_EVERYTHING}</{heading}><ul>{reasons}</ul></div>'
     if check["out_of_date"]:
-        yield f'<p class="partial">{_clashes_out_of_date(check["out_of_date"], len(found))}</p>'
+        yield f'<p class="partial">{_clashes_out_of_date(check["out_of_date"], len(found), "over" in check)}</p>'
     yield from _of_baseline(check)
     if found:
         yield f"<{heading}>Clashes</{heading}>"
@@ -202,10 +203,9 @@ def _over_frames(check: dict[str, Any], number: int, head: str, shared: Collecti
         yield "</details>"
 
 
-def _clashes_out_of_date(number: int, total: int) -> str:
-    return (
-        f"{number:,} of {messages.clashes(total)} {'is' if number == 1 else 'are'} out of date: check the scene again"
-    )
+def _clashes_out_of_date(number: int, total: int, are_over_frames: bool) -> str:
+    what, verb = "frames" if are_over_frames else "scene", "is" if number == 1 else "are"
+    return f"{number:,} of {messages.clashes(total)} {verb} out of date: check the {what} again"
 
 
 def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:

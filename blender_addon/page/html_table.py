@@ -248,6 +248,8 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
 
 def _frames(row: Row, checks: Sequence[dict[str, Any]], units: UnitFormat) -> str:
     """Return the cell of the frames of a pair: its strip, the frames, and folded what differs from one to the next."""
+    if "over" not in row:
+        return '<td data-v=""></td>'
     over = row["over"].over
     texts: dict[str, BoolArray] = {}
     for k, (check, place) in zip(np.flatnonzero(over.found), row["over"].rows.values(), strict=True):

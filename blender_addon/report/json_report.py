@@ -7,12 +7,13 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..frames.over_frames import HIDDEN
+from ..scene.clash_rows import SERIES
 
 PICTURES = frozenset({"picture", "no_picture", "pictures"})
 """What only the page for the browser has."""
@@ -74,10 +75,10 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
         """Return the end of a line and the beginning of the next one."""
         return "\n" + " " * (depth * indent) if indent else ""
 
-    def listed(records: Sequence[dict[str, Any]], key: str, without: str = "") -> Iterator[str]:
-        """Yield records and the end of their list; key: of the rows of each, a line each; without: a key left out."""
+    def listed(records: Sequence[dict[str, Any]], key: str, without: Collection[str] = ()) -> Iterator[str]:
+        """Yield records and the end of their list; key: of the rows of each, a line each; without: keys left out."""
         for number, record in enumerate(records):
-            head = {name: value for name, value in record.items() if name not in (key, without)}
+            head = {name: value for name, value in record.items() if name not in (key, *without)}
             yield f"{comma if number else ''}{line(2)}{before({**head, key: []}, key, 2)}"
             for k, row in enumerate(record[key]):
                 yield f"{comma if k else ''}{line(4)}{row_text(row)}"
@@ -92,7 +93,7 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
         yield before({**head, "over_frames": []}, "over_frames", 0)
         yield from listed(document["over_frames"], "clashes")
         yield f',{line(1) or " "}"checks": ['
-    yield from listed(document["checks"], "findings", HIDDEN if document["part"] is None else "")
+    yield from listed(document["checks"], "findings", (HIDDEN, SERIES) if document["part"] is None else ())
     yield f"{line(0)}}}"
 
 

@@ -107,12 +107,12 @@ def take_pictures(
                     continue
                 if taken >= most:
                     return [_pictures_of_first(most)]
-                if pair is None:
-                    findings.add(k, no_picture="no longer in the scene")
-                elif row["out_of_date"]:
+                if row["out_of_date"] and pair is not None:
                     findings.add(k, no_picture=messages.OUT_OF_DATE)
                 elif row["frame"] != frame_of(context.scene):
                     findings.add(k, no_picture=messages.found_at(row["frame"]))
+                elif pair is None:
+                    findings.add(k, no_picture="no longer in the scene")
                 else:
                     part = taken / number, (taken + 1) / number
                     try:

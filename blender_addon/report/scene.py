@@ -8,7 +8,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from ... import __version__
 from ..clashes import changes, check_settings, clash_renewal
 from ..clashes.clash_renewal import OverList
-from ..clashes.stored_frames import StoredFrames
+from ..clashes.stored_frames import stored_frames
 from ..data import messages
 from ..data.frame_lists import frames_text
 from ..data.lazy_rows import LazyRows, column
@@ -26,11 +26,11 @@ from ..data.objects import frame_of
 from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..frames.motion import motion
-from ..frames.over_frames import ClashOverFrames, SceneOverFrames, over_frames
+from ..frames.over_frames import frames_of, over_frames
 from ..page import html_report
 from ..read.scene_objects import CheckInput
 from ..scene import clash_ids
-from ..scene.clash_rows import in_scene_units, rows, unit_format
+from ..scene.clash_rows import SERIES, in_scene_units, rows, unit_format
 from ..scene.scene_check import Outcome
 from . import csv_report, json_report, junit_report
 from .criteria import Criteria
@@ -154,7 +154,7 @@ def document(
         "blender": bpy.app.version_string,
         "numpy": np.__version__,
         "files": list(dict.fromkeys(check["file"] for check in checks)),
-        "frames": list(dict.fromkeys(check["frame"] for check in checks)),
+        "frames": list(dict.fromkeys(frame for check in checks for frame in frames_of(check))),
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
         "between_frames": between_frames(checks),
         "part": part,
@@ -201,38 +201,10 @@ def checks_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
             **record,
             "units": UnitFormat.of_scene(scene).record(),
             "out_of_date": outdated,
+            SERIES: stored_frames(scene),
             "findings": rows,
         }
     ]
-
-
-def list_over_frames(check: dict[str, Any], frames: StoredFrames) -> SceneOverFrames:
-    """Return a list over frames as what a document says of many checks; check: that of the list, as `reported`."""
-    scale, count = 1.0 / check["units"]["blender_units_per_unit"], len(frames.frames)
-    clashes = []
-    for row, name in enumerate(column(check["findings"], "id")):
-        if (over := frames.over(name)) is not None:
-            over = replace(over, distances=scale * over.distances, resolution=scale * over.resolution)
-            clashes.append(ClashOverFrames(over, [0] * count, np.where(over.found, row, -1), name))
-    clashes.sort(key=lambda clash: (clash.over.is_permanent, clash.over.weight))
-    numbers: list[float] = [int(frame) for frame in frames.frames]
-    return SceneOverFrames(check["path"], check["scene"], [0] * count, numbers, clashes)
-
-
-def with_list_over_frames(document: Document, frames: StoredFrames | None, kind: str) -> Document:
-    """Return a document of one list as writers of a kind take it where the list is over frames."""
-    if frames is None:
-        return document
-    (check,) = document["checks"]
-    over = list_over_frames(check, frames)
-    if kind == "json":
-        return {**document, "over_frames": [over.record([check])]}
-    rows = list(check["findings"])
-    found = [{**rows[clash.row], "over": clash} for clash in over.clashes]
-    known = {clash.id for clash in over.clashes}
-    others = [row for row in rows if row["id"] not in known]
-    checks = [{**check, "over": over, "checks": [check], "findings": found}]
-    return {**document, "checks": [*checks, {**check, "findings": others}] if others else checks}
 
 
 def not_reached(missing: Sequence[tuple[str, int | None]], total: int) -> str:

@@ -27,6 +27,9 @@ from .fields import FIELDS, NUMBERS, OF_DEPTH, WORD
 
 RESOLVED, APART, WITHIN_MARGINS = "resolved", "apart", "within_collision_margins"
 """What a clash counts as where that is not its relation."""
+SERIES = "series"
+"""What a check of frames has that the window keeps: its pairs over these, as `StoredFrames`. Its findings are those of
+the worst frames."""
 WORSE = frozenset({"new", "deeper"})
 """How clashes differ from a baseline that are worse than in it, and count where only new ones do."""
 _BLANK: Row = {field.name: None for field in FIELDS if not field.is_added}
@@ -258,6 +261,8 @@ def in_scene_units(check: dict[str, Any]) -> dict[str, Any]:
     }
     if check.get("motion") is not None:
         turned["motion"] = _turned(check["motion"], factors)
+    if check.get(SERIES) is not None:
+        turned[SERIES] = check[SERIES].scaled(factors["signed_distance"])
     return turned
 
 

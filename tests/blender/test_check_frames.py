@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import bpy
 import numpy as np
 import pytest
 
-from .reports import load_report
+from .reports import SAVED, load_report, outputs, run, save_report
 from .scenes import animate, collection_of, cube, edit, inspect, lens, reopen, shape_key, update
+from .test_over_frames import room
 from .test_scene_check import check, settings
 from .test_scene_follow import listed, panel
 from .window import ESC, TICK, modal_operator
@@ -308,3 +310,75 @@ def test_a_report_says_of_each_row_its_frame(tmp_path: Path) -> None:
         report = tmp_path / f"frames.{kind}"
         assert bpy.ops.contact_lens.save_scene_report(filepath=str(report), pictures=0) == {"FINISHED"}
         assert words in report.read_text(encoding="utf-8")
+
+
+def test_reports_say_the_same_as_those_of_the_command(tmp_path: Path) -> None:
+    """Their clashes over frames are equal, to the last digit; each frame's own numbers are those of the worst only."""
+    units = bpy.context.scene.unit_settings
+    units.scale_length, units.length_unit = 0.01, "CENTIMETERS"
+    file = room(tmp_path)
+    check_frames(1, 5)
+    saved = {kind: save_report(tmp_path / f"saved.{kind}") for kind in SAVED}
+    paths, options = outputs(tmp_path)
+    run(file, "--scene", "Scene", "--frames", "1-5", "--quiet", *options)
+    printed = {kind: load_report(paths[kind]) for kind in SAVED}
+    assert saved["json"]["over_frames"] == printed["json"]["over_frames"]
+    assert [clash["not_checked"] for clash in saved["json"]["over_frames"][0]["clashes"]].count([]) == 2
+    assert saved["json"]["frames"] == [1, 2, 3, 4, 5]
+    (one,) = saved["json"]["checks"]
+    assert {row["id"]: row["frame"] for row in one["findings"]} == {
+        clash["id"]: clash["worst"] for clash in saved["json"]["over_frames"][0]["clashes"]
+    }
+    assert (
+        saved["json"]["between_frames"][0]["words"] == "Frames are samples: what happens between them is not checked."
+    )
+    unknown = {"sha256", "notes"}  # of the open file; where something was not checked, the frames in other words
+    rows, others = (
+        [{k: v for k, v in row.items() if k not in unknown} for row in of["csv"]] for of in (saved, printed)
+    )
+    assert rows == others
+    cells, others = (
+        [[cell.split("Each frame")[0] for cell in row] for row in of["html"].rows] for of in (saved, printed)
+    )
+    assert [row[:5] for row in cells] == others
+    assert [row[5] for row in cells if len(row) > 5 and row[5] != "Picture"][:1] == ["Found at frame 5"]
+    pages = [(tmp_path / f"{name}.html").read_text(encoding="utf-8") for name in ("saved", "out")]
+    for pattern in (
+        '<p class="verdict">.*?</p>',
+        '<ul class="answer">.*?</ul>',
+        "<svg.*?</svg>",
+        "<dd>Scene, .*?</dd>",
+    ):
+        first, second = (re.findall(pattern, page) for page in pages)
+        assert first == second != []
+
+
+def test_reports_have_the_clashes_that_are_of_other_frames_too(tmp_path: Path) -> None:
+    a_hand_and_a_table()
+    check_frames()
+    row("Hand").status = "REVIEWED"
+    check_frames(8, 10)
+    document, table, page = (save_report(tmp_path / f"saved.{kind}") for kind in ("json", "csv", "html"))
+    assert [clash["a"] for clash in document["over_frames"][0]["clashes"]] == ["Leg"]
+    assert {row["a"]["name"]: row["frame"] for row in document["checks"][0]["findings"]} == {"Hand": 5, "Leg": 8}
+    assert [[row[name] for name in ("a", "frame", "status", "frames")] for row in table] == [
+        ["Leg", "8", "active", "8 to 10"],
+        ["Hand", "5", "reviewed", ""],
+    ]
+    assert page.rows[1][0] == "Hand\nTable\nFound at frame 5"
+    assert page.rows[1][4] == ""
+
+
+def test_a_report_of_a_check_that_ended_after_one_frame_is_not_over_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_hand_and_a_table()
+    settings().use_scene_frames, bpy.context.scene.frame_end = True, 10
+    _, take = modal(monkeypatch)
+    take(1, ESC)
+    take(1)
+    assert stored().frames.tolist() == [1.0]
+    document, table, page = (save_report(tmp_path / f"saved.{kind}") for kind in ("json", "csv", "html"))
+    assert document["over_frames"] == []
+    assert "permanent" not in table[0]
+    assert len(page.rows) == 2
