@@ -26,6 +26,7 @@ from bpy.props import (
 from ..data import messages
 from ..data.frame_lists import LAST_FRAME
 from ..data.records import Approval, Key, Pair, Reviewed, Rules
+from ..read.instances import Digests, moved_by
 from . import changes, ignored
 from .finding import ContactLensFinding, display_changed
 from .ignored import ContactLensIgnored
@@ -315,14 +316,17 @@ def approvals(check: ContactLensCheck) -> dict[Pair, Approval]:
     return {pair: approval for pair, approval in known.items() if pair is not None and approval is not None}
 
 
-def instances(check: ContactLensCheck) -> dict[Key, tuple[str | None, str | None]]:
-    """Return the digests of the geometry and the place in which instances were found, the last time of each."""
-    found: dict[Key, tuple[str | None, str | None]] = {}
+def instances(check: ContactLensCheck) -> dict[Key, Digests]:
+    """Return the digests with which instances were found, the last time of each."""
+    found: dict[Key, Digests] = {}
     for finding, letter in product(check.findings, "ab"):
         key = finding.key(letter)
-        if key is not None and key[2]:
-            side = finding.side(letter)
-            found.setdefault(key, (side.get("geometry"), side.get("place")))
+        if key is not None and key[2] and key not in found:
+            side, state = finding.side(letter), finding.state(letter)
+            # Of a collection each object is made once, wherever it has moved.
+            is_only_one = getattr(finding, f"object_{letter}").instance_type == "COLLECTION" and "." not in key[2]
+            moved = None if state is None or is_only_one else moved_by(state.place, finding.frame_of_state(0.0))
+            found[key] = (side.get("geometry"), side.get("place"), moved)
     return found
 
 

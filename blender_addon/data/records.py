@@ -154,8 +154,8 @@ class Reviewed:
     listed: frozenset[frozenset[int]] = field(default_factory=frozenset)
     """Pairs to ignore, by `session_uid`; a single object is ignored altogether."""
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
-    instances: Mapping[Key, tuple[str | None, str | None]] = field(default_factory=dict)
-    """Those of the list, with the digests of their geometry and place when they were found."""
+    instances: Mapping[Key, tuple[str | None, str | None, str | None]] = field(default_factory=dict)
+    """Those of the list, with their digests when they were found: see `read.instances`."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import bpy
 
 from ..clashes.presence import Presence, Successors, was_not_checked
 from ..data import messages
-from ..data.objects import library_name
+from ..data.objects import frame_of, library_name
 from ..data.records import Key
 from ..read.instances import digests_of, renumbered
 from ..read.scene_objects import CheckInput, SceneObject
@@ -107,8 +107,8 @@ class _Search:
         self._by_identity = {obj.identity: obj.key for obj in self._objects.values()}
         self._known = known
         instances = [side for side in self._things.values() if side.is_instance]
-        before = {(side.owner, side.source, side.identity): side.digests for side in instances}
-        found = renumbered(before, digests_of(self._objects.values(), _names, before))
+        before = {(side.owner, side.source, side.identity): (*side.digests, None) for side in instances}
+        found = renumbered(before, digests_of(self._objects.values(), _names, before, frame_of(scene)))
         self.renumbered = {one[-1]: None if now is None else self._by_identity[now[-1]] for one, now in found.items()}
         """By their earlier identities what instances are now that have other numbers."""
         keys = {**self._by_identity, **self.renumbered}

@@ -10,7 +10,7 @@ from operator import attrgetter
 import bpy
 
 from ..data import messages
-from ..data.objects import find_named
+from ..data.objects import find_named, frame_of
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
 from ..geometry.frame_geometries import FrameGeometries
@@ -58,7 +58,7 @@ def read_input(
     differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
     if rules.visibility == RENDER:  # only those are left that cannot be made as for a render
         skipped += [Skipped(entry["object"], messages.difference(entry), kind="render") for entry in differences]
-    instances = digests_of(objects, attrgetter("key"), reviewed.instances)
+    instances = digests_of(objects, attrgetter("key"), reviewed.instances, frame_of(context.scene))
     given = CheckInput(
         objects=objects,
         scopes=scopes,

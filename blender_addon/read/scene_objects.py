@@ -256,7 +256,7 @@ class CheckInput:
     """How many objects are not visible, as `visibility.left_out` counts them."""
     differences: list[dict[str, Any]] = field(default_factory=list)
     """Differences between viewport and render, as `visibility.differences` returns them."""
-    instances: Mapping[Key, tuple[str | None, str | None]] = field(default_factory=dict)
+    instances: Mapping[Key, tuple[str | None, str | None, str | None]] = field(default_factory=dict)
     """See `instances.digests_of`: of the instances of the list."""
     renumbered: Mapping[Key, Key | None] = field(default_factory=dict)
     """What instances of the list are now that have other numbers: see `instances.renumbered`."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import adopt, animate, cube, lens, mesh_object, save_scene, update
+from .scenes import adopt, animate, collection_of, cube, instance_of, lens, mesh_object, save_scene, update
 from .test_baseline import baseline_of, compare, edited
 from .test_decisions import decisions
 from .test_scene_check import check as check_in_panel
@@ -152,27 +152,43 @@ SHIFTS: dict[str, tuple[Places, dict[str, str]]] = {
     "all moved": (MOVED, {at(*MOVED[1]): "approved", at(*MOVED[2]): "active"}),
     "gone": ([SECOND, NEW], {at(*SECOND): "active"}),
     "gone, and its number is another one's": ([NEW, SECOND], {at(*SECOND): "active"}),
+    "gone elsewhere": (
+        [POLES[0], (12.8, 0.05, 9.0), SECOND],
+        {at(12.8, 0.05): "new", at(*SECOND): "active"},
+    ),
 }
+
+
+def shift(what: str) -> dict[str, str]:
+    """Have another row of poles; what is expected of their clashes."""
+    places, expected = SHIFTS[what]
+    if what == "all moved":  # with what makes them, or else each may be another one
+        bpy.data.objects["Row"].location.x += 0.05
+    else:
+        poles(places)
+    update()
+    return expected
 
 
 @pytest.mark.parametrize("what", SHIFTS)
 def test_decisions_of_the_list_stay_where_they_were(file: Path, what: str) -> None:
     """In a check of the window and of the terminal."""
-    places, expected = SHIFTS[what]
     found = check_in_panel(ignore_approved=False)
     finding = next(finding for finding in found if "3.2" in at(*finding.row()["a"]["location"]))
     finding.status = "APPROVED"
     ids = by_place([finding.row() for finding in found], "id")
-    poles(places)
+    expected = shift(what)
     save_scene(file)
     (check,) = run_json(file)[1]["checks"]
     assert by_place(check["findings"], "status") == expected
     found = check_in_panel()
     assert listed() == expected
     now = by_place([finding.row() for finding in found], "id")
-    assert what == "all moved" or now.items() <= ids.items()
+    elsewhere = what in ("all moved", "gone elsewhere")
+    assert elsewhere or now.items() <= ids.items()
     assert len(set(now.values())) == len(found)
-    assert run_json(save_scene(file))[1]["checks"][0]["findings"] == check["findings"]
+    known = [{**row, "status": row["status"].replace("new", "active")} for row in check["findings"]]
+    assert run_json(save_scene(file))[1]["checks"][0]["findings"] == known
 
 
 def test_a_clash_that_is_looked_at_again_by_itself_keeps_to_its_place(file: Path) -> None:
@@ -184,6 +200,43 @@ def test_a_clash_that_is_looked_at_again_by_itself_keeps_to_its_place(file: Path
     update()
     lens.live.follow_clashes.renew(bpy.context.scene, settings().findings[first].pair)
     assert listed() == {at(*FIRST): "approved", at(*SECOND): "new"}
+
+
+def look_again() -> None:
+    """As a window looks at what has changed."""
+    update()
+    steps = lens.live.follow_clashes.neighbours(bpy.context)
+    lens.live.background.Flow("Clashes", steps).run(None)
+
+
+@pytest.mark.parametrize("again", [look_again, check_in_panel, None], ids=["window", "check", "at once"])
+def test_an_approval_is_of_no_pole_that_was_in_no_clash(file: Path, again: Callable[[], object] | None) -> None:
+    """Its number is that of the pole that is gone; the list never knew where it was."""
+    reached = (6.4, 2.0, 9.0)
+    poles([POLES[0], FIRST, reached])
+    (finding,) = check_in_panel(ignore_approved=False)
+    finding.status = "APPROVED"
+    poles([POLES[0], reached])
+    if again is not None:
+        again()
+    bpy.data.objects["Wall"].location.y += 1.85
+    look_again()
+    poles_in = [finding.row() for finding in settings().findings if finding.pair is not None]
+    assert by_place(poles_in, "status") == {at(*reached): "new"}
+    check_in_panel()
+    assert listed() == {at(*reached): "active"}
+
+
+def test_what_is_instanced_once_may_move_by_itself(file: Path) -> None:
+    """As an object of an instanced collection."""
+    part = cube("Part")
+    instance_of(collection_of("Car", part, is_only=True), "Car 1", (0.0, 0.0, 30.0))
+    cube("Ramp", (0.0, 0.0, 28.5))
+    for finding in check_in_panel(ignore_approved=False):
+        finding.status = "APPROVED"
+    part.location.x += 0.25
+    statuses = {"".join(sorted(map(finding.label, "ab"))): finding.status for finding in check_in_panel()}
+    assert statuses["Part [0] of Car 1Ramp"] == "APPROVED"
 
 
 # --- decisions beside the file --------------------------------------------------------------------------------------
@@ -201,12 +254,8 @@ def saved_decisions(file: Path) -> Path:
 
 @pytest.mark.parametrize("what", SHIFTS)
 def test_decisions_beside_the_file_stay_where_they_were(file: Path, what: str) -> None:
-    places, expected = SHIFTS[what]
     path = saved_decisions(file)
-    if what == "all moved":  # with the instancer, or else the pole may be another one
-        bpy.data.objects["Row"].location.x += 0.05
-    else:
-        poles(places)
+    expected = shift(what)
     save_scene(file)
     document = run_json(file, "--decisions", path, "--ignore", "none")[1]
     expected = {place: status.replace("active", "new") for place, status in expected.items()}
@@ -242,13 +291,10 @@ def test_a_wrong_place_is_refused(file: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("what", SHIFTS)
 def test_decisions_stay_where_they_were_while_the_scene_is_edited(file: Path, what: str) -> None:
     """As a window looks at what has changed."""
-    places, expected = SHIFTS[what]
     check_in_panel(ignore_approved=False)
     next(finding for finding in settings().findings if finding.instance_a == "1").status = "APPROVED"
-    poles(places)
-    update()
-    steps = lens.live.follow_clashes.neighbours(bpy.context)
-    lens.live.background.Flow("Clashes", steps).run(None)
+    expected = shift(what)
+    look_again()
     expected = {place: status.replace("active", "new") for place, status in expected.items()}
     assert listed() == {**({at(*FIRST): "approved"} if what.startswith("gone") else {}), **expected}
     left = [finding for finding in settings().findings if finding.pair is None]
