@@ -623,8 +623,8 @@ SLOW = ("-m", "slow")
 PARALLEL = ("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal")
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """For tests in parallel: threads of numpy that wait for work take a third of the time of such processes."""
-FOUR_WINDOWS = ("-n", "4", "--dist", "loadfile")
-"""A window waits more than it computes: four at a time, each on a display of its own."""
+THREE_WINDOWS = ("-n", "3", "--dist", "loadfile")
+"""A window waits more than it computes: three at a time, each on a display of its own."""
 
 
 class TestRun(NamedTuple):
@@ -676,7 +676,7 @@ def background_tests(binary: str, words: Sequence[str]) -> TestRun:
 def window_tests(binary: str, words: Sequence[str]) -> TestRun:
     """Return the tests that click in a real Blender window."""
     blender, _ = blender_python(binary)
-    own_displays = FOUR_WINDOWS if shutil.which("xvfb-run") else ()
+    own_displays = THREE_WINDOWS if shutil.which("xvfb-run") else ()
     command = [core_environment(), "-m", "pytest", *pytest_arguments(words, "tests/gui", *own_displays)]
     return TestRun(f"Blender {blender} installed, in a window", command, {"BLENDER": binary})
 
