@@ -38,7 +38,7 @@ from ..terminal.progress import Progress, is_of_jobs
 from ..terminal.streams import Screen, blender_aside
 from . import blend_file
 from .check_options import parser
-from .earlier import Earlier, with_looked_at
+from .earlier import Earlier, lines_of_earlier
 from .part import make_folder, part_of
 from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
 from .scene_frames import ALL_SCENES, SceneFrames, chosen_scenes
@@ -107,13 +107,11 @@ def run(arguments: Sequence[str], prog: str) -> int:
             if source["error"] is not None:
                 _add(partials, [], source, part)
             opened = bpy.data.filepath if source["error"] is None else None
-        for line in (
-            (*total_lines(combined(checks), decisions), *earlier.closing_lines(stop.noted)) if part is None else ()
-        ):
-            screen.say(line)
         stopped = Stopped.by(stop)  # a signal after this changes nothing that was checked
         is_stopped = stopped is not None
         record = earlier.record(is_stopped)
+        for line in (*total_lines(combined(checks), decisions), *lines_of_earlier(record)) if part is None else ():
+            screen.say(line)
         document = report_json.sealed(scene_report.document(checks, is_stopped, inputs, part, record))
         are_all_drawn = options.html is None or draw_worst(
             document,
@@ -259,8 +257,7 @@ def _checks_of_scene(
                 check["motion"], last = scene_motion.motion(steps), sample
                 if steps is not None:
                     check["skipped"] += [entry.record() for entry in between.not_checked_between(steps, decide)]
-            looked = earlier.looked_at(check, scene, given, outcome, ids)
-            check = with_looked_at(scene_report.reported(check), looked)
+            check = scene_report.reported(check) | earlier.looked_at(check, scene, given, outcome, ids)
             if part is not None:
                 part["candidates"].append(outcome.shards_digest)
             elif len(wanted) == 1:

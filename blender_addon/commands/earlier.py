@@ -17,7 +17,7 @@ from ..data.records import Pair
 from ..frames.over_frames import over_frames
 from ..history import decisions_file
 from ..history.baseline import Baseline
-from ..history.looked_at import LookedAt, looked_at
+from ..history.looked_at import looked_at
 from ..history.merging import LOOKED_AT
 from ..read.scene_objects import CheckInput
 from ..scene.clash_ids import KnownIds
@@ -67,13 +67,13 @@ class Earlier:
 
     def looked_at(
         self, check: dict[str, Any], scene: bpy.types.Scene, given: CheckInput, outcome: Outcome, known: KnownIds
-    ) -> LookedAt | None:
-        """Return which clashes of the baseline a check of the open file has looked at; None without a baseline. known:
-        the ids of the clashes of the file's list."""
+    ) -> dict[str, Any]:
+        """Return what a check of the open file says of the clashes of the baseline: which it has looked at. known: the
+        ids of the clashes of the file's list."""
         if self.baseline is None:
-            return None
+            return {}
         clashes = self.baseline.earlier(check["path"], check["scene"], check["frame"])
-        return looked_at(scene, given, outcome, known, clashes)
+        return {LOOKED_AT: looked_at(scene, given, outcome, known, clashes)._asdict()}
 
     def compared(self, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the checks of a scene, each with what it has looked at, compared with the baseline."""
@@ -96,10 +96,6 @@ class Earlier:
             "decisions": None if decisions is None else decisions_file.record(decisions, stopped),
         }
 
-    def closing_lines(self, stopped: bool) -> Iterator[str]:
-        """Yield what to know of both after a run."""
-        return lines_of_earlier(self.record(stopped))
-
 
 def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a document says of its baseline and decisions as lines of text."""
@@ -108,14 +104,6 @@ def lines_of_earlier(record: Mapping[str, Any]) -> Iterator[str]:
         yield from first_of(list(map(messages.check_not_compared, baseline["not_compared"])))
     if (decisions := record["decisions"]) is not None:
         yield from first_of([messages.decision_unused(decisions["file"], *of.values()) for of in decisions["unused"]])
-
-
-def with_looked_at(check: dict[str, Any], looked: LookedAt | None) -> dict[str, Any]:
-    """Return a check with what is needed to compare it with the baseline, which its scene is at the end."""
-    if looked is None:
-        return check
-    before = {name: value for name, value in check.items() if name != "findings"}
-    return {**before, LOOKED_AT: looked._asdict(), "findings": check["findings"]}
 
 
 def compare_with_baseline(document: dict[str, Any], run: Mapping[str, Any], path: str | None) -> None:

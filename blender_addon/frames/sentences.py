@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..data.distance import Distance
+from ..data.frame_lists import frames_text
 from ..data.lazy_rows import Row
 from ..data.messages import counted
 from ..data.units import UnitFormat
@@ -63,17 +65,22 @@ def named_frames(intervals: Sequence[Interval]) -> str:
     return f"{'frame' if is_one else 'frames'} {frames_words(intervals)}"
 
 
+def frames_of_check(check: Mapping[str, Any]) -> str:
+    """Return the frame of a check, or those of a scene over frames, as `combined` has it."""
+    return f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
+
+
 def quiet_words(scene: SceneOverFrames) -> str:
     """Return how many frames are without clashes, and which."""
     found = intervals_of(np.array(scene.frames), np.isin(scene.frames, scene.quiet))
     return f"{counted(len(scene.quiet), 'frame')} without clashes: {frames_words(found)}"
 
 
-def counts_words(scene: SceneOverFrames) -> str:
-    """Return how many clashes of a scene are transient and permanent: '5 transient, 91 permanent'."""
-    if not scene.clashes:
-        return "no clashes"
-    return f"{len(scene.transient):,} transient, {len(scene.permanent):,} permanent"
+def counts_words(*scenes: SceneOverFrames) -> str:
+    """Return how many clashes of scenes are transient and permanent: '5 transient, 91 permanent'."""
+    are_permanent = [clash.over.is_permanent for scene in scenes for clash in scene.clashes]
+    permanent = sum(are_permanent)
+    return f"{len(are_permanent) - permanent:,} transient, {permanent:,} permanent" if are_permanent else "no clashes"
 
 
 def spark(over: OverFrames, width: int) -> str:

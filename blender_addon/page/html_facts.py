@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..data import messages
-from ..data.frame_lists import frames_text
 from ..data.messages import counted
 from ..data.units import ratio
+from ..frames.sentences import frames_of_check
 from ..scene.clash_rows import unit_format
 from .html_table import shown
 
@@ -58,11 +58,6 @@ _VISIBILITY = {
 """Which objects are visible to a check."""
 
 
-def frames_of(check: dict[str, Any]) -> str:
-    """Return the frame of a check, or those of a scene over frames."""
-    return f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
-
-
 def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     """Return the file and the settings of a check; digest: of the bytes of its file."""
     settings, units = check["settings"], unit_format(check)
@@ -81,7 +76,7 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
     clearance = settings["clearance"]
     return [
         ("File", check.get("path") or messages.capitalized(messages.UNSAVED_FILE)),
-        ("Scene", f"{check['scene']}, {frames_of(check)}"),
+        ("Scene", f"{check['scene']}, {frames_of_check(check)}"),
         ("Scope", f"{scope}, {visibility}"),
         ("Shapes", _SHAPES[settings.get("shapes", "automatic")]),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),

@@ -13,7 +13,7 @@ from typing import Any
 from ..data import messages
 from ..data.messages import counted
 from ..frames.combined import combined, is_folded
-from ..frames.sentences import quiet_words, sentence_of
+from ..frames.sentences import frames_of_check, quiet_words, sentence_of
 from ..scene.clash_rows import APART, RESOLVED, changed_relations, unit_format, words
 from . import html_facts, html_page
 from .html_table import dot, shared_notes, shown, table
@@ -69,7 +69,7 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     for check, own in zip(checks, facts, strict=True):
         path = check.get("path")
         name = (path if names[check["file"]] > 1 else check["file"]) or messages.UNSAVED_FILE
-        head = f"{name}, {check['scene']}, {html_facts.frames_of(check)}"
+        head = f"{name}, {check['scene']}, {frames_of_check(check)}"
         if len(checks) == 1:
             yield from _check(check, number, head, "h2", shared)
             continue

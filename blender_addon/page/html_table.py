@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -27,9 +27,8 @@ from ..scene.clash_rows import unit_format
 from ..scene.fields import AREA, CHECK, TITLED, Field
 from .strip import strip
 
-INSIDE = "inside"
-"""Relation of a pair of which one is inside the other, as it is counted and filtered."""
-KINDS = {"a_inside_b": INSIDE, "b_inside_a": INSIDE}
+KINDS = {"a_inside_b": "inside", "b_inside_a": "inside"}
+"""Relations of a pair of which one is inside the other, as they are counted and filtered."""
 RELATIONS = (*messages.DEEP, *messages.MILD)
 MILDER = {"touching": 1, "within_clearance": 2}
 """What is less severe than all other relations, and by how much."""
@@ -54,14 +53,6 @@ def shown(text: str) -> str:
 def dot(relation: str) -> str:
     """Return the mark of a relation, which differs from others in colour and form."""
     return f'<i class="dot {shown(relation)}"></i>'
-
-
-def of_relations(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return how many there are of each relation, the two kinds of inside as one."""
-    merged: Counter[str] = Counter()
-    for relation, number in counts.items():
-        merged[KINDS.get(relation, relation)] += number
-    return sorted(merged.items(), key=lambda item: _place(RELATIONS, item[0]))
 
 
 def severity(relation: str) -> int:
@@ -103,10 +94,6 @@ def _in_order(found: Sequence[Row]) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def _place(order: tuple[str, ...], word: str) -> int:
-    return order.index(word) if word in order else len(order)
-
-
 def table(check: dict[str, Any], number: int, title: str, shared: Collection[str]) -> Iterator[str]:
     """Yield the lines of the table, the number-th of the page, and of what searches and filters it.
 
@@ -115,12 +102,10 @@ def table(check: dict[str, Any], number: int, title: str, shared: Collection[str
     found = check["findings"]
     relations = [KINDS.get(relation, relation) for relation in column(found, "relation")]
     statuses = [status or "" for status in column(found, "status")]
-    by_relation, by_status = of_relations(Counter(relations)), _of_statuses(statuses)
     changes = [change or "" for change in column(found, "change")]
-    by_change = sorted(Counter(changes).items(), key=lambda item: _place(tuple(messages.CHANGES), item[0]))
-    newness = {word: k for k, (word, _) in enumerate(by_change)}
-    rank = {word: k for k, (word, _) in enumerate(by_relation)}
-    urgency = {word: k for k, (word, _) in enumerate(by_status)}
+    orders = (relations, RELATIONS), (statuses, URGENCY), (changes, tuple(messages.CHANGES))
+    counts = [_counted(words, order) for words, order in orders]
+    rank, urgency, newness = ({word: k for k, (word, _) in enumerate(of)} for of in counts)
     units = unit_format(check)
     numbers = [field for field in TITLED if field.source != CHECK or any(column(found, field.name))]
     numbers = [field for field in numbers if "over" not in check or field.kind is not AREA]  # room for the strip
@@ -129,7 +114,7 @@ def table(check: dict[str, Any], number: int, title: str, shared: Collection[str
     kinds += ["picture"] if has_added(found, "picture", "no_picture") else []
     widths = "".join(f'<col class="{kind}">' for kind in kinds)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
-    yield from _controls(by_relation, by_status, by_change, len(found))
+    yield from _controls(*counts, len(found))
     yield (
         '<div class="wide"><p class="blocked">The table is drawn by the script of this page, which is blocked here: '
         'open the page in a browser.</p><noscript class="rows">'
@@ -150,9 +135,9 @@ def table(check: dict[str, Any], number: int, title: str, shared: Collection[str
     yield "</noscript></div>"
 
 
-def _of_statuses(statuses: Iterable[str]) -> list[tuple[str, int]]:
-    """Return how many there are of each status, the most urgent first."""
-    return sorted(Counter(statuses).items(), key=lambda item: _place(URGENCY, item[0]))
+def _counted(words: Iterable[str], order: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return how many there are of each word, in this order, others at the end."""
+    return sorted(Counter(words).items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
 
 
 def _controls(

@@ -69,21 +69,18 @@ def _cells_of(document: dict[str, Any], checks: Sequence[dict[str, Any]]) -> Ite
         if entry["error"] is not None:
             yield _not_checked(entry, entry["error"], entry["sha256"])
     for check in checks:
+        of_check = _of_check(check, digests.get(check.get("path")))
         for entry in check["skipped"]:
             if entry["unchecked"]:
-                yield _not_checked(check, entry["reason"], digests.get(check.get("path")))
+                yield _not_checked(check, entry["reason"], of_check["sha256"])
         for status in ("gone", "not_compared"):
-            for entry in check[status] or ():
-                yield _earlier(check, status.replace("_", " "), entry, digests.get(check.get("path")))
-        of_check = _of_check(check, digests.get(check.get("path")))
+            yield from ({**of_check, **_earlier(status.replace("_", " "), entry)} for entry in check[status] or ())
         for row in check["findings"]:
             cells = {
                 **of_check,
                 **row,
-                "a": _text(row["a"]["name"]),
-                "b": _text(row["b"]["name"]),
-                "a_checked_as": row["a"]["checked_as"],
-                "b_checked_as": row["b"]["checked_as"],
+                **{letter: _text(row[letter]["name"]) for letter in "ab"},
+                **{f"{letter}_checked_as": row[letter]["checked_as"] for letter in "ab"},
                 "notes": _text("; ".join(row["notes"])),
                 "out_of_date": _text(row["out_of_date"] or ""),
             }
@@ -109,10 +106,9 @@ def _of_check(check: dict[str, Any], digest: str | None) -> dict[str, Any]:
     }
 
 
-def _earlier(check: dict[str, Any], change: str, entry: dict[str, Any], digest: str | None) -> dict[str, Any]:
-    """A row of a clash of the baseline that is no longer found."""
+def _earlier(change: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """The cells of a clash of the baseline that is no longer found, but for those of its check."""
     return {
-        **_of_check(check, digest),
         **{letter: _text(entry[letter]["name"]) for letter in "ab"},
         "relation": entry["relation"],
         "notes": _text(entry.get("reason", "")),

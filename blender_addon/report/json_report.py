@@ -65,9 +65,7 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
     """Yield a document whose last keys are `over_frames` and `checks`."""
 
     def before(data: dict[str, Any], key: str, depth: int) -> str:
-        """Return data as text that breaks off where the list of the key begins."""
-        if list(data)[-1] != key:
-            raise ValueError(key)
+        """Return data as text that breaks off where the list of another, last key begins."""
         text = json_text(plain({**data, key: []}), indent)
         return text[: text.rindex("[") + 1].replace("\n", line(depth)) if indent else text[:-2]
 
@@ -79,18 +77,18 @@ def _parts(document: dict[str, Any], indent: int | None) -> Iterator[str]:
         """Yield records and the end of their list; key: of the rows of each, a line each; without: keys left out."""
         for number, record in enumerate(records):
             head = {name: value for name, value in record.items() if name not in (key, *without)}
-            yield f"{comma if number else ''}{line(2)}{before({**head, key: []}, key, 2)}"
+            yield f"{comma if number else ''}{line(2)}{before(head, key, 2)}"
             for k, row in enumerate(record[key]):
                 yield f"{comma if k else ''}{line(4)}{row_text(row)}"
             yield f"{line(3) if record[key] else ''}]{line(2)}}}"
         yield f"{line(1) if records else ''}]"
 
     comma = "," if indent else ", "
-    if document.get("over_frames") is None:
-        yield before(document, "checks", 0)
+    head = {name: value for name, value in document.items() if name not in ("over_frames", "checks")}
+    if document["over_frames"] is None:
+        yield before({**head, "over_frames": None}, "checks", 0)
     else:
-        head = {name: value for name, value in document.items() if name not in ("over_frames", "checks")}
-        yield before({**head, "over_frames": []}, "over_frames", 0)
+        yield before(head, "over_frames", 0)
         yield from listed(document["over_frames"], "clashes")
         yield f',{line(1) or " "}"checks": ['
     yield from listed(document["checks"], "findings", (HIDDEN, SERIES) if document["part"] is None else ())

@@ -16,11 +16,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..data import messages
 from ..data.distance import Distance
-from ..data.frame_lists import frames_text
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..frames.combined import combined
-from ..frames.sentences import sentence_of
+from ..frames.sentences import frames_of_check, sentence_of
 from ..scene.clash_rows import unit_format
 from .criteria import Criteria, unchecked
 
@@ -66,8 +65,7 @@ def junit_parts(document: dict[str, Any], criteria: Criteria) -> Iterator[str]:
     for check in combined(document["checks"]):
         path = check.get("path")
         file = path if path and files[check["file"]] > 1 else check["file"]
-        name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, "
-        name += f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
+        name = f"{(file or messages.UNSAVED_FILE).removesuffix('.blend')}, {check['scene']}, {frames_of_check(check)}"
         facts = {"path": path, "sha256": digests.get(path), "blender": blender}
         yield from _suite(name, list(_cases(check, criteria, document["decisions"])), facts)
     yield "</testsuites>\n"

@@ -6,19 +6,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
 from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
-from ..data.frame_lists import frames_text
 from ..data.lazy_rows import Row, column
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..frames.combined import is_folded
-from ..frames.sentences import MOST_INTERVALS, counts_words, named_frames, quiet_words
+from ..frames.sentences import MOST_INTERVALS, counts_words, frames_of_check, named_frames, quiet_words
 from ..report import scene as scene_report
 from ..report.criteria import OPEN
 from ..scene.clash_rows import APART, RESOLVED, WORSE, changed_relations, present_relations, unit_format, words
@@ -66,8 +64,7 @@ def lines(
     if check["gone"] is not None:
         changes = changed_relations([check])
         summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
-    frames = f"frame {check['frame']}" if over is None else f"frames {frames_text(over.frames)}"
-    head = f"{file or check['file'] or 'unsaved file'}, {frames}: {summary}"
+    head = f"{file or check['file'] or 'unsaved file'}, {frames_of_check(check)}: {summary}"
     clearance = check["settings"]["clearance"]
     found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     findings, folded = check["findings"], list[Row]()
@@ -162,7 +159,8 @@ def first_of(lines: Sequence[str]) -> Iterator[str]:
 
 
 def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] | None) -> list[str]:
-    """Return several checks together in one line; nothing of a single one. checks, decisions: see `lines`."""
+    """Return several checks in one line: 'In 20 checks: 40 penetrating, 7 touching, of 3 pairs'; nothing of a single
+    one. checks, decisions: see `lines`."""
     if len(checks) < 2:
         return []
     scenes = [check["over"] for check in checks if "over" in check]
@@ -176,22 +174,9 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
     incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
     left_out = messages.what_is_left_out(checks, decisions)
     count = messages.relation_counts(found) + (f", of {messages.counted(len(pairs), 'pair')}" if found else "")
-    if scenes:
-        count = counts_words(replace(scenes[0], clashes=[clash for scene in scenes for clash in scene.clashes]))
-    return [_total(len(checks), count, left_out, incomplete)]
-
-
-def _total(checks: int, count: str, left_out: str, incomplete: int) -> str:
-    """Return several checks in one line: 'In 20 checks: 40 penetrating, 7 touching, of 3 pairs'.
-
-    count: how many clashes they have; left_out: see `what_is_left_out`; incomplete: how many of the checks have
-    something that could not be checked.
-    """
-    text = f"In {messages.counted(checks, 'check')}: {count}"
-    if left_out:
-        text += f"; {left_out}"
-    verb = "is" if incomplete == 1 else "are"
-    return f"{text}; {incomplete:,} of the checks {verb} not complete" if incomplete else text
+    text = f"In {messages.counted(len(checks), 'check')}: {counts_words(*scenes) if scenes else count}"
+    lack = f"{incomplete:,} of the checks {'is' if incomplete == 1 else 'are'} not complete" if incomplete else ""
+    return ["; ".join(filter(None, (text, left_out, lack)))]
 
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
