@@ -33,7 +33,7 @@ from ..scene import scene_check as scene_pairs
 from ..scene.frame_cache import FrameCache
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
 from ..terminal.interruption import Stop
-from ..terminal.outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of, complain_of_a_fault
+from ..terminal.outcome import CLEAN, UsageError, complain_of, complain_of_a_fault
 from ..terminal.progress import Progress, is_of_jobs
 from ..terminal.streams import Screen, blender_aside
 from . import blend_file
@@ -95,10 +95,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
                     screen.say(messages.of_scene(file or source["file"], *total_lines(of_scene, decisions)))
                     continue
                 for check in combined(of_scene) if not screen.quiet else ():
-                    for line in lines(check, file, decisions, listing):
-                        screen.say(line)
-            for line in closing_lines(checks[before:]):
-                screen.say(line)
+                    screen.say(*lines(check, file, decisions, listing))
+            screen.say(*closing_lines(checks[before:]))
             if part is None and source["error"] is None and stop.noted:
                 scenes = [scene.name for scene in chosen_scenes(options.scene)]
                 wanted = list(product(scenes, frames or [None]))
@@ -110,8 +108,8 @@ def run(arguments: Sequence[str], prog: str) -> int:
         stopped = Stopped.by(stop)  # a signal after this changes nothing that was checked
         is_stopped = stopped is not None
         record = earlier.record(is_stopped)
-        for line in (*total_lines(combined(checks), decisions), *lines_of_earlier(record)) if part is None else ():
-            screen.say(line)
+        if part is None:
+            screen.say(*total_lines(combined(checks), decisions), *lines_of_earlier(record))
         document = report_json.sealed(scene_report.document(checks, is_stopped, inputs, part, record))
         are_all_drawn = options.html is None or draw_worst(
             document,
@@ -126,18 +124,9 @@ def run(arguments: Sequence[str], prog: str) -> int:
         is_whole = not is_stopped and all(source["error"] is None for source in inputs)
         if part is not None and is_whole and is_written:
             screen.say("This is a part of a run: merge it with the others for the reports and the exit code of the run")
-    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
-        is_written = False
-        complain_of(f"standard output: {screen.failure.strerror}")
-    if not are_all_drawn and not is_stopped:
-        complain_of(messages.STOPPED_UNDRAWN)
-    code = exit_code_of_incomplete(document, stopped, criteria, screen, is_written)
+    code = exit_code_of_incomplete(document, stop, stopped, criteria, screen, are_all_drawn, is_written)
     if code is not None:
         return code
-    if not is_written:
-        return WRONG
-    if not are_all_drawn and not stop.timed_out:
-        return STOPPED
     return exit_code(criteria, checks, screen) if part is None else CLEAN
 
 

@@ -19,7 +19,7 @@ from ..report import files as report_files
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
 from ..terminal.command_parser import CommandParser
 from ..terminal.interruption import Stop
-from ..terminal.outcome import CLEAN, STOPPED, WRONG, UsageError, complain_of
+from ..terminal.outcome import CLEAN, STOPPED, UsageError, complain_of
 from ..terminal.progress import Progress
 from ..terminal.streams import Screen, blender_aside
 from .check_options import add_reports
@@ -92,12 +92,9 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
             if not screen.quiet:
                 name = source["file"] if names[source["file"]] == 1 else source["path"]
                 for check in combined(checks):
-                    for line in lines(check, name, document["decisions"], listing):
-                        screen.say(line)
-                for line in closing_lines(checks):
-                    screen.say(line)
-        for line in (*total_lines(combined(document["checks"]), document["decisions"]), *lines_of_earlier(document)):
-            screen.say(line)
+                    screen.say(*lines(check, name, document["decisions"], listing))
+                screen.say(*closing_lines(checks))
+        screen.say(*total_lines(combined(document["checks"]), document["decisions"]), *lines_of_earlier(document))
         if stop.asked:
             complain_of(messages.STOPPED)
             return STOPPED
@@ -112,18 +109,9 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
         )
         none = report_files.Partials(())
         is_written = write_reports(places, document, criteria, none, screen, output)
-    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
-        is_written = False
-        complain_of(f"standard output: {screen.failure.strerror}")
-    if not are_all_drawn and stopped is None:
-        complain_of(messages.STOPPED_UNDRAWN)
-    code = exit_code_of_incomplete(document, stopped, criteria, screen, is_written)
+    code = exit_code_of_incomplete(document, stop, stopped, criteria, screen, are_all_drawn, is_written)
     if code is not None:
         return code
-    if not is_written:
-        return WRONG
-    if not are_all_drawn and stop.noted:
-        return STOPPED
     if options.no_verdict:
         screen.say("No verdict: merge the same parts again, without reports, for the exit code of the run")
         return CLEAN

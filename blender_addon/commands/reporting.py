@@ -108,15 +108,29 @@ class Stopped(NamedTuple):
 
 
 def exit_code_of_incomplete(
-    document: scene_report.Document, stopped: Stopped | None, criteria: Criteria, screen: Screen, is_written: bool
+    document: scene_report.Document,
+    stop: Stop,
+    stopped: Stopped | None,
+    criteria: Criteria,
+    screen: Screen,
+    are_all_drawn: bool,
+    is_written: bool,
 ) -> int | None:
-    """Return what a run that was stopped, or lacks files, ends with, and say why; None of a complete one."""
+    """Return what a run ends with that was stopped, lacks files, or not all of which could be drawn or written, and say
+    why; None of a complete one. stop: of the pictures, too."""
+    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
+        is_written = False
+        complain_of(f"standard output: {screen.failure.strerror}")
     checks, inputs = document["checks"], document["inputs"]
     failed = sum(source["error"] is not None for source in inputs)
     if stopped is None:
+        if not are_all_drawn:
+            complain_of(messages.STOPPED_UNDRAWN)
         if failed:
             screen.say(_files_failed(failed, len(inputs)))
-        return WRONG if failed else None
+        if failed or not is_written:
+            return WRONG
+        return STOPPED if not are_all_drawn and stop.noted and not stop.timed_out else None
     if stopped.seconds is None:
         complain_of(messages.STOPPED_UNCHECKED)
         return STOPPED if is_written else WRONG

@@ -11,6 +11,11 @@ LAST_FRAME = 1_048_574
 """Blender goes to no later frame, nor to one before its negative."""
 
 
+def frames_named(numbers: Sequence[float]) -> str:
+    """Return frames as a list with the noun: 'frames 1-100', 'frame 5'."""
+    return f"frame{'s' if len(numbers) > 1 else ''} {frames_text(numbers)}"
+
+
 def frames_text(numbers: Sequence[float]) -> str:
     """Return frames as a list such as '1-100' or '1,5,9-19:2', in their order."""
     spans: list[str] = []

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .frame_lists import frames_text
+from .frame_lists import frames_named
 
 if TYPE_CHECKING:
     from ...core.meshes.decomposition import Decomposition
@@ -487,8 +487,8 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
 
 def other_frames(entry: Mapping[str, Any]) -> str:
     """Return with which frames of the baseline a scene was compared over others."""
-    file, plural = entry["file"] or UNSAVED_FILE, "s" if len(entry["frames"]) > 1 else ""
-    return f"compared with frame{plural} {frames_text(entry['frames'])} of the baseline: {file}, {entry['scene']}"
+    file = entry["file"] or UNSAVED_FILE
+    return f"compared with {frames_named(entry['frames'])} of the baseline: {file}, {entry['scene']}"
 
 
 def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared: int) -> str:

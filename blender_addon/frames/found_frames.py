@@ -17,7 +17,7 @@ from ...core.many.shape_set import ShapeSet
 from ...core.progress import Cancelled, Progress
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
-from ..data.frame_lists import frames_text
+from ..data.frame_lists import frames_named
 from ..data.records import Key, Skipped
 from ..geometry.collision_shape import follows_mesh
 from ..geometry.local_geometry import FEW, Geometry
@@ -218,8 +218,7 @@ class FoundFrames:
     @property
     def _ends(self) -> IntArray:
         """(n, 2) the numbers of the objects of pairs."""
-        codes = np.array(list(self._pairs), np.intp)
-        return np.column_stack([codes // _CODE[0], codes % _CODE[0]])
+        return _pairs_of(np.array(list(self._pairs), np.intp))
 
     def _are_checked(self, there: IntArray, codes: IntArray) -> BoolArray:
         is_there = np.isin(np.arange(len(self.objects)), there)
@@ -252,7 +251,7 @@ class FoundFrames:
 
     def _solved(self, codes: IntArray, progress: Progress | None) -> FloatArray:
         """Return of pairs of what moved, by their codes (n,), the gaps, and whether they are exact (n, 2)."""
-        used, places = np.unique(np.column_stack([codes // _CODE[0], codes % _CODE[0]]), return_inverse=True)
+        used, places = np.unique(_pairs_of(codes), return_inverse=True)
         known = {k: bound for k, place in enumerate(used.tolist()) if (bound := _bound(self._moved[place][2]))}
         pairs = places.reshape(-1, 2)
         rows = np.flatnonzero(np.isin(pairs, list(known)).all(axis=1))
@@ -271,13 +270,18 @@ class FoundFrames:
 
 def at_frames(sentence: str, frames: Sequence[float]) -> str:
     """Return a sentence with the frames at which it is true."""
-    return f"{sentence} (at frame{'s' if len(frames) > 1 else ''} {frames_text(frames)})"
+    return f"{sentence} (at {frames_named(frames)})"
 
 
 def _codes(pairs: IntArray) -> IntArray:
     """Return a number for each pair of numbers (n, 2), in any order."""
     codes: IntArray = np.sort(pairs, axis=1) @ _CODE
     return codes
+
+
+def _pairs_of(codes: IntArray) -> IntArray:
+    """Return the pairs of numbers (n, 2) of which these are."""
+    return np.column_stack(np.divmod(codes, _CODE[0]))
 
 
 def _box(geometry: Geometry) -> Geometry:

@@ -33,10 +33,11 @@ def intervals_of(frames: FloatArray, mask: BoolArray) -> list[Interval]:
     """Return the successive ones of frames (n,), which are ascending, at which a mask (n,) is true."""
     is_in = np.concatenate([[False], mask, [False]])
     ends = np.flatnonzero(is_in[1:] != is_in[:-1]).reshape(-1, 2) - [0, 1]
-    return [(_number(first), _number(last)) for first, last in frames[ends].tolist()]
+    return [(frame_number(first), frame_number(last)) for first, last in frames[ends].tolist()]
 
 
-def _number(frame: float) -> float:
+def frame_number(frame: float) -> float:
+    """Return a frame as it is written: whole ones without a point."""
     return int(frame) if float(frame).is_integer() else float(frame)
 
 
@@ -58,16 +59,16 @@ class OverFrames:
     @property
     def first(self) -> float:
         """The first frame at which it was found."""
-        return _number(self.frames[self._places[0]])
+        return frame_number(self.frames[self._places[0]])
 
     @property
     def last(self) -> float:
-        return _number(self.frames[self._places[-1]])
+        return frame_number(self.frames[self._places[-1]])
 
     @property
     def worst(self) -> float:
         """The first of the frames at which it is deepest, or nearest."""
-        return _number(self.frames[self.worst_index])
+        return frame_number(self.frames[self.worst_index])
 
     @cached_property
     def worst_index(self) -> int:
@@ -218,7 +219,7 @@ def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFra
 def frames_of(check: Mapping[str, Any]) -> list[float]:
     """Return the frames that a check is of: one, or those of a list."""
     series = check.get(SERIES)
-    return [check["frame"]] if series is None else [_number(frame) for frame in series.frames.tolist()]
+    return [check["frame"]] if series is None else [frame_number(frame) for frame in series.frames.tolist()]
 
 
 def _scene_of_list(place: int, check: Mapping[str, Any]) -> SceneOverFrames:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.distance import Distance
-from ..data.frame_lists import frames_text
+from ..data.frame_lists import frames_named
 from ..data.lazy_rows import Row
 from ..data.messages import counted
 from ..data.units import UnitFormat
@@ -67,7 +67,7 @@ def named_frames(intervals: Sequence[Interval]) -> str:
 
 def frames_of_check(check: Mapping[str, Any]) -> str:
     """Return the frame of a check, or those of a scene over frames, as `combined` has it."""
-    return f"frames {frames_text(check['over'].frames)}" if "over" in check else f"frame {check['frame']}"
+    return frames_named(check["over"].frames if "over" in check else [check["frame"]])
 
 
 def quiet_words(scene: SceneOverFrames) -> str:

@@ -23,10 +23,10 @@ from typing import Any
 
 from ..clashes.finding import RELATIONS
 from ..data import messages
-from ..data.frame_lists import frames_text
+from ..data.frame_lists import frames_named
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
-from ..frames.over_frames import TOUCHING
+from ..frames.over_frames import TOUCHING, frame_number
 from ..read.scene_objects import identity_of
 from ..report import files as report_files
 from ..report import json_report
@@ -88,17 +88,13 @@ class _Clash:
     def weight(self) -> float:
         return _weight(self.signed_distance)
 
-    @property
-    def digests(self) -> tuple[tuple[Any, ...], ...] | None:
-        return _digests(self.sides)
-
-    def is_renamed(self, sides: tuple[Row, Row], present: str) -> bool:
+    def is_renamed(self, sides: Sequence[EarlierSide], present: str) -> bool:
         """Return whether the sides of a clash, in any order, are those of this one, of which only those that are not
         `present` have other names."""
         return any(
             all(
-                _digest(now) == _digest(before) and (letter not in present or _identity(now) == _identity(before))
-                for letter, now, before in zip("ab", of, self.sides, strict=True)
+                now.digests == before.digests and (letter not in present or now.identity == before.identity)
+                for letter, now, before in zip("ab", of, self.things, strict=True)
             )
             for of in (sides, sides[::-1])
         )
@@ -246,22 +242,21 @@ class Baseline:
         ids = _recognized(now, earlier, known)
         thens = _ids_then(now, earlier, ids)
         deepest = {name: min(clashes, key=attrgetter("weight")) for name, clashes in known.items()}
-        worst: dict[str, tuple[float, float, int, float | None]] = {}
-        before: dict[str, _Clash] = {}
+        found: dict[str, list[tuple[float, float, int, float | None]]] = {}
+        before: dict[str, dict[str, _Clash]] = {}
         for frame, check in now.items():
             of_rows = zip(ids[frame], thens[frame], column(check["findings"], "signed_distance"), strict=True)
             for k, (name, then, distance) in enumerate(of_rows):
-                if name not in worst or _weight(distance) < worst[name][0]:
-                    worst[name] = _weight(distance), frame, k, distance
-                if then in deepest and before.setdefault(name, deepest[then]) is not deepest[then]:
-                    before[name] = min(before[name], deepest[then], key=attrgetter("weight"))
+                found.setdefault(name, []).append((_weight(distance), frame, k, distance))
+                if then in deepest:
+                    before.setdefault(name, {})[then] = deepest[then]
         are_there = set(chain(*thens.values()))
-        found = {frame: {*names} for frame, names in ids.items()}
-        changes, distances = dict.fromkeys(worst, NEW), dict[str, float | None]()
-        for name, clash in before.items():
-            _, frame, k, distance = worst[name]
+        changes, distances = dict.fromkeys(found, NEW), dict[str, float | None]()
+        for name, clashes in before.items():
+            clash = min(clashes.values(), key=attrgetter("weight"))
+            _, frame, k, distance = min(found[name])
             changes[name] = _change(clash, distance, now[frame]["findings"], k, unit)
-            is_found = name in found.get(clash.of_check, ())
+            is_found = any(of[1] == clash.of_check for of in found[name])
             if changes[name] == SHALLOWER and not is_found and _unknown(clash, now, other):
                 changes[name] = SAME  # it may be as deep there as it was
             distances[name] = None if clash.signed_distance is None else clash.signed_distance / unit
@@ -272,11 +267,11 @@ class Baseline:
                 not_compared.append({**entry, "reason": reason})
             else:
                 gone.append(entry)
+        more: dict[str, dict[str, Any]] = {"change": changes, "baseline_distance": distances}
         compared: list[Row] = []
         for check in checks:
             names = ids[float(check["frame"])]
-            columns: dict[str, list[Any]] = {"id": names, "change": [changes[name] for name in names]}
-            columns["baseline_distance"] = [distances.get(name) for name in names]
+            columns = {name: [of.get(one) for one in names] for name, of in more.items()} | {"id": names}
             compared.append({**check, "gone": [], "not_compared": [], "findings": _with(check["findings"], columns)})
             del compared[-1][LOOKED_AT]
         min(compared, key=itemgetter("frame")).update(gone=gone, not_compared=not_compared)
@@ -294,7 +289,7 @@ class Baseline:
         self._compared.update(found.values())
         if found and found.keys() != {*frames}:
             file = next(iter(found.values())).file
-            self._frames.append({"file": file, "scene": scene, "frames": list(map(_plain, found))})
+            self._frames.append({"file": file, "scene": scene, "frames": list(map(frame_number, found))})
         return found
 
     def record(self) -> Row:
@@ -307,7 +302,7 @@ class Baseline:
                 {
                     "file": check.file,
                     "scene": check.scene,
-                    "frame": _plain(check.frame),
+                    "frame": frame_number(check.frame),
                     "clashes": len(check.clashes),
                     "reason": self._why_not_compared(check),
                 }
@@ -323,13 +318,8 @@ class Baseline:
         return FRAME_NOT_CHECKED if is_checked else "this scene was not checked"
 
 
-def _plain(frame: float) -> float:
-    return int(frame) if frame.is_integer() else frame
-
-
 def _frames_words(frames: Iterable[float]) -> str:
-    numbers = sorted({_plain(frame) for frame in frames})
-    return f"frame{'s' if len(numbers) > 1 else ''} {frames_text(numbers)}"
+    return frames_named(sorted({frame_number(frame) for frame in frames}))
 
 
 def _weight(distance: float | None) -> float:
@@ -349,11 +339,11 @@ def _recognized(
         rows, present = now[frame]["findings"], now[frame][LOOKED_AT]["present"]
         free: dict[tuple[tuple[Any, ...], ...], list[_Clash]] = {}
         for clash in earlier[frame].clashes.values():
-            if clash.id not in taken and clash.digests is not None:
-                free.setdefault(clash.digests, []).append(clash)
+            if clash.id not in taken and (digests := _digests(clash.things)) is not None:
+                free.setdefault(digests, []).append(clash)
         new = {name: k for k, name in enumerate(ids[frame]) if name not in known and name not in renamed}
         for name, k in sorted(new.items()) if free else ():
-            sides = rows[k]["a"], rows[k]["b"]
+            sides = list(map(_side, itemgetter("a", "b")(rows[k])))
             alike = free.get(_digests(sides), [])
             found = next((clash for clash in alike if clash.is_renamed(sides, present.get(clash.id, ""))), None)
             if found is not None:
@@ -452,7 +442,10 @@ def _side(side: Row) -> EarlierSide:
     number = side["instance"]
     source = side["object"], side["library"]
     owner = source if number is None else (side["instancer"], side["instancer_library"])
-    return EarlierSide(side["name"], _identity(side), owner, source, number, _digest(side))
+    identity = identity_of(*(side.get(name) for name in NAMES[1:]))
+    return EarlierSide(
+        side["name"], identity, owner, source, number is not None, (side.get("geometry"), side.get("place"))
+    )
 
 
 def _scaled(side: Row, factor: float, names: Iterable[str] | None = None) -> Row:
@@ -462,18 +455,10 @@ def _scaled(side: Row, factor: float, names: Iterable[str] | None = None) -> Row
     return {**{name: side.get(name) for name in names or side}, "location": scaled}
 
 
-def _identity(side: Row) -> str:
-    return identity_of(*(side.get(name) for name in NAMES[1:]))
-
-
-def _digests(sides: tuple[Row, Row]) -> tuple[tuple[Any, ...], ...] | None:
+def _digests(sides: Sequence[EarlierSide]) -> tuple[tuple[Any, ...], ...] | None:
     """Return the geometry and places of both sides, in any order; None where they are not known."""
-    found = [_digest(side) for side in sides]
+    found = [side.digests for side in sides]
     return None if any(None in digests for digests in found) else tuple(sorted(found))
-
-
-def _digest(side: Row) -> tuple[Any, Any]:
-    return side.get("geometry"), side.get("place")
 
 
 def _settings(check: Row) -> Row:

@@ -24,12 +24,13 @@ class Screen:
         self.failure: OSError | None = None
         """Why lines are shown no more."""
 
-    def say(self, text: str) -> None:
-        """Show a line. Where that fails nothing is shown from then on: it costs no report."""
+    def say(self, *lines: str) -> None:
+        """Show lines. Where that fails nothing is shown from then on: it costs no report."""
         if self.quiet or self.failure is not None:
             return
         try:
-            _print(text, sys.stdout)
+            for text in lines:
+                _print(text, sys.stdout)
         except OSError as error:
             self.failure = error
             # What Python still has for it goes nowhere, rather than fail again at the end.
