@@ -173,13 +173,12 @@ def _checks_of_file(
         for check in _checks(options, part, progress, stop, earlier):
             _add(partials, [check], source, part)
             yield check
-    except (UsageError, ReadError, BaselineError, OSError) as error:
-        source["error"] = report_files.reason(error)
+    except Exception as error:  # also a fault: what is met in one file costs no report of the others
+        is_fault = not isinstance(error, UsageError | ReadError | BaselineError | OSError)
+        source["error"] = f"{type(error).__name__}: {error}" if is_fault else report_files.reason(error)
         complain_of(f"{name}{source['error']}")
-    except Exception as error:  # a fault met in one file costs no report of the others
-        source["error"] = f"{type(error).__name__}: {error}"
-        complain_of(f"{name}{source['error']}")
-        complain_of_a_fault()
+        if is_fault:
+            complain_of_a_fault()
 
 
 def _checks(

@@ -305,16 +305,10 @@ def frames(text: str) -> list[int]:
     """Return the frames that a list such as '1-100', '5' or '1,5,9-20:2' names, each once, in its order."""
     found: list[int] = []
     for part in text.split(","):
-        span, _, step_text = part.strip().partition(":")
-        begin_text, dash, end_text = span[1:].partition("-") if span.startswith("-") else span.partition("-")
-        if span.startswith("-"):
-            begin_text = f"-{begin_text}"
-        try:
-            begin = int(begin_text)
-            end = int(end_text) if dash else begin
-            step = int(step_text) if step_text else 1
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"expected frames such as 1-100 or 1,5,9-20:2, not {text!r}") from None
+        span = re.fullmatch(r"\s*(-?\d+)\s*(?:-\s*(-?\d+)\s*)?(?::\s*(-?\d+)?\s*)?", part)
+        if span is None:
+            raise argparse.ArgumentTypeError(f"expected frames such as 1-100 or 1,5,9-20:2, not {text!r}")
+        begin, end, step = int(span[1]), int(span[2] or span[1]), int(span[3] or 1)
         if end < begin:
             raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards: name the first one first")
         if step < 1:

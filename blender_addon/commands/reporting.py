@@ -61,38 +61,28 @@ def write_reports(
     screen: Screen,
     output: int,
 ) -> bool:
-    """Write the reports of a document to their places; output: the standard output. Returns whether that could be done
-    with all."""
-    written = [_write(kind, place, document, criteria, partials, screen, output) for kind, place in places.items()]
-    return all(written)
+    """Write the reports of a document to their places, if anything was checked; `--jobs` also reads why nothing was.
 
-
-def _write(
-    kind: str,
-    place: report_files.Place,
-    document: scene_report.Document,
-    criteria: Criteria,
-    partials: report_files.Partials,
-    screen: Screen,
-    output: int,
-) -> bool:
-    """Write a report, if anything was checked; `--jobs` also reads why nothing was. Returns whether that could be done;
-    the partial report stays if not."""
-    if document["checks"] or is_of_jobs():
-        try:
-            report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
-        except ReportFileError as error:
-            complain_of(f"{error}{partials.hint(place)}")
-            return False
-        except Exception as error:  # a fault, or no memory for this one, costs no other report
-            complain_of(f"{place.path}: {type(error).__name__}: {error}{partials.hint(place)}")
-            complain_of_a_fault()
-            return False
-        if place.descriptor is None:
-            screen.say(messages.saved(place.path))
-    for problem in partials.remove(place):
-        complain_of(problem)
-    return True
+    output: the standard output. Returns whether that could be done with all; the partial reports of others stay.
+    """
+    are_written = True
+    for kind, place in places.items():
+        if document["checks"] or is_of_jobs():
+            try:
+                report_files.write(place, scene_report.WRITERS[kind](document, criteria), output)
+            except Exception as error:  # also a fault, or no memory for this one: it costs no other report
+                is_fault = not isinstance(error, ReportFileError)
+                what = f"{place.path}: {type(error).__name__}: {error}" if is_fault else str(error)
+                complain_of(f"{what}{partials.hint(place)}")
+                if is_fault:
+                    complain_of_a_fault()
+                are_written = False
+                continue
+            if place.descriptor is None:
+                screen.say(messages.saved(place.path))
+        for problem in partials.remove(place):
+            complain_of(problem)
+    return are_written
 
 
 class Stopped(NamedTuple):

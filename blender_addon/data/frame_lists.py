@@ -11,7 +11,7 @@ LAST_FRAME = 1_048_574
 """Blender goes to no later frame, nor to one before its negative."""
 
 
-def frames_named(numbers: Sequence[float]) -> str:
+def named_list(numbers: Sequence[float]) -> str:
     """Return frames as a list with the noun: 'frames 1-100', 'frame 5'."""
     return f"frame{'s' if len(numbers) > 1 else ''} {frames_text(numbers)}"
 

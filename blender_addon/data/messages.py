@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .frame_lists import frames_named
+from .frame_lists import named_list
 
 if TYPE_CHECKING:
     from ...core.meshes.decomposition import Decomposition
@@ -488,7 +488,7 @@ def check_not_compared(entry: Mapping[str, Any]) -> str:
 def other_frames(entry: Mapping[str, Any]) -> str:
     """Return with which frames of the baseline a scene was compared over others."""
     file = entry["file"] or UNSAVED_FILE
-    return f"compared with {frames_named(entry['frames'])} of the baseline: {file}, {entry['scene']}"
+    return f"compared with {named_list(entry['frames'])} of the baseline: {file}, {entry['scene']}"
 
 
 def since_baseline(changes: Mapping[str, Sequence[str]], gone: int, not_compared: int) -> str:
@@ -514,9 +514,15 @@ def earlier_clash(entry: Mapping[str, Any], units: Lengths) -> str:
     return f"{what}: {entry['reason']}" if "reason" in entry else what
 
 
-def changed_since(change: str, before: float | None, units: Lengths) -> str:
-    """Return how a clash differs from the baseline, as in 'deeper: was a depth of 2 mm'."""
-    return "new since the baseline" if change == "new" else f"{change}: was {depth_or_gap(before, units)}"
+def changed_since(row: Mapping[str, Any], units: Lengths) -> str:
+    """Return how a clash differs from the baseline, as in 'deeper: was a depth of 2 mm'; nothing where it does not."""
+    if (change := row["change"]) in (None, "same"):
+        return ""
+    return (
+        "new since the baseline"
+        if change == "new"
+        else f"{change}: was {depth_or_gap(row['baseline_distance'], units)}"
+    )
 
 
 # --- decisions beside the file ----------------------------------------------------------------------------------------

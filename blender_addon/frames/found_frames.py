@@ -17,7 +17,7 @@ from ...core.many.shape_set import ShapeSet
 from ...core.progress import Cancelled, Progress
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
-from ..data.frame_lists import frames_named
+from ..data.frame_lists import named_list
 from ..data.records import Key, Skipped
 from ..geometry.collision_shape import follows_mesh
 from ..geometry.local_geometry import FEW, Geometry
@@ -270,7 +270,7 @@ class FoundFrames:
 
 def at_frames(sentence: str, frames: Sequence[float]) -> str:
     """Return a sentence with the frames at which it is true."""
-    return f"{sentence} (at {frames_named(frames)})"
+    return f"{sentence} (at {named_list(frames)})"
 
 
 def _codes(pairs: IntArray) -> IntArray:

@@ -165,10 +165,6 @@ class SceneOverFrames:
     """Transient ones first, the deepest first."""
 
     @property
-    def transient(self) -> list[ClashOverFrames]:
-        return [clash for clash in self.clashes if not clash.over.is_permanent]
-
-    @property
     def permanent(self) -> list[ClashOverFrames]:
         return [clash for clash in self.clashes if clash.over.is_permanent]
 
@@ -186,7 +182,7 @@ class SceneOverFrames:
             "path": self.path,
             "scene": self.scene,
             "frames": self.frames,
-            "transient": len(self.transient),
+            "transient": len(self.clashes) - len(self.permanent),
             "permanent": len(self.permanent),
             "quiet": self.quiet,
             "clashes": [clash.record(checks) for clash in self.clashes],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.distance import Distance
-from ..data.frame_lists import frames_named
+from ..data.frame_lists import named_list
 from ..data.lazy_rows import Row
 from ..data.messages import counted
 from ..data.units import UnitFormat
@@ -67,7 +67,7 @@ def named_frames(intervals: Sequence[Interval]) -> str:
 
 def frames_of_check(check: Mapping[str, Any]) -> str:
     """Return the frame of a check, or those of a scene over frames, as `combined` has it."""
-    return frames_named(check["over"].frames if "over" in check else [check["frame"]])
+    return named_list(check["over"].frames if "over" in check else [check["frame"]])
 
 
 def quiet_words(scene: SceneOverFrames) -> str:

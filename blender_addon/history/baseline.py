@@ -23,7 +23,7 @@ from typing import Any
 
 from ..clashes.finding import RELATIONS
 from ..data import messages
-from ..data.frame_lists import frames_named
+from ..data.frame_lists import named_list
 from ..data.lazy_rows import LazyRows, Row, column
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
 from ..frames.over_frames import TOUCHING, frame_number
@@ -319,7 +319,7 @@ class Baseline:
 
 
 def _frames_words(frames: Iterable[float]) -> str:
-    return frames_named(sorted({frame_number(frame) for frame in frames}))
+    return named_list(sorted({frame_number(frame) for frame in frames}))
 
 
 def _weight(distance: float | None) -> float:

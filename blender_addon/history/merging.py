@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ..data import messages
-from ..data.frame_lists import frames_named
+from ..data.frame_lists import named_list
 from ..report import scene
 from ..report.json_report import SCHEMA, is_sealed
 from ..report.order import ordered
@@ -330,7 +330,7 @@ def _words(file: int, frames: Sequence[int], shard: int, run: dict[str, Any]) ->
     name = run["files"][file]
     if run["files"].count(name) > 1:
         name = f"{name} (file {file + 1})"
-    of_frames = f", {frames_named(frames)}" if frames else ""
+    of_frames = f", {named_list(frames)}" if frames else ""
     of_shard = "" if run["shards"] == 1 else f", shard {shard}/{run['shards']}"
     return f"{name}{of_frames}{of_shard}"
 

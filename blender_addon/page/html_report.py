@@ -220,19 +220,10 @@ def _since_baseline(checks: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _of_baseline(check: dict[str, Any]) -> Iterator[str]:
     """Yield what of the baseline is gone, and what was not compared with it."""
     units = unit_format(check)
-    for entries, title in (
-        (check["gone"], _gone_clashes),
-        (check["not_compared"], _clashes_not_compared),
-    ):
-        yield from _folded(title(len(entries or ())), [messages.earlier_clash(entry, units) for entry in entries or ()])
-
-
-def _clashes_not_compared(number: int) -> str:
-    return f"{messages.clashes(number)} of the baseline {'was' if number == 1 else 'were'} not compared"
-
-
-def _gone_clashes(number: int) -> str:
-    return f"{messages.clashes(number)} of the baseline {'is' if number == 1 else 'are'} gone"
+    for name, verbs, what in (("gone", ("are", "is"), "gone"), ("not_compared", ("were", "was"), "not compared")):
+        lines = [messages.earlier_clash(entry, units) for entry in check[name] or ()]
+        title = f"{messages.clashes(len(lines))} of the baseline {verbs[len(lines) == 1]} {what}"
+        yield from _folded(title, lines)
 
 
 def _details(check: dict[str, Any]) -> Iterator[str]:

@@ -114,7 +114,7 @@ def table(check: dict[str, Any], number: int, title: str, shared: Collection[str
     kinds += ["picture"] if has_added(found, "picture", "no_picture") else []
     widths = "".join(f'<col class="{kind}">' for kind in kinds)
     heads = "".join(f'<th scope="col" class="{kind}">{_head(kind)}</th>' for kind in kinds)
-    yield from _controls(*counts, len(found))
+    yield from _controls(len(found), *counts)
     yield (
         '<div class="wide"><p class="blocked">The table is drawn by the script of this page, which is blocked here: '
         'open the page in a browser.</p><noscript class="rows">'
@@ -141,7 +141,7 @@ def _counted(words: Iterable[str], order: tuple[str, ...]) -> list[tuple[str, in
 
 
 def _controls(
-    relations: list[tuple[str, int]], statuses: list[tuple[str, int]], changes: list[tuple[str, int]], count: int
+    count: int, relations: list[tuple[str, int]], statuses: list[tuple[str, int]], changes: list[tuple[str, int]]
 ) -> Iterator[str]:
     """Yield the field that searches the table and the buttons that filter and group it."""
     search = f"Search {messages.clashes(count)}"
@@ -175,14 +175,6 @@ def _word(word: str) -> str:
     return shown(messages.capitalized(messages.RELATIONS.get(word, word)))
 
 
-def _change(row: dict[str, Any], units: UnitFormat) -> str:
-    """Return how a clash differs from the baseline; nothing where it does not."""
-    if row["change"] in (None, "same"):
-        return ""
-    words = messages.changed_since(row["change"], row["baseline_distance"], units)
-    return f'<p class="dim">{shown(messages.capitalized(words))}</p>'
-
-
 def _cells(
     row: dict[str, Any], frame: float, units: UnitFormat, shared: Collection[str], numbers: Iterable[Field]
 ) -> str:
@@ -201,12 +193,14 @@ def _cells(
         notes = f'<p class="partial">{shown(messages.outdated(row["out_of_date"]))}</p>{notes}'
     outdated = " outdated" if row["out_of_date"] else ""
     names = [messages.placed(row[letter]["name"], row[letter], units) for letter in "ab"]
+    changed = shown(messages.capitalized(messages.changed_since(row, units)))
+    change = f'<p class="dim">{changed}</p>' if changed else ""
     return (
         f' class="{shown(status)}{outdated}"><th scope="row"><div class="a">{shown(names[0])}</div>'
         f'<div class="b">{shown(names[1])}</div>{notes}</th>'
         f'<td class="relation">{dot(kind)}{shown(messages.RELATIONS.get(relation, relation))}</td>'
         f"{''.join(_number(field, row, units) for field in numbers)}"
-        f"<td>{_word(status)}{_change(row, units)}</td>"
+        f"<td>{_word(status)}{change}</td>"
     )
 
 

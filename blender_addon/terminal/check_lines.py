@@ -83,7 +83,7 @@ def lines(
             f"{messages.area_name(row['relation'])} {units.area(row['area'])}" if row["area"] > 0.0 else "",
             f"overlap {units.measure(row['overlap_volume'], 3)}" if row.get("overlap_volume") else "",
             _status(row, units),
-            _change(row, units),
+            messages.changed_since(row, units),
         )
         for row, word in zip(listed, words(listed), strict=True)
     ]
@@ -196,13 +196,6 @@ def _status(row: dict[str, Any], units: UnitFormat) -> str:
     if row["status"] == "changed" and row["approved_at"] is not None:
         return f"changed: approved at {units.length(abs(row['approved_at']))}"
     return "" if row["status"] in ("new", "active") else str(row["status"])
-
-
-def _change(row: dict[str, Any], units: UnitFormat) -> str:
-    """Return how a clash differs from the baseline; nothing where it does not."""
-    if row["change"] in (None, "same"):
-        return ""
-    return messages.changed_since(row["change"], row["baseline_distance"], units)
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
