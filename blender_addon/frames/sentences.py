@@ -34,24 +34,31 @@ def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: Unit
     40, leaves after 47'; worst_depth: the depth or gap of the worst frame, where its bounds are known."""
     distance, intervals = float(over.distances[over.worst_index]), over.intervals
     is_near = distance > over.resolution
-    is_deep = -np.inf < distance < -over.resolution
-    number = (worst_depth or units.length(abs(distance))) if is_near or is_deep else ""
+    is_deep = distance < -over.resolution  # minus infinity is of open surfaces, which cross
+    has_number = is_near or (is_deep and distance > -np.inf)
+    number = (worst_depth or units.length(abs(distance))) if has_number else ""
     worst = f", {'nearest' if is_near else 'deepest'} {number} at {over.worst}" if number else ""
     depth = f", {number} {'away' if is_near else 'deep'}" if number else ""
     begin = f"{name_a} is {'near' if is_near else 'in contact with'} {name_b}"
     if over.is_permanent:
         which = " that were checked" if over.not_checked else ""
-        return f"{begin} in all {over.checked.sum()} frames{which}{depth}"
+        return f"{begin} at all {over.checked.sum()} frames{which}{depth}"
     verb = "comes near" if is_near else "enters" if is_deep else "touches"
     if over.first == over.last:
         return f"{name_a} {verb} {name_b} at {over.first}{depth}"
     if len(intervals) > MOST_INTERVALS:
         return f"{begin} {len(intervals)} times from {over.first} to {over.last}{worst}"
     if len(intervals) > 1:
-        return f"{begin} at {frames_words(intervals)}{worst}"
-    begin = f"{begin} from the first frame" if over.found[0] else f"{name_a} {verb} {name_b} at {over.first}"
-    stays = over.found[over.checked][-1]
-    return f"{begin}{worst}, {'stays to the last frame' if stays else f'leaves after {over.last}'}"
+        return f"{begin} at {named_frames(intervals)}{worst}"
+    is_there, stays = over.found[over.checked][[0, -1]]
+    from_first, to_last = _end("first", over.first, over.found[0]), _end("last", over.last, over.found[-1])
+    begin = f"{begin} from {from_first}" if is_there else f"{name_a} {verb} {name_b} at {over.first}"
+    return f"{begin}{worst}, {f'stays to {to_last}' if stays else f'leaves after {over.last}'}"
+
+
+def _end(word: str, frame: float, is_end: bool) -> str:
+    """Return the first or the last checked frame; is_end: whether that is the one of the list."""
+    return f"the {word} frame" if is_end else f"{frame}, the {word} frame that was checked"
 
 
 def frames_words(intervals: Sequence[Interval]) -> str:

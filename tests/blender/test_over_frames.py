@@ -117,18 +117,23 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
             (-1.0, -3.0, "-"),
             "Hand is in contact with Table from the first frame, deepest 3 m at 2, leaves after 2",
         ),
+        (
+            ("?", -1.0, -3.0, "?"),
+            "Hand is in contact with Table from 2, the first frame that was checked, deepest 3 m at 3, "
+            "stays to 3, the last frame that was checked",
+        ),
         (("-", 0.0, 0.0, "-"), "Hand touches Table at 2, leaves after 3"),
-        (("-", X, X, "-"), "Hand touches Table at 2, leaves after 3"),
+        (("-", X, X, "-"), "Hand enters Table at 2, leaves after 3"),
         (("-", 0.0, "-"), "Hand touches Table at 2"),
         (("-", -0.5, "-"), "Hand enters Table at 2, 0.5 m deep"),
         (("-", 0.5, "?", 0.25, "-"), "Hand comes near Table at 2, nearest 0.25 m at 4, leaves after 4"),
-        ((-1.0, "-", -2.0, -1.0), "Hand is in contact with Table at 1, 3 to 4, deepest 2 m at 3"),
+        ((-1.0, "-", -2.0, -1.0), "Hand is in contact with Table at frames 1, 3 to 4, deepest 2 m at 3"),
         (
             (-1.0, "-", -2.0, "-", -1.0, "-", -1.0),
             "Hand is in contact with Table 4 times from 1 to 7, deepest 2 m at 3",
         ),
-        ((-1.0, -1.0, -0.5), "Hand is in contact with Table in all 3 frames, 1 m deep"),
-        ((0.5, "?", 0.5), "Hand is near Table in all 2 frames that were checked, 0.5 m away"),
+        ((-1.0, -1.0, -0.5), "Hand is in contact with Table at all 3 frames, 1 m deep"),
+        ((0.5, "?", 0.5), "Hand is near Table at all 2 frames that were checked, 0.5 m away"),
     ],
 )
 def test_a_pair_over_frames_in_a_sentence(given: Sequence[object], sentence: str) -> None:
@@ -267,7 +272,7 @@ def test_a_page_has_a_row_a_pair_and_the_permanent_ones_folded(written: dict[str
     page = written["html"]
     assert [row[0].split("\n") for row in page.rows if len(row) > 1 and "Objects" not in row] == [
         ["Hand", "Table", "Hand enters Table at 2, deepest 0.4 m at 3, leaves after 3"],
-        ["Leg", "Table", "Leg is in contact with Table in all 5 frames, 0.1 m deep"],
+        ["Leg", "Table", "Leg is in contact with Table at all 5 frames, 0.1 m deep"],
     ]
     assert page.rows[1][-1].endswith("\n2 to 3Each frame2: Depth 0.2 m3: Depth 0.4 m")
     assert page.tags.count("svg") == page.tags.count("table") == 2
