@@ -301,7 +301,7 @@ class _Table:
         if thing.key is None or thing.key[0] not in self._there:
             return messages.GONE
         if i in self.animated_anew:
-            return "was animated again"
+            return "had its animation edited"
         if thing.frame != self.frame:
             return "was changed at another frame" if i in self.edited_elsewhere else ""
         if not self.is_over_frames:

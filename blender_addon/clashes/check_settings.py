@@ -44,7 +44,7 @@ LEAST_CONTACTS = (
     ("FACE", "Face", "Leave out pairs that touch only at points and along edges"),
 )
 SORTS = (
-    ("DEPTH", "Depth", "Deepest first, then closest; of a check of frames those that are not in all of them first"),
+    ("DEPTH", "Depth", "Deepest first, then closest; over frames, transient ones before permanent ones"),
     ("NAME", "Name", "By the name of A"),
     ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),
@@ -176,7 +176,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         name="End", description="Last frame to check", min=-LAST_FRAME, max=LAST_FRAME, default=250
     )
     frame_step: IntProperty(  # type: ignore[valid-type]
-        name="Step", description="Frames from one that is checked to the next", min=1, default=1
+        name="Step", description="1 to check every frame, 2 to check every other frame", min=1, default=1
     )
     ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
     active_ignored: IntProperty()  # type: ignore[valid-type]
@@ -206,7 +206,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     show_reviewed: _shown("Reviewed", "reviewed clashes")  # type: ignore[valid-type]
     show_approved: _shown("Approved", "approved clashes")  # type: ignore[valid-type]
     show_resolved: _shown("Resolved", "resolved clashes")  # type: ignore[valid-type]
-    show_permanent: _shown("Permanent", "clashes in contact at every frame and never deeper than at the first")  # type: ignore
+    show_permanent: _shown("Permanent", "clashes found at every frame and never deeper than at the first")  # type: ignore
     only_changed: BoolProperty(  # type: ignore[valid-type]
         name="Only Out of Date",
         description="Show only clashes whose objects were moved, edited or removed since the check",

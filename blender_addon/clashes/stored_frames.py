@@ -56,7 +56,7 @@ class StoredFrames:
 
     @cached_property
     def permanent(self) -> frozenset[str]:
-        """The ids of the clashes that are there in all frames."""
+        """The ids of the permanent clashes."""
         return frozenset(name for name in self.ids if name and (over := self.over(name)) and over.is_permanent)
 
     def counts_words(self) -> str:

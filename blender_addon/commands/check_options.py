@@ -229,8 +229,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         choices=tuple(FAIL_ON),
         default="any",
         help="which clashes set the exit code to 1 (default: any); new: those that are new, deeper or closer than in "
-        "--baseline; transient: those of --frames that are not permanent, which is in contact at every frame and "
-        "never deeper than at the first. Approved ones never do",
+        "--baseline; transient: pairs over --frames that are not permanent, that is, found at every frame and never "
+        "deeper than at the first. Approved ones never do",
     )
     out.add_argument(
         "--allow-skipped",
@@ -264,7 +264,7 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         type=_listed,
         metavar="N",
         help="how many of the worst clashes of a check the terminal lists: a number, or all (default: "
-        f"{MOST_CLASHES}). Of --frames these are the transient ones: only all lists those that are permanent too",
+        f"{MOST_CLASHES}). Over --frames it lists transient ones only, with all permanent ones too",
     )
     out.add_argument(
         "--quiet",

@@ -30,8 +30,8 @@ def criteria_of(options: argparse.Namespace, frames: Sequence[int] | None) -> Cr
     """Return what counts for the exit code; frames: those of the whole run. Raises UsageError."""
     if options.fail_on == TRANSIENT and len(set(frames or ())) < 2:
         raise UsageError(
-            "--fail-on transient needs two frames or more, as one does not say which clashes are permanent: name them "
-            "with --frames"
+            "--fail-on transient needs two frames or more, as one does not show which clashes are permanent: add "
+            "them, such as --frames 1-60"
         )
     if options.fail_on == "new" and options.baseline is None:
         raise UsageError("--fail-on new needs a report to compare with: add --baseline OLD.json")

@@ -42,7 +42,7 @@ OF_FRAMES = 0.95
 
 JUMPS: tuple[tuple[str, str, str, Any, int], ...] = (
     ("FIRST", "First", "Go to the first frame at which the clash was found", "REW", 0),
-    ("PREVIOUS", "Previous", "Go to the frame before at which the clash was found", "PREV_KEYFRAME", 1),
+    ("PREVIOUS", "Previous", "Go to the previous frame at which the clash was found", "PREV_KEYFRAME", 1),
     ("WORST", "Deepest", "Go to the frame at which the clash is deepest, or nearest", "TRIA_DOWN_BAR", 2),
     ("NEXT", "Next", "Go to the next frame at which the clash was found", "NEXT_KEYFRAME", 3),
     ("LAST", "Last", "Go to the last frame at which the clash was found", "FF", 4),
@@ -65,7 +65,7 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
         if not frames:
             return "The last frame is before the first one: change the range of frames"
         if len(frames) == 1:
-            return "There is one frame in the range: change it, or run Check Scene"
+            return "The range has a single frame: change it, or run Check Scene"
         return scene_operators.CONTACT_LENS_OT_check_scene.disabled_reason(context)
 
     def steps(self, context: bpy.types.Context) -> Steps:

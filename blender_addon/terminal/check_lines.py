@@ -119,7 +119,7 @@ def lines(
 
 def _folded(rows: Sequence[Row]) -> str:
     which = " at which both were checked" if any(row["over"].over.not_checked for row in rows) else ""
-    return f"{len(rows):,} permanent: in contact in every frame{which}; --list all prints them"
+    return f"{len(rows):,} permanent: found at every frame{which}; --list all prints them"
 
 
 def _frames(row: Row) -> str:

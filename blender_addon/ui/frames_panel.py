@@ -30,7 +30,7 @@ def when(context: bpy.types.Context, clash: ContactLensFinding, name: str, room:
     if over is None:
         return ""
     if over.is_permanent:
-        return "always"
+        return "permanent"
     words = f"{'at' if over.first == over.last else 'from'} {over.first}"
     cells = int((room - AROUND - layout.width_of(context, f"{name} {words}")) / layout.width_of(context, "█"))
     return f"{spark(over, min(cells, MOST_CELLS))} {words}" if cells >= LEAST_CELLS else words

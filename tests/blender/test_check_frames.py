@@ -150,7 +150,7 @@ def test_rows_are_out_of_date_once_something_is_changed_and_not_before() -> None
     hand.location.z = 1.0
     hand.keyframe_insert("location", frame=9)
     update()
-    assert row("Hand").why_out_of_date(settings().active) == "'Hand' was animated again"
+    assert row("Hand").why_out_of_date(settings().active) == "'Hand' had its animation edited"
     check_frames()
     assert reasons() == ["", ""]
     assert over("Hand").found[8]
@@ -269,7 +269,7 @@ def test_esc_keeps_the_frames_that_were_checked(monkeypatch: pytest.MonkeyPatch)
     ("start", "end", "reason"),
     [
         (10, 9, "The last frame is before the first one: change the range of frames"),
-        (4, 4, "There is one frame in the range: change it, or run Check Scene"),
+        (4, 4, "The range has a single frame: change it, or run Check Scene"),
     ],
 )
 def test_a_range_without_two_frames_is_refused(start: int, end: int, reason: str) -> None:

@@ -276,7 +276,7 @@ def test_a_scene_over_frames_has_a_line_a_pair(hand_file: Path, capfd: pytest.Ca
     assert [" ".join(line.split()) for line in rows] == [
         "penetrating Hand Table depth 0.5 m frames 3 to 5, deepest at 4 area 4 m²",
         "touching Cup Hand frames 8 to 9 area 4 m²",
-        "1 permanent: in contact in every frame; --list all prints them",
+        "1 permanent: found at every frame; --list all prints them",
     ]
     _, *rows, _ = told(capfd, "check", hand_file, *frames, "--list", "all", "--object", "Leg")
     assert [line.split()[:8] for line in rows[:1]] == [
