@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..data.lazy_rows import Row, column
 from ..scene.clash_rows import SERIES, WORSE
-from .over_frames import SceneOverFrames, intervals_of, scenes_over_frames
-from .sentences import named_frames
+from .over_frames import SceneOverFrames, scenes_over_frames
+from .sentences import at_frames
 
 
 def combined(checks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -73,10 +71,9 @@ def _skipped(scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]]) -> list
             key = entry["name"], entry.get("kind"), entry["unchecked"], *(entry.get("objects") or [entry["reason"]])
             places.setdefault(key, []).append(place)
             entries.setdefault(key, entry)
-    frames = np.array(scene.frames, dtype=np.float64)
     for key, found in places.items():
         is_said = entries[key].get("kind") == "fast" and len(found) == 1
         if len(found) < len(of_scene) and not is_said:
-            words = named_frames(intervals_of(frames, np.isin(frames, frames[found])))
-            entries[key] = {**entries[key], "reason": f"{entries[key]['reason']} ({words})"}
+            frames = [scene.frames[place] for place in found]
+            entries[key] = {**entries[key], "reason": at_frames(entries[key]["reason"], frames, scene.frames)}
     return list(entries.values())

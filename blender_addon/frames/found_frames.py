@@ -17,7 +17,6 @@ from ...core.many.shape_set import ShapeSet
 from ...core.progress import Cancelled, Progress
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
-from ..data.frame_lists import named_list
 from ..data.records import Key, Skipped
 from ..geometry.collision_shape import follows_mesh
 from ..geometry.local_geometry import FEW, Geometry
@@ -26,6 +25,7 @@ from ..read.world_shape import WorldShape
 from ..scene.clashes import Clashes, ShapeFacts, Verdict
 from ..scene.scene_check import Outcome
 from .over_frames import TOUCHING
+from .sentences import at_frames
 
 _CODE = np.array([1 << 31, 1], np.intp)
 """Makes one number of two."""
@@ -185,7 +185,7 @@ class FoundFrames:
             facts=dict(enumerate(facts)),
             ignored=self._ignored,
             skipped=[
-                entry if of == self.frames else entry._replace(reason=at_frames(entry.reason, of))
+                entry if of == self.frames else entry._replace(reason=at_frames(entry.reason, of, self.frames))
                 for entry, of in self._skipped.values()
             ],
             candidates=self._candidates,
@@ -266,11 +266,6 @@ class FoundFrames:
             gaps = np.where(is_exact, found.signed_distance, found.lower_bound)
             result[rows] = np.where((gaps > 0.0)[:, None], np.column_stack([gaps, is_exact]), np.nan)
         return result
-
-
-def at_frames(sentence: str, frames: Sequence[float]) -> str:
-    """Return a sentence with the frames at which it is true."""
-    return f"{sentence} (at {named_list(frames)})"
 
 
 def _codes(pairs: IntArray) -> IntArray:

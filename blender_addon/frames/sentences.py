@@ -72,6 +72,12 @@ def named_frames(intervals: Sequence[Interval]) -> str:
     return f"{'frame' if is_one else 'frames'} {frames_words(intervals)}"
 
 
+def at_frames(sentence: str, frames: Sequence[float], checked: Sequence[float]) -> str:
+    """Return a sentence with the frames at which it is true; checked: all frames, ascending."""
+    every = np.array(checked, dtype=np.float64)
+    return f"{sentence} ({named_frames(intervals_of(every, np.isin(every, frames)))})"
+
+
 def frames_of_check(check: Mapping[str, Any]) -> str:
     """Return the frame of a check, or those of a scene over frames, as `combined` has it."""
     return named_list(check["over"].frames if "over" in check else [check["frame"]])

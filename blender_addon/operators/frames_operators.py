@@ -20,7 +20,8 @@ from ..data import messages
 from ..data.frame_lists import MOST_FRAMES
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, Rules, Skipped, State
-from ..frames.found_frames import FoundFrames, at_frames
+from ..frames.found_frames import FoundFrames
+from ..frames.sentences import at_frames
 from ..geometry.frame_geometries import FrameGeometries
 from ..geometry.snapshot import ReadError
 from ..live import handlers
@@ -180,7 +181,7 @@ def _absent(found: FoundFrames, named: set[str]) -> Iterator[Skipped]:
         if name not in named:
             is_gone = key[0] not in there
             reason = f"'{name}' {'was removed during the check' if is_gone else 'is hidden, and not checked'}"
-            yield Skipped(name, at_frames(reason, frames), is_gone, "hidden")
+            yield Skipped(name, at_frames(reason, frames, found.frames), is_gone, "hidden")
 
 
 # --- frames of the active clash ---------------------------------------------------------------------------------------

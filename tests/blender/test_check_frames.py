@@ -123,7 +123,7 @@ def test_frames_have_what_a_check_of_each_alone_finds() -> None:
         is_of_hidden = "Cube 0" in (finding.label("a"), finding.label("b"))
         assert found.checked.tolist() == [f not in (3, 4) or not is_of_hidden for f in range(1, 9)]
     skipped = {entry["name"]: entry["reason"] for entry in json.loads(settings().summary)["skipped"]}
-    assert skipped["Cube 0"] == "'Cube 0' is hidden, and not checked (at frames 3-4)"
+    assert skipped["Cube 0"] == "'Cube 0' is hidden, and not checked (frames 3 to 4)"
 
 
 def test_rows_are_out_of_date_once_something_is_changed_and_not_before() -> None:
@@ -208,8 +208,8 @@ def rename(obj: bpy.types.Object) -> None:
 @pytest.mark.parametrize(
     ("change", "rows", "said"),
     [
-        (remove, ["Leg"], "'Hand' was removed during the check (at frames 7-10)"),
-        (hide, ["Hand", "Leg"], "'Hand' is hidden, and not checked (at frames 7-10)"),
+        (remove, ["Leg"], "'Hand' was removed during the check (frames 7 to 10)"),
+        (hide, ["Hand", "Leg"], "'Hand' is hidden, and not checked (frames 7 to 10)"),
         (rename, ["Glove", "Leg"], None),
         (edit, ["Leg"], None),
     ],
