@@ -229,8 +229,8 @@ def add_reports(made: argparse.ArgumentParser) -> None:
         choices=tuple(FAIL_ON),
         default="any",
         help="which clashes set the exit code to 1 (default: any); new: those that are new, deeper or closer than in "
-        "--baseline; transient: pairs over --frames that are not permanent, that is, found at every frame and never "
-        "deeper than at the first. Approved ones never do",
+        "--baseline; transient: pairs over --frames that are not permanent (found at every frame, never deeper than "
+        "at the first). Approved ones never do",
     )
     out.add_argument(
         "--allow-skipped",
