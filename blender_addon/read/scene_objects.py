@@ -105,7 +105,12 @@ class SceneObject:
     @property
     def place_digest(self) -> str:
         """Digest of the world matrix."""
-        return hashlib.blake2b(self.pose, digest_size=8).hexdigest()
+        return hashlib.blake2b(self.placed.pose, digest_size=8).hexdigest()
+
+    @property
+    def placed(self) -> SceneObject:
+        """What says where it is: of an instance of a compound parent, whose geometry is in world space, its first part."""
+        return self.parts[0].placed if self.parts and self.key[2] else self
 
     @property
     def pose(self) -> bytes:

@@ -147,7 +147,7 @@ def side_of(obj: SceneObject) -> Row:
         "convex": obj.is_convex,
         "geometry": obj.geometry_digest,
         "place": obj.place_digest,
-        "location": (obj.parts[0] if obj.parts else obj).translation.tolist() if obj.key[2] else None,
+        "location": obj.placed.translation.tolist() if obj.key[2] else None,
     }
 
 

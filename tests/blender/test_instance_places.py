@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from .reports import load_report, outputs, run, run_json
-from .scenes import adopt, animate, collection_of, cube, instance_of, lens, mesh_object, save_scene, update
+from .scenes import adopt, animate, collection_of, cube, instance_of, lens, mesh_object, rigid_body, save_scene, update
 from .test_baseline import baseline_of, compare, edited
 from .test_decisions import decisions
 from .test_scene_check import check as check_in_panel
@@ -237,6 +237,25 @@ def test_what_is_instanced_once_may_move_by_itself(file: Path) -> None:
     part.location.x += 0.25
     statuses = {"".join(sorted(map(finding.label, "ab"))): finding.status for finding in check_in_panel()}
     assert statuses["Part [0] of Car 1Ramp"] == "APPROVED"
+
+
+def test_compound_parents_in_instances_have_places_of_their_own() -> None:
+    """Their geometry is in world space, so they have no matrix."""
+    parent, part = cube("Parent"), cube("Part", (0.5, 0.0, 0.0))
+    adopt(parent, part)
+    rigid_body(parent, "COMPOUND")
+    rigid_body(part, "BOX")
+    inner = collection_of("Inner", parent, part, is_only=True)
+    row = [instance_of(inner, f"Inner {k}", (10.0 * k, 0.0, 0.0)) for k in range(3)]
+    outer = collection_of("Outer", *row, is_only=True)
+    instance_of(outer, "Row", (0.0, 0.0, 30.0))
+    wall = cube("Wall", (10.5, 1.9, 30.0))
+    (finding,) = check_in_panel(ignore_approved=False)
+    finding.status = "APPROVED"
+    outer.objects.unlink(row[1])
+    wall.location.x += 10.0
+    (finding,) = [finding for finding in check_in_panel() if finding.pair is not None]
+    assert (finding.row()["a"]["location"], finding.status) == ([20.5, 0.0, 30.0], "NEW")
 
 
 # --- decisions beside the file --------------------------------------------------------------------------------------
