@@ -94,10 +94,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         sides = [row["a"], row["b"]]
         if names[0] != item.label("a"):
             sides.reverse()
-        # An instance is called after what it is of, with its place: a number says less, and the tooltip has it.
-        placed = [messages.placed(side["object"], side, units) for side in sides]
-        names = [text if side.get("location") else name for text, side, name in zip(placed, sides, names, strict=True)]
-        left.label(text=_name(context, names[0], sides[0], room, names[1], count))
+        left.label(text=_name(context, names[0], sides[0], units, room, names[1], count))
         right.label(text=number)
         second = column.row(align=True)
         if when := frames_panel.when(context, item, names[1], width - AROUND_NAME):
@@ -106,7 +103,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         # New is worth a mark only beside clashes that were found before.
         is_plain = item.status == "ACTIVE" or (item.status == "NEW" and "ACTIVE" not in listed.statuses)
         second.label(text="", icon="BLANK1" if is_plain else STATUS_ICONS[item.status])
-        second.label(text=_name(context, names[1], sides[1], width, names[0]))
+        second.label(text=_name(context, names[1], sides[1], units, width, names[0]))
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         check = check_settings.of_scene(context.scene)
@@ -511,13 +508,23 @@ def _split_row(
 
 
 def _name(
-    context: bpy.types.Context, name: str, side: dict[str, Any], width: float, other: str, count: str = ""
+    context: bpy.types.Context,
+    name: str,
+    side: dict[str, Any],
+    units: UnitFormat,
+    width: float,
+    other: str,
+    count: str = "",
 ) -> str:
     """Return the name of an object, and the shape in which it collided where that is not its mesh and there is room.
 
     other: the name that it stands beside; count: what is always there behind it.
     """
     room = width - AROUND_NAME - layout.width_of(context, count)
+    # An instance is called after what it is of, with its place, of which no digit is cut: a number says less.
+    placed = messages.placed(side["object"], side, units)
+    if side.get("location") and layout.width_of(context, placed) <= room:
+        name = placed
     words = words_of_side(side)
     shape = f" ({words})" if words else ""
     if layout.width_of(context, name[:LEAST_NAME] + shape) > room:  # the tooltip has it

@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
+from .layouts import Layout
 from .reports import load_report, outputs, run, run_json
 from .scenes import adopt, animate, collection_of, cube, instance_of, lens, mesh_object, rigid_body, save_scene, update
 from .test_baseline import baseline_of, compare, edited
@@ -143,6 +145,16 @@ def test_lists_and_reports_of_before_have_no_places(file: Path) -> None:
 def listed() -> dict[str, str]:
     """The statuses of the clashes of the list by the places of their poles."""
     return by_place([finding.row() for finding in settings().findings], "status")
+
+
+@pytest.mark.parametrize(("unit", "name"), [("METERS", "Pole, at 3.2, 0.1, 9"), ("MICROMETERS", "Pole [1] of Row")])
+def test_no_digit_of_a_place_is_cut(file: Path, unit: str, name: str) -> None:
+    """The number stands there where the place has no room."""
+    bpy.context.scene.unit_settings.length_unit = unit
+    finding, layout = check_in_panel()[0], Layout()
+    rows = lens.ui.scene_panel.CONTACT_LENS_UL_findings
+    rows.draw_item(SimpleNamespace(), bpy.context, layout, settings(), finding, 0, settings(), "active", 0)
+    assert layout.drawn.texts[0] == name
 
 
 SHIFTS: dict[str, tuple[Places, dict[str, str]]] = {
