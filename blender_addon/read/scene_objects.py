@@ -109,7 +109,7 @@ class SceneObject:
 
     @property
     def placed(self) -> SceneObject:
-        """What says where it is: of an instance of a compound parent, whose geometry is in world space, its first part."""
+        """What says where it is: of an instance of a compound parent, which is read in world space, its first part."""
         return self.parts[0].placed if self.parts and self.key[2] else self
 
     @property
