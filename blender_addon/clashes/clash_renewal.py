@@ -213,8 +213,6 @@ def update(
         if row is None and presence.reasons_of_pair(pair):
             continue
         finding = check.findings[place]
-        if row is not None and finding.key("a") != objects[clashes.pairs[row, 0]].key:
-            finding.swap_sides()  # what was found is of this order
         finding.set_looked_at(states, frame)
         finding.is_apart = row is None
         if row is not None:

@@ -301,13 +301,6 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         if self.is_open:
             self.status = "RESOLVED"
 
-    def swap_sides(self) -> None:
-        """Be about the same two things in the other order."""
-        for name in ("object", "source", "instance"):
-            a, b = getattr(self, f"{name}_a"), getattr(self, f"{name}_b")
-            setattr(self, f"{name}_a", b)
-            setattr(self, f"{name}_b", a)
-
     def key(self, letter: str) -> Key | None:
         """Which thing one side is; None when it is gone."""
         owner, source = getattr(self, f"object_{letter}"), getattr(self, f"source_{letter}")

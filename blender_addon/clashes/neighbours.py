@@ -47,7 +47,10 @@ def read_neighbours(context: bpy.types.Context, moved: Set[int], most: int | Non
     near |= changes.partners(scene, moved)
     if most is not None and len(near & in_check) > most:
         return None
-    return read_input(context, rules, check_settings.reviewed(scene), sides=_of_moved(sides, moved, near))
+    given = read_input(context, rules, check_settings.reviewed(scene), sides=_of_moved(sides, moved, near))
+    listed = [(finding.key("a"), finding.key("b")) for finding in check_settings.of_scene(scene).findings]
+    now = {key: given.renumbered.get(key, key) for pair in listed for key in pair if key is not None}
+    return replace(given, ordered=frozenset((now[a], now[b]) for a, b in listed if a and b))
 
 
 def _of_moved(sides: Sides, moved: Set[int], near: Set[int]) -> Sides:

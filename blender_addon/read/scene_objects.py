@@ -255,6 +255,8 @@ class CheckInput:
     """What is left out because it has no faces."""
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
     """Pairs that the user approved."""
+    ordered: frozenset[tuple[Key | None, Key | None]] = frozenset()
+    """Pairs that are checked in this order whatever the sides of the scopes are, as the list has them."""
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
     left_out: dict[str, int] = field(default_factory=dict)

@@ -119,7 +119,12 @@ def _near(
     pairs = np.concatenate(of_scopes)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # objects may be on both sides
     _, places = np.unique(np.sort(pairs, axis=1) @ [len(low), 1], return_index=True)
-    return pairs[np.sort(places)]
+    pairs = pairs[np.sort(places)]
+    if given.ordered:
+        keys = [obj.key for obj in given.objects]
+        is_turned = np.array([(keys[b], keys[a]) in given.ordered for a, b in pairs.tolist()], dtype=bool)
+        pairs[is_turned] = pairs[is_turned, ::-1]
+    return pairs
 
 
 def touching_bands(rules: Rules, low: FloatArray, high: FloatArray) -> FloatArray:

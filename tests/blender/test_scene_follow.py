@@ -117,15 +117,15 @@ def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals() 
     assert b.name == "B"
 
 
-def test_what_is_looked_at_again_in_the_other_order_is_said_of_the_right_object() -> None:
+def test_what_is_looked_at_again_from_the_other_side_is_said_of_the_right_object() -> None:
     cube("A").scale = (0.25, 0.25, 0.25)
     b = cube("B")
     check()
     move(b, 0.1)
     lens.live.background.Flow("Clashes", lens.live.follow_clashes.neighbours(bpy.context)).run(None)
     (finding,) = settings().findings
-    row, inside = finding.row(), finding.found()["relation"][0]
-    assert (row[inside]["name"], finding.label(inside)) == ("A", "A")
+    row = finding.row()
+    assert (finding.label("a"), finding.found()["a"]["name"], row["relation"]) == ("A", "A", "a_inside_b")
     assert {row[letter]["name"]: row[letter]["place"] for letter in "ab"} == {
         obj.name: obj.place_digest
         for obj in lens.read.scene_reader.snapshot_keys(
