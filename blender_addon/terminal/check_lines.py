@@ -164,17 +164,20 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
     if len(checks) < 2:
         return []
     scenes = [check["over"] for check in checks if "over" in check]
-    found = [relation for check in checks for relation in present_relations(check["findings"])]
+    others = [check for check in checks if "over" not in check]  # over frames: those that were stopped
+    found = [relation for check in others for relation in present_relations(check["findings"])]
     pairs = {
         (check["path"], identity)
-        for check in checks
+        for check in others
         for word, identity in zip(words(check["findings"]), column(check["findings"], "id"), strict=True)
         if word not in (RESOLVED, APART)
     }
     incomplete = sum(any(entry["unchecked"] for entry in check["skipped"]) for check in checks)
     left_out = messages.what_is_left_out(checks, decisions)
     count = messages.relation_counts(found) + (f", of {messages.counted(len(pairs), 'pair')}" if found else "")
-    text = f"In {messages.counted(len(checks), 'check')}: {counts_words(*scenes) if scenes else count}"
+    counts = [counts_words(*scenes)] if any(scene.clashes for scene in scenes) else []
+    counts += [count] if found or not counts else []
+    text = f"In {messages.counted(len(checks), 'check')}: {', '.join(counts)}"
     lack = f"{incomplete:,} of the checks {'is' if incomplete == 1 else 'are'} not complete" if incomplete else ""
     return ["; ".join(filter(None, (text, left_out, lack)))]
 
