@@ -25,6 +25,8 @@ Interval = tuple[float, float]
 """The first and the last of successive frames."""
 HIDDEN = "hidden"
 """What a check of one of several frames says: the objects, each an `Owner`, that are not visible at the frame."""
+NOT_READ = frozenset({"geometry", "hidden", "pair", "changed"})
+"""Why something is skipped that was then not checked at all."""
 TOUCHING = -np.nextafter(0.0, 1.0)
 """As deep as this counts what has no depth: beside what touches, before it."""
 
@@ -266,10 +268,10 @@ def _scene(
 
 
 def _absent(check: Mapping[str, Any]) -> set[Owner | str]:
-    """Return what was not checked at all: hidden objects, and the names of what could not be checked. What has coarse
-    coordinates or moved too fast was, and is named in another field."""
+    """Return what was not checked at all: hidden objects, and the names of what was not read. What Blender may have
+    evaluated wrong was checked as it is: else a pair that is found there only would be permanent."""
     found: set[Owner | str] = {(name, library) for name, library in check.get(HIDDEN) or ()}
-    return found | {entry["name"] for entry in check["skipped"] if entry["unchecked"] and "objects" not in entry}
+    return found | {entry["name"] for entry in check["skipped"] if entry["unchecked"] and entry["kind"] in NOT_READ}
 
 
 def _things(a: Row, b: Row) -> set[Owner | str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -81,7 +82,11 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
         {**check(1), "scene": "Still"},
         check(2, row("C", "D", -1.0)),
         {**check(1, row("A", "B", -5.0)), "path": "/b.blend"},
-        check(4, hidden=[["C", None], ["A", "library.blend"]], skipped=[{"name": "G and H", "unchecked": True}]),
+        check(
+            4,
+            hidden=[["C", None], ["A", "library.blend"]],
+            skipped=[{"name": "G and H", "unchecked": True, "kind": "pair"}],
+        ),
         check(5, row("A", "B", -9.0), partial=True),
     ]
     (scene,) = lens.frames.over_frames.scenes_over_frames(checks)
@@ -229,6 +234,28 @@ def room(folder: Path) -> Path:
 
 
 @pytest.mark.usefixtures("empty_scene")
+@pytest.mark.parametrize("kind", ["cache", "driver", "file", "library", "render", "undefined"])
+def test_what_may_be_evaluated_wrong_is_not_permanent_where_it_is_apart(kind: str) -> None:
+    skipped = [{"name": "B", "unchecked": True, "kind": kind}]
+    rows = [[row("A", "B", -1.0)] if frame in (2, 3) else [] for frame in (1, 2, 3, 4)]
+    checks = [check(frame, *of, skipped=skipped) for frame, of in enumerate(rows, 1)]
+    ((clash,),) = (scene.clashes for scene in lens.frames.over_frames.scenes_over_frames(checks))
+    assert (clash.over.intervals, clash.over.not_checked) == ([(2, 3)], [])
+    assert not clash.over.is_permanent
+
+
+def test_the_total_has_the_clashes_of_a_scene_that_was_stopped_at_its_first_frame() -> None:
+    counts = {"objects": 2, "checked_pairs": 1, "ignored_pairs": {}, "left_out": {}, "differences": []}
+    whole = [check(1, **counts), check(2, **counts)]
+    stopped = check(1, row("A", "B", -1.0), **counts, path="/b.blend", scene="Other")
+    total = partial(lens.terminal.check_lines.total_lines, decisions=None)
+    combined = lens.frames.combined.combined
+    assert total(combined([*whole, stopped])) == ["In 2 checks: 1 penetrating, of 1 pair"]
+    whole.append(check(3, row("A", "B", -1.0), **counts))
+    text = "In 2 checks: 1 transient, 0 permanent, 1 penetrating, of 1 pair"
+    assert total(combined([*whole, stopped])) == [text]
+
+
 def test_a_report_has_each_pair_once(tmp_path: Path) -> None:
     file = room(tmp_path)
     _, report = run_json(file, "--scene", "all", "--frames", "5,1-4", "--allow-skipped")
