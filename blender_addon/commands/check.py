@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -48,6 +48,18 @@ LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
 
 
+class _Shared(NamedTuple):
+    """What all checks of a run share."""
+
+    options: argparse.Namespace
+    part: dict[str, Any] | None
+    """What a report says of its part in a run; None of a whole one."""
+    progress: Progress
+    stop: Stop
+    earlier: Earlier
+    partials: report_files.Partials
+
+
 def run(arguments: Sequence[str], prog: str) -> int:
     """Run the check that the arguments ask for. Returns the exit code. Raises UsageError and ReportFileError."""
     options = parser(prog).parse_args(list(arguments))
@@ -78,6 +90,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
         report_files.Partials(places.values()) as partials,
     ):
         progress = Progress(options.quiet, len(files), stop)
+        shared = _Shared(options, part, progress, stop, earlier, partials)
         opened: str | None = None
         for place, (file, source) in enumerate(zip(files, inputs, strict=True)):
             if part is not None:  # of those that could not be opened
@@ -87,7 +100,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 continue
             before = len(checks)
             progress.begin_file(source["file"])
-            of_file = _checks_of_file(options, part, file, source, progress, stop, earlier, partials)
+            of_file = _checks_of_file(shared, file, source)
             while of_scene := list(islice(of_file, len(frames or [None]))):  # only the last can be incomplete
                 of_scene = earlier.compared(of_scene) if part is None else of_scene
                 checks += of_scene
@@ -103,7 +116,7 @@ def run(arguments: Sequence[str], prog: str) -> int:
                 left = wanted[len(checks) - before :]
                 source["error"] = scene_report.not_reached(left, len(wanted)) if left else None
             if source["error"] is not None:
-                _add(partials, [], source, part)
+                _add(shared, [], source)
             opened = bpy.data.filepath if source["error"] is None else None
         stopped = Stopped.by(stop)  # a signal after this changes nothing that was checked
         is_stopped = stopped is not None
@@ -136,42 +149,29 @@ def path_of(file: str | None) -> str:
     return path[1:] if os.name != "nt" and path.startswith("//") else path  # Blender has one slash there
 
 
-def _add(
-    partials: report_files.Partials,
-    checks: list[dict[str, Any]],
-    source: dict[str, Any],
-    part: dict[str, Any] | None,
-) -> None:
+def _add(shared: _Shared, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
     """Add what is done to the partial reports, as a document that is a part of one."""
-    if partials.grow:
-        for problem in partials.add(report_json.line_parts(scene_report.document(checks, True, [source], part))):
+    if shared.partials.grow:
+        document = scene_report.document(checks, True, [source], shared.part)
+        for problem in shared.partials.add(report_json.line_parts(document)):
             complain_of(problem)
 
 
-def _checks_of_file(
-    options: argparse.Namespace,
-    part: dict[str, Any] | None,
-    file: str | None,
-    source: dict[str, Any],
-    progress: Progress,
-    stop: Stop,
-    earlier: Earlier,
-    partials: report_files.Partials,
-) -> Iterator[dict[str, Any]]:
+def _checks_of_file(shared: _Shared, file: str | None, source: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Check a file, or the open one, scene by scene and frame by frame; why that cannot be goes to standard error and
     into `source`."""
-    name = "" if file is None else f"{file}: "
+    name, run_scripts = "" if file is None else f"{file}: ", shared.options.enable_autoexec
     try:
         source["sha256"] = blend_file.digest(source["path"])
         if file is not None:
-            blend_file.open_file(file, options.enable_autoexec)
-        elif options.enable_autoexec and bpy.app.autoexec_fail:
+            blend_file.open_file(file, run_scripts)
+        elif run_scripts and bpy.app.autoexec_fail:
             blend_file.open_file(bpy.data.filepath, run_scripts=True)
         source["saved_with"], source["libraries"] = version_of(bpy.data), blend_file.libraries()
         if blend_file.digest(source["path"]) != source["sha256"]:
             raise UsageError("the file was saved while it was opened: check it again")
-        for check in _checks(options, part, progress, stop, earlier):
-            _add(partials, [check], source, part)
+        for check in _checks(shared):
+            _add(shared, [check], source)
             yield check
     except Exception as error:  # also a fault: what is met in one file costs no report of the others
         is_fault = not isinstance(error, UsageError | ReadError | BaselineError | OSError)
@@ -181,34 +181,26 @@ def _checks_of_file(
             complain_of_a_fault()
 
 
-def _checks(
-    options: argparse.Namespace, part: dict[str, Any] | None, progress: Progress, stop: Stop, earlier: Earlier
-) -> Iterator[dict[str, Any]]:
+def _checks(shared: _Shared) -> Iterator[dict[str, Any]]:
     """Check the scenes of the open file, or a part of them, frame by frame, until the user stops it."""
+    options = shared.options
     scenes = chosen_scenes(options.scene)
-    earlier.open(scenes, options.frames)
-    if part is not None:
-        part["covers"]["scenes"].append([scene.name for scene in scenes])
+    shared.earlier.open(scenes, options.frames)
+    if shared.part is not None:
+        shared.part["covers"]["scenes"].append([scene.name for scene in scenes])
     are_all = ALL_SCENES in (options.scene or ())
     elsewhere = Elsewhere(scenes, scenes=not options.scene, layers=True, are_all=are_all)
     for k, scene in enumerate(scenes):
-        progress.begin_scene(k, len(scenes), scene.name)
+        shared.progress.begin_scene(k, len(scenes), scene.name)
         try:
-            yield from _checks_of_scene(scene, options, part, progress, stop, earlier, elsewhere)
+            yield from _checks_of_scene(shared, scene, elsewhere)
         except ReadError as error:
             raise error if len(scenes) == 1 else ReadError(messages.of_scene(scene.name, str(error))) from error
 
 
-def _checks_of_scene(
-    scene: bpy.types.Scene,
-    options: argparse.Namespace,
-    part: dict[str, Any] | None,
-    progress: Progress,
-    stop: Stop,
-    earlier: Earlier,
-    elsewhere: Elsewhere,
-) -> Iterator[dict[str, Any]]:
+def _checks_of_scene(shared: _Shared, scene: bpy.types.Scene, elsewhere: Elsewhere) -> Iterator[dict[str, Any]]:
     """Check a scene frame by frame, until the user stops it."""
+    options, part, progress, stop, earlier, _ = shared
     frames, shard = options.frames, None
     if part is not None:
         frames, shard = part["covers"]["frames"], Shard(part["covers"]["shard"], part["run"]["shards"])
@@ -237,7 +229,7 @@ def _checks_of_scene(
                 progress.end_frame()
             statuses = clash_renewal.statuses_with(scene, given, outcome.decided)
             check = scene_report.check_record(scene, given, outcome, statuses, ids, known_sides=sides)
-            if len(set(options.frames or ())) > 1:
+            if len(options.frames or ()) > 1:
                 check[HIDDEN] = scene_visibility.hidden(frames_of_scene.layer)
             if frame is not None:
                 sample = scene_motion.Sample(frame, given, outcome.bounds)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..data.frame_lists import LAST_FRAME, MOST_FRAMES
@@ -116,7 +118,7 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--clearance",
-        type=_length,
+        type=_written,
         metavar="LENGTH",
         help="also report gaps up to this length. A number with a unit, such as 2mm or 0.1in, means the same in any "
         "file; a number alone, such as 0.002, is in the unit of the scene (meters or feet if that is Adaptive, Blender "
@@ -151,7 +153,7 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--least-volume",
-        type=_volume,
+        type=partial(_written, read=written_volume),
         metavar="VOLUME",
         help="leave out pairs whose overlap is known to have less volume than this, such as 20mm3; a number alone is "
         "in the unit of --clearance, cubed. Pairs without a volume stay. Includes --volume",
@@ -274,16 +276,9 @@ def add_reports(made: argparse.ArgumentParser) -> None:
     )
 
 
-def _length(text: str) -> WrittenLength:
+def _written(text: str, read: Callable[[str], WrittenLength] = written_length) -> WrittenLength:
     try:
-        return written_length(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _volume(text: str) -> WrittenLength:
-    try:
-        return written_volume(text)
+        return read(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -28,7 +28,7 @@ ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 
 def criteria_of(options: argparse.Namespace, frames: Sequence[int] | None) -> Criteria:
     """Return what counts for the exit code; frames: those of the whole run. Raises UsageError."""
-    if options.fail_on == TRANSIENT and len(set(frames or ())) < 2:
+    if options.fail_on == TRANSIENT and len(frames or ()) < 2:
         raise UsageError(
             "--fail-on transient needs two frames or more, as one does not show which clashes are permanent: add "
             "them, such as --frames 1-60"
@@ -127,7 +127,7 @@ def exit_code_of_incomplete(
     complain_of(messages.timed_out(stopped.seconds))
     if not is_written:
         return WRONG
-    return FINDINGS if document["part"] is None and any_fails(criteria, checks) else UNCHECKED
+    return FINDINGS if document["part"] is None and any(_failing(criteria, combined(checks))) else UNCHECKED
 
 
 def _files_failed(count: int, total: int) -> str:
@@ -209,8 +209,3 @@ def _options_of(entries: Iterable[dict[str, Any]]) -> list[str]:
     """Return the options that allow what could not be checked."""
     words = {allowance_of(entry.get("kind")) for entry in entries}
     return [f"--allow-{word}" for word in ALLOWANCES if word in words]
-
-
-def any_fails(criteria: Criteria, checks: list[dict[str, Any]]) -> bool:
-    """Return whether a clash counts."""
-    return any(_failing(criteria, combined(checks)))

@@ -119,11 +119,13 @@ def take_pictures(
                         measures = yield partial(_in_part, _measures_of(context, check, k, pair), part)
                         if is_outdated(context.evaluated_depsgraph_get(), measures.inspection):
                             findings.add(k, no_picture=CHANGED)
-                            continue
+                        else:
+                            _draw_picture(context, findings, k, measures, path)
+                            taken += 1
+                    except GpuUnavailable:
+                        raise
                     except (ValueError, RuntimeError) as error:
                         findings.add(k, no_picture=str(error))
-                        continue
-                    taken += _draw_picture(context, check, k, measures, path)
     except (GpuUnavailable, OSError) as error:  # such as no room for them: the report goes without
         return [messages.no_pictures(report_files.reason(error), taken > 0)]
     return []
@@ -151,11 +153,13 @@ def take_picture(context: bpy.types.Context, check: dict[str, Any], k: int, pair
     Raises GpuUnavailable and OSError, where there can be none of any.
     """
     try:
-        measures = _measures_of(context, check, k, pair)(None)
+        _draw_picture(context, check["findings"], k, _measures_of(context, check, k, pair)(None), path)
+    except GpuUnavailable:
+        raise
     except (ValueError, RuntimeError) as error:
         check["findings"].add(k, no_picture=str(error))
         return False
-    return _draw_picture(context, check, k, measures, path)
+    return True
 
 
 def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair: ScenePair) -> MeasuringWork:
@@ -180,16 +184,8 @@ def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair
 
 
 def _draw_picture(
-    context: bpy.types.Context, check: dict[str, Any], k: int, measures: PairMeasures, path: Path
-) -> bool:
-    """Put the picture of an inspection into a row of a check, or why there is none. Returns whether there is."""
-    findings: LazyRows = check["findings"]
-    try:
-        render_isolated(context, measures.inspection, str(path), *SIZE, measures)
-    except GpuUnavailable:
-        raise
-    except (ValueError, RuntimeError) as error:
-        findings.add(k, no_picture=str(error))
-        return False
+    context: bpy.types.Context, findings: LazyRows, k: int, measures: PairMeasures, path: Path
+) -> None:
+    """Put the picture of an inspection into a row. Raises ValueError and RuntimeError."""
+    render_isolated(context, measures.inspection, str(path), *SIZE, measures)
     findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))
-    return True

@@ -215,16 +215,11 @@ def not_reached(missing: Sequence[tuple[str, int | None]], total: int) -> str:
 
 
 def cells_text(cells: Sequence[tuple[str, int | None]]) -> str:
-    """Return scenes and frames of a file in words."""
+    """Return scenes and frames of a file in words; of a single scene without its name."""
     frames: dict[str, list[int]] = {}
     for name, frame in cells:
         frames.setdefault(name, []).extend(() if frame is None else (frame,))
-    return _scenes_and_frames({name: frames_text(of) for name, of in frames.items()})
-
-
-def _scenes_and_frames(frames: Mapping[str, str]) -> str:
-    """Return frames of scenes, each a list or empty, in words; of a single scene without its name."""
-    words = {name: f"frames {text}" if text else "" for name, text in frames.items()}
+    words = {name: f"frames {frames_text(of)}" if of else "" for name, of in frames.items()}
     if len(frames) == 1:
         return "".join(words.values())
     return "; ".join(f"'{name}'{', ' if text else ''}{text}" for name, text in words.items())
