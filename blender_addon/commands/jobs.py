@@ -195,8 +195,8 @@ class PartProcess:
     @property
     def fate(self) -> str:
         """What has become of it, in words."""
-        signals = {-each.value: each.name for each in signal.Signals}
-        return _part_died(self.name, self.code, signals.get(self.code, ""))
+        name = {-each.value: each.name for each in signal.Signals}.get(self.code)
+        return f"part {self.name} {f'was killed by {name}' if name else f'ended with exit code {self.code}'}"
 
     def ask_to_end(self) -> None:
         if self.code is None:
@@ -210,12 +210,6 @@ class PartProcess:
         self._process.wait()
         # A process that a script of the file has started may go on, and has the stream too.
         self._reader.join(max(0.0, deadline - time.monotonic()))
-
-
-def _part_died(name: str, code: int, signal_name: str) -> str:
-    """Return what is shown of a process that ended with a code, or by a signal where there is one."""
-    how = f"was killed by {signal_name}" if signal_name else f"ended with exit code {code}"
-    return f"part {name} {how}"
 
 
 def _wait(parts: Sequence[PartProcess], progress: Progress, stop: Stop) -> list[PartProcess]:

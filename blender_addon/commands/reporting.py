@@ -117,7 +117,8 @@ def exit_code_of_incomplete(
         if not are_all_drawn:
             complain_of(messages.STOPPED_UNDRAWN)
         if failed:
-            screen.say(_files_failed(failed, len(inputs)))
+            which = "the file" if len(inputs) == 1 else f"{failed:,} of {messages.counted(len(inputs), 'file')}"
+            screen.say(f"Exit code 2: {which} could not be checked to the end")
         if failed or not is_written:
             return WRONG
         return STOPPED if not are_all_drawn and stop.noted and not stop.timed_out else None
@@ -128,11 +129,6 @@ def exit_code_of_incomplete(
     if not is_written:
         return WRONG
     return FINDINGS if document["part"] is None and any(_failing(criteria, combined(checks))) else UNCHECKED
-
-
-def _files_failed(count: int, total: int) -> str:
-    which = "the file" if total == 1 else f"{count:,} of {messages.counted(total, 'file')}"
-    return f"Exit code 2: {which} could not be checked to the end"
 
 
 def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) -> int:
@@ -152,7 +148,7 @@ def exit_code(criteria: Criteria, checks: list[dict[str, Any]], screen: Screen) 
         found = [relation for check in records for relation in present_relations(check["findings"])]
         screen.say(_clean(found, criteria.fail_on, len(entries), _options_of(entries)) + emptied)
         return CLEAN
-    complain_of(_not_all_checked([entry["reason"] for entry in left]))
+    complain_of(f"not everything could be checked: {left[0]['reason']}{messages.and_more(len(left) - 1)}")
     screen.say(_unchecked(len(left), _options_of(left)) + emptied)
     return UNCHECKED
 
@@ -161,10 +157,6 @@ def _failing(criteria: Criteria, records: Iterable[dict[str, Any]]) -> Iterator[
     """Yield the relations of the clashes that count, of each pair over frames one; records: the `combined` checks."""
     for findings, counts in map(criteria.judged, records):
         yield from compress(column(findings, "relation"), counts)
-
-
-def _not_all_checked(reasons: Sequence[str]) -> str:
-    return f"not everything could be checked: {reasons[0]}{messages.and_more(len(reasons) - 1)}"
 
 
 def _emptied(names: Sequence[str]) -> str:

@@ -209,11 +209,12 @@ class Baseline:
         file, scenes = _parts(path or "")[-1], sorted({check.scene for check in checks})
         found = [scene for scene in wanted if scene in scenes]
         if not found:
-            self._refuse(_baseline_of_other_scenes(file, scenes, list(wanted)))
-        known = {(check.scene, check.frame) for check in checks if check.scene in found}
+            known, asked = (" and ".join(f"'{name}'" for name in names) for names in (scenes, wanted))
+            self._refuse(f"has the scene {known} of {file}, not {asked}")
+        there = {(check.scene, check.frame) for check in checks if check.scene in found}
         frames = {float(frame) for scene in found for frame in wanted[scene]}
-        if not self._is_over_frames and not any((scene, frame) in known for scene in found for frame in frames):
-            self._refuse(f"has {_frames_words(frame for _, frame in known)} of {file}, not {_frames_words(frames)}")
+        if not self._is_over_frames and not any((scene, frame) in there for scene in found for frame in frames):
+            self._refuse(f"has {_frames_words(frame for _, frame in there)} of {file}, not {_frames_words(frames)}")
 
     def _refuse(self, reason: str) -> None:
         raise BaselineError(_baseline_unreadable(self.path, reason))
@@ -397,11 +398,6 @@ def _why_unknown(clashes: Sequence[_Clash], now: Mapping[float, Row], other: Seq
     return (
         f"at {words} {reason}" if reason != FRAME_NOT_CHECKED else f"it was found at {words}, which {were} not checked"
     )
-
-
-def _baseline_of_other_scenes(file: str, scenes: Sequence[str], others: Sequence[str]) -> str:
-    known, asked = (" and ".join(f"'{name}'" for name in names) for names in (scenes, others))
-    return f"has the scene {known} of {file}, not {asked}"
 
 
 def _baseline_unreadable(path: str, reason: str) -> str:

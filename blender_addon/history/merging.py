@@ -260,17 +260,13 @@ def _inputs_left(parts: Sequence[Part], found: Mapping[Cell, Shard], gaps: Gaps)
         short = [cell for cell, of in shards.items() if len(of) < run["shards"]]
         missing = [cell for cell in short if not shards[cell]]
         if short and gaps.died:
-            reasons.append(_lost(scene.cells_text(short), gaps.died))
+            what = "not checked to the end", scene.cells_text(short), ", ".join(gaps.died)
+            reasons.append(": ".join(filter(None, what)))
         elif missing and gaps.stopped and not reasons:
             reasons.append(scene.not_reached(missing, len(shards)))
         entry = known.get(path) or scene.input_of(path)
         inputs.append({**entry, "error": "; ".join(reasons) or None})
     return inputs
-
-
-def _lost(what: str, died: Sequence[str]) -> str:
-    """Return what was not checked of a file because processes died."""
-    return ": ".join(words for words in ("not checked to the end", what, ", ".join(died)) if words)
 
 
 def _file_differs(first: str, other: str, file: str) -> str:
@@ -316,13 +312,8 @@ def _refuse_gaps(parts: Sequence[Part], found: Collection[Cell], run: dict[str, 
                 missing.setdefault((file, cell.shard), {}).update({} if cell.frame is None else {cell.frame: None})
     if missing:
         words = [_words(file, list(frames), shard, run) for (file, shard), frames in missing.items()]
-        raise MergeError(_not_covered(words))
-
-
-def _not_covered(what: Sequence[str]) -> str:
-    """Return which cells of a run are in no part."""
-    missing = f"{'; '.join(what[:5])}{messages.and_more(len(what) - 5)}"
-    return f"no part has {missing}: run what is missing, and merge again"
+        what = f"{'; '.join(words[:5])}{messages.and_more(len(words) - 5)}"
+        raise MergeError(f"no part has {what}: run what is missing, and merge again")
 
 
 def _words(file: int, frames: Sequence[int], shard: int, run: dict[str, Any]) -> str:
@@ -357,15 +348,13 @@ def _joined(shards: Sequence[Shard], count: int) -> dict[str, Any]:
                 raise MergeError(_checks_differ(first.name, part.name, name))
     checks = [of for _, of, _ in shards]
     whole = {**check, "partial": is_partial}
-    for name in COUNTS:
-        whole[name] = sum(of[name] for of in checks)
+    whole |= {name: sum(of[name] for of in checks) for name in COUNTS}
     for name in COUNTS_BY_WORD:
         total: Counter[str] = Counter()
         for of in checks:
             total.update(of[name])
         whole[name] = dict(sorted(total.items()))
-    for name in ROWS:
-        whole[name] = [entry for of in checks for entry in of[name]]
+    whole |= {name: [entry for of in checks for entry in of[name]] for name in ROWS}
     if LOOKED_AT in check:
         whole[LOOKED_AT] = _looked_at([of[LOOKED_AT] for of in checks])
     return ordered(whole)

@@ -98,17 +98,14 @@ def _incomplete(document: dict[str, Any]) -> Iterator[str]:
     if document["decisions"] is not None:
         file, unused = document["decisions"]["file"], document["decisions"]["unused"]
         lines = [messages.decision_unused(file, *entry.values()) for entry in unused]
-        yield from _folded(_decisions_unused(len(lines)), lines)
+        verb = "matches" if len(lines) == 1 else "match"
+        yield from _folded(f"{messages.decisions(len(lines))} {verb} no clash that was found", lines)
     several_files = len(document["inputs"]) > 1
     scenes = Counter(entry["path"] for entry in document["between_frames"])
     for entry in document["between_frames"]:
         text = entry["words"] if scenes[entry["path"]] == 1 else messages.of_scene(entry["scene"], entry["words"])
         text = f"{entry['path']}: {text}" if several_files else text
         yield f'<p class="between">{shown(text)}</p>'
-
-
-def _decisions_unused(number: int) -> str:
-    return f"{messages.decisions(number)} {'matches' if number == 1 else 'match'} no clash that was found"
 
 
 def _title(document: dict[str, Any]) -> str:

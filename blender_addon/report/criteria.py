@@ -81,8 +81,5 @@ def unchecked(check: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for k, verified in enumerate(column(check["findings"], "verified")):
         if verified is False:
             names = [check["findings"][k][side]["name"] for side in "ab"]
-            yield {"name": messages.pair_name(*names), "reason": _not_verified(*names), "kind": "verification"}
-
-
-def _not_verified(name_a: str, name_b: str) -> str:
-    return f"the contact of '{name_a}' and '{name_b}' did not pass its own verification"
+            reason = f"the contact of '{names[0]}' and '{names[1]}' did not pass its own verification"
+            yield {"name": messages.pair_name(*names), "reason": reason, "kind": "verification"}

@@ -183,9 +183,7 @@ def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair
     return measure
 
 
-def _draw_picture(
-    context: bpy.types.Context, findings: LazyRows, k: int, measures: PairMeasures, path: Path
-) -> None:
+def _draw_picture(context: bpy.types.Context, findings: LazyRows, k: int, measures: PairMeasures, path: Path) -> None:
     """Put the picture of an inspection into a row. Raises ValueError and RuntimeError."""
     render_isolated(context, measures.inspection, str(path), *SIZE, measures)
     findings.add(k, picture=base64.b64encode(path.read_bytes()).decode("ascii"))

@@ -185,14 +185,10 @@ def total_lines(checks: Sequence[dict[str, Any]], decisions: Mapping[str, Any] |
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     """Return what to know of all checks of a file as lines of text."""
     entries = [entry for check in checks for entry in check["differences"]]
-    differences = list(dict.fromkeys(map(_differs_in_renders, entries)))
+    differences = list(dict.fromkeys(f"Differs in renders: {messages.difference(entry)}" for entry in entries))
     found = list(first_of(differences))
     words = [(entry["scene"], entry["words"]) for entry in scene_report.between_frames(checks)]
     return [*found, *(messages.of_scene(scene, text) if len(words) > 1 else text for scene, text in words)]
-
-
-def _differs_in_renders(entry: Mapping[str, Any]) -> str:
-    return f"Differs in renders: {messages.difference(entry)}"
 
 
 def _status(row: dict[str, Any], units: UnitFormat) -> str:
