@@ -51,6 +51,6 @@ def draw_sentence(panel: bpy.types.UILayout, context: bpy.types.Context) -> None
     if series is not None and clash is not None:
         units = UnitFormat.of_scene(context.scene)
         text = over_frames_sentence(
-            clash.label("a"), clash.label("b"), series.over, units, Distance.of_row(clash.row()).text(units)
+            clash.label("a"), clash.label("b"), series.over, units, Distance.of_row(clash.row())
         )
         layout.sentence(panel, context, text, "TIME")
