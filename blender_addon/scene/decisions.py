@@ -68,9 +68,12 @@ class Decision:
 
     def follows(self, spots: Sequence[Spot]) -> bool:
         """Return whether it can be about what has its id or names: no instance is elsewhere but with its instancer."""
-        places = filter(None, (self.entry.get(f"{letter}_place") for letter in "ab"))
-        known, now = [text.split()[1:] for text in places], [spot[2:] for spot in spots if spot[1:]]
-        return all(any(then[0] == place or then[1:] not in ([], [maker]) for place, maker in now) for then in known)
+        known = ((self.entry[k], text.split()[1:]) for k in "ab" if (text := self.entry.get(f"{k}_place")))
+        now = [(spot[0], *spot[2:]) for spot in spots if spot[1:]]
+        return all(
+            any(then[0] == place or (name == called and then[1:] not in ([], [maker])) for called, place, maker in now)
+            for name, then in known
+        )
 
     def approval(self, units: UnitFormat) -> Approval:
         """Return what was approved; units: of the scene."""

@@ -313,6 +313,25 @@ def test_a_place_alone_is_never_left(file: Path) -> None:
     assert len(run_json(save_scene(file), "--decisions", path)[1]["checks"][0]["findings"]) == 2
 
 
+def test_the_place_of_an_instance_is_not_told_by_that_of_another_ones_instancer(file: Path) -> None:
+    """A pole that is elsewhere stays so beside an instance of what stands elsewhere itself."""
+    poles(POLES[1:2])
+    inside = collection_of("Inside", bpy.data.objects["Wall"], is_only=True)
+    instance_of(inside, "Walls", (0.0, 0.0, 0.5))
+    (finding,) = check_in_panel(ignore_approved=False)
+    finding.status = "APPROVED"
+    path = file.parent / "decisions.json"
+    bpy.ops.contact_lens.save_decisions(filepath=str(path))
+    settings().findings.clear()
+    poles([(12.8, 0.1, 9.0)])
+    (row,) = run_json(save_scene(file), "--decisions", path, "--ignore", "none")[1]["checks"][0]["findings"]
+    assert row["status"] == "new"
+    poles(POLES[1:2])
+    bpy.data.objects["Row"].location.x += 0.05
+    (row,) = run_json(save_scene(file), "--decisions", path, "--ignore", "none")[1]["checks"][0]["findings"]
+    assert row["status"] == "approved"
+
+
 @pytest.mark.parametrize("entry", [{"id": "aaaaaaaaaaaa", "a_place": "x y"}, {"a": "A", "b": "B", "b_place": "x"}])
 def test_a_wrong_place_is_refused(file: Path, capsys: pytest.CaptureFixture[str], entry: dict[str, Any]) -> None:
     assert run(file, "--decisions", decisions(file, {**entry, "status": "ignored"})) == 2
