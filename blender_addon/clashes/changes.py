@@ -15,6 +15,7 @@ was at the finding's own frame. Of an animation that was changed this proves not
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -140,7 +141,7 @@ class _Table:
         self._words = Counter(row.word for row in self.rows)
         if self.is_over_frames:
             self._note_bodies(scene)
-            for uid, is_animation in _edited.get(scene.session_uid, {}).items():
+            for uid, is_animation in _edited_in(scene).items():
                 self._note_edited(uid, is_animation)
         self._others = {
             obj.session_uid: matrix_numbers(obj) for obj in scene.objects if obj.session_uid not in self._hanging
@@ -213,7 +214,7 @@ class _Table:
         for update in depsgraph.updates:
             if not isinstance(update.id, bpy.types.Object) or not (update.is_updated_transform or is_edited(update)):
                 continue
-            obj, edited = update.id.original, _edited.setdefault(scene.session_uid, {})
+            obj, edited = update.id.original, _edited_in(scene)
             uid, is_body = obj.session_uid, obj.data not in datas and obj.session_uid in self._bodies
             if is_body and not is_animation and self._bodies[uid] == matrix_numbers(obj):
                 continue
@@ -401,6 +402,22 @@ _tables: dict[int, _Table] = {}
 _edited: dict[int, dict[int, bool]] = {}
 """By the `session_uid` of scenes with a list over frames what was changed since, and whether that was an animation. It
 outlives an undo, which does not say what it has not undone."""
+
+
+def _edited_in(scene: bpy.types.Scene) -> dict[int, bool]:
+    """Return what was changed in a scene since its frames were checked; of a file that was just loaded what it says."""
+    if scene.session_uid not in _edited:
+        names = json.loads(scene.contact_lens_check.frames.edited or "{}")  # type: ignore[attr-defined]
+        _edited[scene.session_uid] = {obj.session_uid: names[obj.name] for obj in scene.objects if obj.name in names}
+    return _edited[scene.session_uid]
+
+
+def store_edited() -> None:
+    """Store by names what was changed in scenes since their frames were checked: a file is to be saved."""
+    for scene in bpy.data.scenes:
+        if scene.library is None and (edited := _edited.get(scene.session_uid)):
+            names = {obj.name: edited[obj.session_uid] for obj in scene.objects if obj.session_uid in edited}
+            scene.contact_lens_check.frames.edited = json.dumps(names)  # type: ignore[attr-defined]
 
 
 def _findings(scene: bpy.types.Scene) -> Sequence[Finding]:

@@ -281,40 +281,35 @@ def _kept(
         return []
     scene = cast(bpy.types.Scene, check.id_data)
     presence, before = Presence(scene, given, outcome), stored_frames.stored_frames(scene)
-    states, cleared = {obj.key: _text_of_state(obj.state) for obj in given.objects}, presence.pairs(outcome.cleared)
-    kept = []
+    states: Mapping[Key, State] = {obj.key: obj.state for obj in given.objects}
+    kept, cleared = [], presence.pairs(outcome.cleared)
     for finding in check.findings:
         key = finding.pair
         if key in found or (finding.status in UNDECIDED and is_in(given.listed, key)):
             continue
-        gone = key is None or not all(presence.is_there(part[0]) for part in key)
-        if gone:
+        if key is None or not all(presence.is_there(part[0]) for part in key):
             finding.let_go()
-        entry = {name: getattr(finding, name) for name in _STORED}
-        apart = gone or key in cleared
-        if over is not None and not gone:
-            apart = (
-                key in over.apart and changed.isdisjoint(key or ()) and _are_all_checked(before, finding, over.found)
-            )
-        elif before is not None and not gone:  # of other frames nothing is known
-            if finding.status in UNDECIDED:
-                continue
-            apart = False
-        elif key is not None and not apart:
-            apart = changed.isdisjoint(key) and not presence.reasons_of_pair(key)
+            if finding.status != "APPROVED":  # else nothing is left that could be approved
+                kept.append({name: getattr(finding, name) for name in _STORED})
+            continue
+        entry, is_changed = {name: getattr(finding, name) for name in _STORED}, not changed.isdisjoint(key)
+        of_pair, at = states, frame
+        if over is not None:
+            of_pair, at = over.apart.get(key, {}), finding.frame_of_state(frame)
+            apart = key in over.apart and not is_changed and _are_all_checked(before, finding, over.found)
+        elif before is None:
+            apart = key in cleared or not (is_changed or presence.reasons_of_pair(key))
+        elif finding.status in UNDECIDED:
+            continue
+        else:
+            apart = False  # of other frames nothing is known
         if apart and finding.is_open:
             entry["status"] = "RESOLVED"
-        if over is not None and apart and key is not None:
-            states, frame = (
-                {of: _text_of_state(state) for of, state in over.apart[key].items()},
-                finding.frame_of_state(frame),
-            )
-        if apart and key is not None and key <= states.keys():
-            # It is of now that they are apart.
-            entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
-            entry |= {"state_frame": json.dumps(frame), "is_apart": True}
-        if not (gone and entry["status"] == "APPROVED"):  # else nothing is left that could be approved
-            kept.append(entry)
+        if apart and key <= of_pair.keys():
+            # It is of then that they are apart.
+            entry |= {f"state_{side}": _text_of_state(of_pair[of]) for side in "ab" if (of := finding.key(side))}
+            entry |= {"state_frame": json.dumps(at), "is_apart": True}
+        kept.append(entry)
     return kept
 
 

@@ -50,10 +50,11 @@ class ContactLensTable(bpy.types.PropertyGroup):
     serial: IntProperty()  # type: ignore[valid-type]
     digest: StringProperty()  # type: ignore[valid-type]
     text: StringProperty()  # type: ignore[valid-type]
+    edited: StringProperty()  # type: ignore[valid-type]
 
     def put(self, text: str) -> None:
         """Store a text with its digest."""
-        self.text = text
+        self.text, self.edited = text, ""
         self.digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest() if text else ""
 
 

@@ -20,7 +20,8 @@ from ..frames.over_frames import OverFrames
 from ..geometry.cache import LruCache
 from .stored_clashes import KEPT, ContactLensTable, packed, unpacked
 
-SERIES = "depths", "unchecked", "gaps"
+SERIES = {"depths": 3, "unchecked": 1, "gaps": 2}
+"""The numbers of each pair at a frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +92,8 @@ class StoredFrames:
         """Return what `as_text` has written."""
         data = json.loads(text)
         series = {}
-        for name in SERIES:
+        for name, width in SERIES.items():
             where = unpacked(data[name]["at"], "<i4").reshape(-1, 2).astype(np.intp)
-            width = {"depths": 3, "unchecked": 1, "gaps": 2}[name]
             series[name] = Changes(where, unpacked(data[name]["values"], "<f8").reshape(-1, width))
         return cls(unpacked(data["frames"], "<f8"), data["ids"], unpacked(data["resolutions"], "<f8"), series)
 

@@ -98,7 +98,8 @@ class OverFrames:
         if self.checked.sum() < 2 or not self.found[self.checked].all():
             return False
         distances = self.distances[self._places]
-        first, *others = (None if of == -np.inf else of for of in (distances[0], *{*distances.tolist()}))
+        least = distances[distances > -np.inf].min(initial=np.inf)  # the others are no deeper
+        first, *others = (None if of == -np.inf else float(of) for of in (distances[0], distances.min(), least))
         return all(Approval(first).covers(of, self.resolution) for of in others)
 
     @cached_property

@@ -326,6 +326,11 @@ def _loaded(*_: object) -> None:
     _drop_renewal()
 
 
+@persistent
+def _saving(*_: object) -> None:
+    changes.store_edited()
+
+
 _FOLLOWER = handlers.Follower(
     {
         "depsgraph_update_post": _depsgraph_changed,
@@ -334,6 +339,7 @@ _FOLLOWER = handlers.Follower(
         "redo_post": _undone,
         "load_pre": _loaded,
         "load_post": _undone,
+        "save_pre": _saving,
     },
     timers=(_compare, _renew),
     hooks=((changes.on_uncompared, _wake_comparing), (session.on_store, _inspected)),

@@ -8,9 +8,8 @@ import bpy
 from ..clashes import check_settings
 from ..clashes.finding import ContactLensFinding
 from ..clashes.stored_frames import stored_frames
-from ..data.distance import Distance
 from ..data.units import UnitFormat
-from ..frames.sentences import over_frames_sentence, spark
+from ..frames.sentences import sentence_of, spark
 from ..operators import layout
 from ..operators.frames_operators import JUMPS
 from ..views import sidebar_plot
@@ -49,8 +48,5 @@ def draw_sentence(panel: bpy.types.UILayout, context: bpy.types.Context) -> None
     """Draw when the active clash begins and ends, and how deep it is."""
     series, clash = sidebar_plot.series_of(context.scene), check_settings.active_clash(context.scene)
     if series is not None and clash is not None:
-        units = UnitFormat.of_scene(context.scene)
-        text = over_frames_sentence(
-            clash.label("a"), clash.label("b"), series.over, units, Distance.of_row(clash.row())
-        )
+        text = sentence_of({**clash.row(), "over": series}, UnitFormat.of_scene(context.scene))
         layout.sentence(panel, context, text, "TIME")

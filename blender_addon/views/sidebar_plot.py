@@ -66,11 +66,7 @@ def leave_room(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
 def plot_at(region: bpy.types.Region, x: float, y: float) -> FramesPlot | None:
     """Return the plot at a pixel of a region; None where there is none."""
     plot = _plots.get(region.as_pointer())
-    return plot if plot is not None and _contains(plot.box, x, y) else None
-
-
-def _contains(box: Box, x: float, y: float) -> bool:
-    return box[0] <= x < box[2] and box[1] <= y < box[3]
+    return plot if plot is not None and plot.box[0] <= x < plot.box[2] and plot.box[1] <= y < plot.box[3] else None
 
 
 def draw(context: Any) -> None:

@@ -126,7 +126,7 @@ def test_frames_have_what_a_check_of_each_alone_finds() -> None:
     assert skipped["Cube 0"] == "'Cube 0' is hidden, and not checked (frames 3 to 4)"
 
 
-def test_rows_are_out_of_date_once_something_is_changed_and_not_before() -> None:
+def test_rows_are_out_of_date_once_something_is_changed_and_not_before(tmp_path: Path) -> None:
     hand = a_hand_and_a_table()
     check_frames()
     for frame in range(1, 11):
@@ -151,6 +151,9 @@ def test_rows_are_out_of_date_once_something_is_changed_and_not_before() -> None
     hand.keyframe_insert("location", frame=9)
     update()
     assert row("Hand").why_out_of_date(settings().active) == "'Hand' had its animation edited"
+    before = reasons()
+    reopen(tmp_path / "edited.blend")
+    assert reasons() == before, "the file says so"
     check_frames()
     assert reasons() == ["", ""]
     assert over("Hand").found[8]
@@ -174,6 +177,18 @@ def test_decisions_follow_the_worst_frame() -> None:
     check_frames()
     assert row("Hand").status == "RESOLVED"
     assert stored().over(known) is None
+
+
+def test_what_has_left_the_scene_is_resolved_whatever_frames_are_checked() -> None:
+    hand = a_hand_and_a_table()
+    check_frames()
+    bpy.context.collection.objects.unlink(hand)
+    update()
+    check_frames(8, 10)
+    assert {finding.label("a"): finding.status for finding in settings().findings} == {
+        "Leg": "ACTIVE",
+        "Hand": "RESOLVED",
+    }
 
 
 def modal(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Callable[..., set[str]]]:
