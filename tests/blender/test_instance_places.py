@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -212,6 +214,30 @@ def test_a_clash_that_is_looked_at_again_by_itself_keeps_to_its_place(file: Path
     update()
     lens.live.follow_clashes.renew(bpy.context.scene, settings().findings[first].pair)
     assert listed() == {at(*FIRST): "approved", at(*SECOND): "new"}
+
+
+def any_row(any_of: Random) -> list[tuple[str, str]]:
+    """Geometries and places, of which several may be equal."""
+    return [(any_of.choice("gh"), any_of.choice("pqrstuv")) for _ in range(any_of.randint(1, 6))]
+
+
+def test_of_any_rows_each_instance_stays_in_its_place() -> None:
+    """Whatever of the earlier row is known: an equal one is found if there is one, and no other place is taken."""
+    for seed in range(3000):
+        any_of = Random(seed)
+        row = any_row(any_of)
+        now = {("Row", str(k)): (*one, "still") for k, one in enumerate(row)}
+        earlier = [*row[any_of.randint(0, 2) :], *any_row(any_of)]
+        if any_of.random() < 0.5:
+            any_of.shuffle(earlier)
+        before = {("Row", str(k)): (*one, "still") for k, one in enumerate(earlier) if any_of.random() < 0.7}
+        others = lens.read.instances.renumbered(before, now)
+        found = {one: others.get(one, one) for one in before}
+        pairs = [(before[one][:2], now[other][:2]) for one, other in found.items() if other in now]
+        assert len({*found.values()} & now.keys()) == len(pairs), f"seed {seed}: one is taken twice"
+        assert all(then[1] == other[1] for then, other in pairs), f"seed {seed}: another place"
+        same = Counter(then for then, other in pairs if then == other)
+        assert same == Counter(one[:2] for one in before.values()) & Counter(row), f"seed {seed}: one is lost"
 
 
 def look_again() -> None:
