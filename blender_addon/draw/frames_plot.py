@@ -29,6 +29,8 @@ FAINT, DIM = 0.35, 0.65
 """Opacities: of what is not proved, and of what is beside the curve."""
 LEAST = 2.5
 """Height of what touches, in the same pixels."""
+FLAT = -1.0, 1.0
+"""The range of what only touches, which has no number."""
 DIGITS = 3
 """Of the number at the scale."""
 HATCH = 6.0
@@ -108,7 +110,7 @@ def frames_plot(
     space, least, (gaps, is_exact) = PADDING * pixel, LEAST * pixel, series.gaps
     values = np.where(over.found, over.distances, gaps)
     low, high = _range(series, values)
-    number = units.length(-low if low < 0.0 else high, digits=DIGITS)
+    number = "" if (low, high) == FLAT else units.length(-low if low < 0.0 else high, digits=DIGITS)
     gutter = measure(number, size)[0] + 2.0 * space
     area = (box[0] + gutter, box[1] + size + 2.0 * space, max(box[2] - space, box[0] + gutter + pixel), box[3] - space)
     edges = np.linspace(area[0], area[2], len(values) + 1)
@@ -155,7 +157,7 @@ def frames_plot(
     texts: list[Text] = []
     for text, y in ((number, area[1] if low < 0.0 else area[3]), ("0", zero)):
         base = min(max(y - 0.5 * SIZES.capitals * size, area[1]), area[3] - SIZES.capitals * size)
-        if not texts or abs(base - texts[0].y) > size:
+        if text and (not texts or abs(base - texts[0].y) > size):
             x = area[0] - space - measure(text, size)[0]
             texts.append(Text(text, round(x), round(base), size, colors.faded(DIM)))
     notes = Annotations(concatenate([]), concatenate(glyphs), tuple(texts), ())
@@ -167,8 +169,8 @@ def _range(series: ClashSeries, values: FloatArray) -> tuple[float, float]:
     known = np.concatenate([[0.0], values, *(np.where(series.over.found, bound, 0.0) for bound in series.bounds)])
     known = known[np.isfinite(known)]
     low, high = float(known.min()), float(known.max())
-    if low == high:
-        return -1.0, 1.0
+    if max(-low, high) <= series.over.resolution:
+        return FLAT
     return low, min(high, -GAPS * low) if low < 0.0 else high
 
 

@@ -24,19 +24,21 @@ MOST_INTERVALS = 3
 
 def sentence_of(row: Row, units: UnitFormat) -> str:
     """Return the sentence of a clash over frames, with the depth or gap as its row has it: '≤ 0.032 m'."""
-    return over_frames_sentence(
-        row["a"]["name"], row["b"]["name"], row["over"].over, units, Distance.of_row(row).text(units)
-    )
+    return over_frames_sentence(row["a"]["name"], row["b"]["name"], row["over"].over, units, Distance.of_row(row))
 
 
-def over_frames_sentence(name_a: str, name_b: str, over: OverFrames, units: UnitFormat, worst_depth: str = "") -> str:
+def over_frames_sentence(
+    name_a: str, name_b: str, over: OverFrames, units: UnitFormat, worst_distance: Distance | None = None
+) -> str:
     """Return in a sentence when a pair meets, how deep, and when it parts: 'Hand enters Table at 32, deepest 0.032 m at
-    40, leaves after 47'; worst_depth: the depth or gap of the worst frame, where its bounds are known."""
+    40, leaves after 47'; worst_distance: that of the row of the worst frame, which knows what touches."""
     distance, intervals = float(over.distances[over.worst_index]), over.intervals
-    is_near = distance > over.resolution
-    is_deep = distance < -over.resolution  # minus infinity is of open surfaces, which cross
+    touches = worst_distance is not None and worst_distance.relation == "touching"
+    is_near = distance > over.resolution and not touches
+    is_deep = distance < -over.resolution and not touches  # minus infinity is of open surfaces, which cross
     has_number = is_near or (is_deep and distance > -np.inf)
-    number = (worst_depth or units.length(abs(distance))) if has_number else ""
+    number = "" if worst_distance is None else worst_distance.text(units)
+    number = (number or units.length(abs(distance))) if has_number else ""
     worst = f", {'nearest' if is_near else 'deepest'} {number} at {over.worst}" if number else ""
     depth = f", {number} {'away' if is_near else 'deep'}" if number else ""
     begin = f"{name_a} is {'near' if is_near else 'in contact with'} {name_b}"

@@ -21,7 +21,7 @@ def strip(over: OverFrames) -> str:
     half = 0.5 * np.diff(frames).min()  # nothing is known of wider steps
     edges = np.stack([frames - half, frames + half], axis=1).ravel()
     x = WIDTH * (edges - edges[0]) / (edges[-1] - edges[0])
-    heights = LEAST + (BASE - TOP - LEAST) * depths / (depths.max() or 1.0)
+    heights = LEAST + (BASE - TOP - LEAST) * depths / (max(depths.max(), over.resolution) or 1.0)
     is_gap = over.found & (over.distances > over.resolution)
     kinds = (
         ("axis", over.checked, 0.0 * depths + 1.0),

@@ -55,6 +55,13 @@ def test_each_frame_is_a_column_of_its_depth() -> None:
     assert made.series.over.worst == 3
 
 
+def test_what_only_touches_is_not_as_deep_as_the_plot() -> None:
+    made = plot("-", -0.001, 0.001, "-")
+    heights = np.array(filled(made, lens.data.look.relation_color("penetrating")))[:, 1]
+    assert np.ptp(heights) < 0.1 * (made.area[3] - made.area[1])
+    assert [text.text for text in made.notes.texts] == ["0"]
+
+
 def test_clicks_and_the_playhead_are_at_the_same_places() -> None:
     made = plot(*["-"] * 10, -1.0, *["-"] * 9)
     for frame in range(1, 21):

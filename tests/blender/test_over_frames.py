@@ -155,6 +155,16 @@ def test_a_sentence_has_the_depth_of_the_row() -> None:
     assert sentence == "Hand enters Table at 2, ≤ 3 m deep"
 
 
+@pytest.mark.parametrize("distance", [-0.02, 0.02])
+def test_what_touches_within_the_tolerance_has_no_depth(distance: float) -> None:
+    pair = {
+        **row("Hand", "Table", distance, relation="touching"),
+        "over": SimpleNamespace(over=over("-", distance, "-")),
+    }
+    sentence = lens.frames.sentences.sentence_of(pair, lens.data.units.UnitFormat())
+    assert sentence == "Hand touches Table at 2"
+
+
 @pytest.mark.parametrize(
     ("given", "width", "expected"),
     [
@@ -314,6 +324,8 @@ def test_a_strip_has_no_line_where_it_was_not_checked_and_marks_the_worst() -> N
     assert paths["gap"] == f"M0 {low}H133.3V33H166.7V{low}H200V{low}Z"
     assert paths["axis"] == f"M0 {low}H0V35H100V{low}H133.3V35H200V{low}Z"
     assert '<text x="83.33" y="7" text-anchor="middle">3</text>' in strip
+    touching = lens.page.strip.strip(over("-", -0.001))
+    assert f"V{low - lens.page.strip.LEAST - 1.9:.4g}" in touching, "rounding is not deep"
 
 
 @pytest.mark.usefixtures("empty_scene")
