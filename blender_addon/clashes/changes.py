@@ -399,23 +399,27 @@ def watched(owner: bpy.types.Object, source: bpy.types.Object | None) -> set[int
 
 
 _tables: dict[int, _Table] = {}
-_edited: dict[int, dict[int, bool]] = {}
-"""By the `session_uid` of scenes with a list over frames what was changed since, and whether that was an animation. It
-outlives an undo, which does not say what it has not undone."""
+_edited: dict[tuple[int, str], dict[int, bool]] = {}
+"""Of lists over frames what was changed since, by its `session_uid`, and whether that was an animation. It outlives an
+undo, which does not say what it has not undone, and which brings an earlier list back."""
 
 
 def _edited_in(scene: bpy.types.Scene) -> dict[int, bool]:
     """Return what was changed in a scene since its frames were checked; of a file that was just loaded what it says."""
-    if scene.session_uid not in _edited:
+    if _list_of(scene) not in _edited:
         names = json.loads(scene.contact_lens_check.frames.edited or "{}")  # type: ignore[attr-defined]
-        _edited[scene.session_uid] = {obj.session_uid: names[obj.name] for obj in scene.objects if obj.name in names}
-    return _edited[scene.session_uid]
+        _edited[_list_of(scene)] = {obj.session_uid: names[obj.name] for obj in scene.objects if obj.name in names}
+    return _edited[_list_of(scene)]
+
+
+def _list_of(scene: bpy.types.Scene) -> tuple[int, str]:
+    return scene.session_uid, scene.contact_lens_check.frames.digest  # type: ignore[attr-defined]
 
 
 def store_edited() -> None:
     """Store by names what was changed in scenes since their frames were checked: a file is to be saved."""
     for scene in bpy.data.scenes:
-        if scene.library is None and (edited := _edited.get(scene.session_uid)):
+        if scene.library is None and (edited := _edited.get(_list_of(scene))):
             names = {obj.name: edited[obj.session_uid] for obj in scene.objects if obj.session_uid in edited}
             scene.contact_lens_check.frames.edited = json.dumps(names)  # type: ignore[attr-defined]
 
@@ -442,7 +446,7 @@ def _table(scene: bpy.types.Scene) -> _Table:
 def renew(scene: bpy.types.Scene, states: Mapping[Key, State] | None = None, is_new: bool = False) -> _Table:
     """Begin anew: the findings are others now. states: of things, just read; is_new: whether all were just found."""
     if is_new:
-        _edited.pop(scene.session_uid, None)
+        _edited.pop(_list_of(scene), None)
     before = _tables.get(scene.session_uid)
     known = {} if before is None else before.known
     made = {key: state.made for key, state in (states or {}).items()}
@@ -604,5 +608,6 @@ def is_edited(update: bpy.types.DepsgraphUpdate) -> bool:
 def clear() -> None:
     """Drop everything known of findings: a file is loaded, a step is undone, or the add-on is disabled."""
     _tables.clear()
-    for uid in _edited.keys() - {scene.session_uid for scene in bpy.data.scenes}:
-        del _edited[uid]
+    there = {scene.session_uid for scene in bpy.data.scenes}
+    for key in [key for key in _edited if key[0] not in there]:
+        del _edited[key]

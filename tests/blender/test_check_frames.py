@@ -159,6 +159,22 @@ def test_rows_are_out_of_date_once_something_is_changed_and_not_before(tmp_path:
     assert over("Hand").found[8]
 
 
+def test_a_list_that_an_undo_brings_back_is_as_outdated_as_it_was() -> None:
+    hand = a_hand_and_a_table()
+    check_frames()
+    hand.location.z = 1.0
+    hand.keyframe_insert("location", frame=9)
+    update()
+    before = reasons()
+    bpy.ops.ed.undo_push(message="Edit")
+    check_frames()
+    assert reasons() == ["", ""]
+    bpy.ops.ed.undo_push(message="Check Frames")
+    bpy.ops.ed.undo()
+    assert not over("Hand").found[8]
+    assert reasons() == before
+
+
 def test_decisions_follow_the_worst_frame() -> None:
     hand = a_hand_and_a_table()
     check_frames()
