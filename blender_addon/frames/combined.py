@@ -51,6 +51,7 @@ def _as_one(
         "objects": max(check["objects"] for check in of_scene),
         "checked_pairs": sum(check["checked_pairs"] for check in of_scene),
         "ignored_pairs": ignored,
+        "left_out": max((check.get("left_out") or {} for check in of_scene), key=lambda of: sum(of.values())),
         "skipped": _skipped(scene, of_scene),
         "differences": list({repr(of): of for check in of_scene for of in check.get("differences", ())}.values()),
         "findings": [

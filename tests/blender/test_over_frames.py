@@ -191,7 +191,8 @@ def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
         3: [skipped("'Rope' has no faces"), skipped("'Rope' passed at 3", "Rope", "Pole"), skipped("'Rope' is bad")],
     }
     still = {**check(1), "scene": "Still"}
-    checks = [*(check(frame, **{**shared, "skipped": of}) for frame, of in at.items()), still]
+    left_out = {frame: {"hidden": frame % 3, "rendered": 0, "excluded": 1} for frame in at}
+    checks = [*(check(k, **{**shared, "skipped": of, "left_out": left_out[k]}) for k, of in at.items()), still]
     one, other = lens.frames.combined.combined(checks)
     assert other is still
     assert [entry["reason"] for entry in one["skipped"]] == [
@@ -200,6 +201,7 @@ def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
         "'Rope' is bad (frame 3)",
     ]
     assert (one["ignored_pairs"], one["checked_pairs"], one["gone"]) == ({"listed": 1}, 3, None)
+    assert one["left_out"] == left_out[2], "most of all frames, not those of the first"
 
 
 @pytest.fixture(scope="module")
