@@ -37,7 +37,7 @@ def when(context: bpy.types.Context, clash: ContactLensFinding, name: str, room:
 
 def draw_plot(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the room for the plot of the active clash, and buttons that go to its frames."""
-    sidebar_plot.leave_room(panel, context.scene)
+    sidebar_plot.leave_room(panel, context)
     row = panel.row(align=True)
     row.alignment, row.scale_x = "CENTER", WIDER
     for to, _, _, icon, _ in JUMPS:

@@ -37,6 +37,8 @@ BESIDE = 0.85
 """Between the edge of the sidebar and what is in a panel, in widget units."""
 
 _icons: bpy.utils.previews.ImagePreviewCollection | None = None
+_tabs: dict[int, str] = {}
+"""In which panels have left room last, by the addresses of the regions: other tabs may show the colour too."""
 _plots: dict[int, FramesPlot] = {}
 """As drawn last, by the addresses of the regions."""
 
@@ -57,10 +59,12 @@ def _series(stored: StoredFrames, clash_id: str, relation: str) -> ClashSeries |
     return None if over is None else ClashSeries(over, stored.bounds(clash_id), stored.gaps(clash_id), relation)
 
 
-def leave_room(layout: bpy.types.UILayout, scene: bpy.types.Scene) -> None:
+def leave_room(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Put the room for the plot into a panel; empty room without one, so that nothing moves with the first click."""
-    if _icons is not None:
-        layout.template_icon(icon_value=0 if series_of(scene) is None else _icons["mark"].icon_id, scale=HEIGHT)
+    if _icons is not None and context.region is not None:
+        _tabs[context.region.as_pointer()] = context.region.active_panel_category
+        is_empty = series_of(context.scene) is None
+        layout.template_icon(icon_value=0 if is_empty else _icons["mark"].icon_id, scale=HEIGHT)
 
 
 def plot_at(region: bpy.types.Region, x: float, y: float) -> FramesPlot | None:
@@ -74,7 +78,8 @@ def draw(context: Any) -> None:
     region, scene, style = context.region, context.scene, overlay.style_of(context)
     size = region.width, region.height
     _plots.pop(region.as_pointer(), None)
-    series = None if _icons is None else series_of(scene)
+    has_room = _icons is not None and _tabs.get(region.as_pointer()) == region.active_panel_category
+    series = series_of(scene) if has_room else None
     box = None if series is None else _room(region, style.scale)
     if series is None or box is None:
         return
@@ -132,4 +137,5 @@ def unregister() -> None:
     if _icons is not None:
         bpy.utils.previews.remove(_icons)
         _icons = None
+    _tabs.clear()
     _plots.clear()
