@@ -47,12 +47,11 @@ class OverList:
 
     def stored(self, objects: Sequence[SceneObject], clashes: Clashes, ids: Sequence[str]) -> StoredFrames:
         """Return what is stored of the frames; ids: of the clashes."""
-        series = self.found.series()
-        of_pairs = [""] * len(series["resolutions"])
+        of_pairs = [""] * len(self.found.resolutions)
         for pair, clash_id in zip(self.found.numbers_of(objects, clashes).tolist(), ids, strict=True):
             of_pairs[pair] = clash_id
         frames = np.array(self.found.frames, dtype=np.float64)
-        return StoredFrames(frames, of_pairs, series.pop("resolutions"), {**series, "gaps": self.gaps})
+        return StoredFrames(frames, of_pairs, self.found.resolutions, {**self.found.series(), "gaps": self.gaps})
 
 
 SAME = 1e-6

@@ -203,17 +203,19 @@ class FoundFrames:
                     found.setdefault(keys[k], (self._last[k].name, []))[1].append(frame)
         return found
 
-    def series(self) -> dict[str, Any]:
-        """Return of all pairs their resolutions (n,) and, as `Changes`, the signed distances with their bounds, minus
-        infinity where there is no depth, and where they were not checked."""
+    @property
+    def resolutions(self) -> FloatArray:
+        """(n,) of all pairs."""
+        found: FloatArray = self._worst["resolution"]
+        return found
+
+    def series(self) -> dict[str, Changes]:
+        """Return the signed distances of all pairs with their bounds, minus infinity where there is no depth, and where
+        they were not checked."""
         missing = _Recorder(1)
         for _, there, codes in self._read:
             missing.add(np.where(self._are_checked(there, codes), np.nan, 1.0)[:, None])
-        return {
-            "resolutions": self._worst["resolution"],
-            "depths": self._depths.changes(),
-            "unchecked": missing.changes(),
-        }
+        return {"depths": self._depths.changes(), "unchecked": missing.changes()}
 
     @property
     def _ends(self) -> IntArray:

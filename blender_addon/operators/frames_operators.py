@@ -71,7 +71,8 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
 
     def steps(self, context: bpy.types.Context) -> Steps:
         scene, uid, found = context.scene, context.scene.session_uid, FoundFrames()
-        current, wanted = (scene.frame_current, scene.frame_subframe), _settings(scene).chosen_frames(scene)
+        current, subframe = scene.frame_current, scene.frame_subframe
+        wanted = check_settings.of_scene(scene).chosen_frames(scene)
         apart = dict[Pair, Mapping[Key, State]]()
         with scene_operators.running(scene, self.flow):
             try:
@@ -79,7 +80,7 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
                     given = yield from self._check(context, wanted, found, apart)
             finally:
                 if (there := _scene(uid)) is not None:
-                    there.frame_set(current[0], subframe=current[1])
+                    there.frame_set(current, subframe=subframe)
             gaps = yield lambda progress: found.gaps(subrange(progress, OF_FRAMES, 1.0))
         there = _scene(uid)
         if given is None or there is None:
@@ -104,7 +105,7 @@ class CONTACT_LENS_OT_check_frames(Undoable, BackgroundOperator, bpy.types.Opera
         apart: gets the pairs of the list that are apart at their frames.
         """
         scene, layer, uid = context.scene, context.view_layer.name, context.scene.session_uid
-        rules, reviewed = _settings(scene).as_rules(context), check_settings.reviewed(scene)
+        rules, reviewed = check_settings.of_scene(scene).as_rules(context), check_settings.reviewed(scene)
         first = {obj.session_uid for side in sides_of(context, rules)[0][:1] for obj in side}
         elsewhere, known = Elsewhere([scene], scenes=False, layers=False), FrameCache()
         begin, given, listed = time.monotonic(), None, clash_renewal.listed_at_frames(scene)
@@ -152,10 +153,6 @@ def _check_one(given: CheckInput, known: FrameCache, start: float, end: float, p
 def _about(seconds: float) -> str:
     step = 360.0 if seconds > 3600.0 else 60.0 if seconds > 60.0 else 1.0
     return messages.duration(step * round(seconds / step))
-
-
-def _settings(scene: bpy.types.Scene) -> check_settings.ContactLensCheck:
-    return check_settings.of_scene(scene)
 
 
 def _scene(uid: int) -> bpy.types.Scene | None:

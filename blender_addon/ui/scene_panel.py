@@ -198,10 +198,8 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
         if not is_complete:
             header.label(icon="ERROR")
         found = _groups(changes.totals(context.scene).words)
-        texts = _counts_in_words(found)
-        text = ", ".join(texts.values())
-        if (frames := stored_frames(context.scene)) is not None:
-            text = frames.counts_words()
+        frames = stored_frames(context.scene)
+        text = ", ".join(_counts_in_words(found).values()) if frames is None else frames.counts_words()
         if not found:
             header.label(text=messages.NO_CLASHES)
         elif len(text) <= layout.characters(context) - HEADING:
@@ -214,7 +212,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
                     header.label(text=f"{count:,}", icon_value=status_icons.icon(word))
         buttons = self.layout.row(align=True)
         buttons.prop(check, "show_dots", text="", icon="HIDE_OFF" if check.show_dots else "HIDE_ON", emboss=False)
-        again = "check_scene" if stored_frames(context.scene) is None else "check_frames"
+        again = "check_scene" if frames is None else "check_frames"
         buttons.operator(f"contact_lens.{again}", text="", icon="FILE_REFRESH", emboss=False)
         buttons.operator("contact_lens.save_scene_report", text="", icon="EXPORT", emboss=False)
         buttons.menu("CONTACT_LENS_MT_decisions", text="", icon="DOWNARROW_HLT")
