@@ -6,6 +6,7 @@ A pure function of the checks of a whole run: of a part it would say that a clas
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,13 +204,16 @@ def scenes_over_frames(checks: Sequence[Mapping[str, Any]]) -> list[SceneOverFra
     One that was stopped is not among them: which pairs were not checked there is not known. Of a list all frames that
     it has are.
     """
-    places: dict[tuple[str | None, str], dict[float, int]] = {}
+    places: dict[tuple[str | None, str, int], dict[float, int]] = {}
+    times = Counter[tuple[Any, ...]]()  # a file may be named twice
     for place, check in enumerate(checks):
         if not check["partial"] and check.get(SERIES) is None:
-            places.setdefault((check.get("path"), check["scene"]), {}).setdefault(check["frame"], place)
+            cell = check.get("path"), check["scene"], check["frame"]
+            places.setdefault((*cell[:2], times[cell]), {})[check["frame"]] = place
+            times[cell] += 1
     scenes = [
         _scene(path, name, dict(sorted(of_scene.items())), checks)
-        for (path, name), of_scene in places.items()
+        for (path, name, _), of_scene in places.items()
         if len(of_scene) > 1
     ]
     return scenes + [_scene_of_list(k, check) for k, check in enumerate(checks) if len(frames_of(check)) > 1]

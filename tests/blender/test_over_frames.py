@@ -256,6 +256,11 @@ def test_what_may_be_evaluated_wrong_is_not_permanent_where_it_is_apart(kind: st
     assert not clash.over.is_permanent
 
 
+def test_a_file_that_is_named_twice_is_twice_over_frames() -> None:
+    checks = [check(frame, row("A", "B", -1.0)) for frame in (1, 2, 1, 2)]
+    assert [scene.checks for scene in lens.frames.over_frames.scenes_over_frames(checks)] == [[0, 1], [2, 3]]
+
+
 def test_the_total_has_the_clashes_of_a_scene_that_was_stopped_at_its_first_frame() -> None:
     counts = {"objects": 2, "checked_pairs": 1, "ignored_pairs": {}, "left_out": {}, "differences": []}
     whole = [check(1, **counts), check(2, **counts)]
