@@ -24,6 +24,10 @@ def test_the_plot_and_its_buttons_go_to_frames(seen: Any) -> None:
     assert seen["went"] == [20, 45, 40, seen["last"]], "as with Blender's timeline, undo goes back by all of them"
 
 
+def test_another_tab_has_no_plot(seen: Any) -> None:
+    assert seen["tabs"] == [0, 1]
+
+
 def test_playing_makes_no_row_out_of_date_and_a_check_ends_it(seen: Any) -> None:
     assert seen["playing"] == [[ROWS, 60, False], ["", ""], False]
 

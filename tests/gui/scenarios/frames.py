@@ -97,6 +97,22 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: scene().frame_current not in (20, 40), "the button goes to the last frame")
     numbers["went"].append(scene().frame_current)
     numbers["last"] = stored(scene()).over(check().findings[check().active].clash_id).last
+
+    # A tab of others that shows the colour of its room has no plot.
+    class VIEW3D_PT_other(bpy.types.Panel):
+        bl_space_type, bl_region_type, bl_category, bl_label = "VIEW_3D", "UI", "Other", "Other"
+
+        def draw(self, context: bpy.types.Context) -> None:
+            self.layout.column().prop(context.scene.objects["Table"], "color", text="")
+
+    bpy.utils.register_class(VIEW3D_PT_other)
+    bpy.data.objects["Table"].color = sidebar.MARK
+    numbers["tabs"] = []
+    for tab in ("Other", "Contact"):
+        yield from window.show_tab(tab)
+        numbers["tabs"].append(len(sidebar._plots))
+    bpy.utils.unregister_class(VIEW3D_PT_other)
+    yield from window.until(lambda: sidebar._plots, "the plot is drawn again")
     drawn, playhead = set(), type(plot).playhead
     type(plot).playhead = lambda self, frame: drawn.add(frame) or playhead(self, frame)
 
