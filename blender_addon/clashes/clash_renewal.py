@@ -292,9 +292,9 @@ def _kept(
                 kept.append({name: getattr(finding, name) for name in _STORED})
             continue
         entry, is_changed = {name: getattr(finding, name) for name in _STORED}, not changed.isdisjoint(key)
-        of_pair, at = states, frame
+        of_pair, looked_at = states, frame
         if over is not None:
-            of_pair, at = over.apart.get(key, {}), finding.frame_of_state(frame)
+            of_pair, looked_at = over.apart.get(key, {}), finding.frame_of_state(frame)
             apart = key in over.apart and not is_changed and _are_all_checked(before, finding, over.found)
         elif before is None:
             apart = key in cleared or not (is_changed or presence.reasons_of_pair(key))
@@ -307,7 +307,7 @@ def _kept(
         if apart and key <= of_pair.keys():
             # It is of then that they are apart.
             entry |= {f"state_{side}": _text_of_state(of_pair[of]) for side in "ab" if (of := finding.key(side))}
-            entry |= {"state_frame": json.dumps(at), "is_apart": True}
+            entry |= {"state_frame": json.dumps(looked_at), "is_apart": True}
         kept.append(entry)
     return kept
 
