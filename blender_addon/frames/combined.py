@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..data.lazy_rows import Row, column
+from ..data.messages import UP_TO_FRAME
 from ..scene.clash_rows import SERIES, WORSE
 from .over_frames import SceneOverFrames, scenes_over_frames
 from .sentences import at_frames
@@ -64,14 +65,15 @@ def _as_one(
 
 def _skipped(scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]]) -> list[Row]:
     """Return what was skipped, each once. Of sentences about several objects, which have numbers of their frame, it is
-    the first one."""
+    the first one; of those that say up to which frame something is so, the last."""
     places: dict[tuple[Any, ...], list[int]] = {}
     entries: dict[tuple[Any, ...], Row] = {}
     for place, check in enumerate(of_scene):
         for entry in check["skipped"]:
-            key = entry["name"], entry.get("kind"), entry["unchecked"], *(entry.get("objects") or [entry["reason"]])
+            reason = entry["reason"].removesuffix(f"{UP_TO_FRAME} {check['frame']}")
+            key = entry["name"], entry.get("kind"), entry["unchecked"], *(entry.get("objects") or [reason])
             places.setdefault(key, []).append(place)
-            entries.setdefault(key, entry)
+            entries[key] = entries[key] if key in entries and "objects" in entry else entry
     for key, found in places.items():
         is_said = entries[key].get("kind") == "fast" and len(found) == 1
         if len(found) < len(of_scene) and not is_said:

@@ -393,7 +393,7 @@ def _of_fluid(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> I
 
 def _not_baked(simulation: str, user: str, frame: float, medium: str = "") -> str:
     """A reason."""
-    return f"has a {simulation} ({user}) that is not baked{medium} up to frame {frame}"
+    return f"has a {simulation} ({user}) that is not baked{medium}{messages.UP_TO_FRAME} {frame}"
 
 
 # --- scripts --------------------------------------------------------------------------------------------------------

@@ -186,10 +186,11 @@ def skipped(reason: str, *objects: str) -> dict[str, Any]:
 def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
     shared = {"objects": 2, "checked_pairs": 1, "ignored_pairs": {"listed": 1}, "gone": None, "not_compared": None}
     at = {
-        1: [skipped("'Rope' has no faces")],
+        1: [skipped("'Rope' has no faces"), skipped("'Rope' is not baked up to frame 1")],
         2: [skipped("'Rope' has no faces"), skipped("'Rope' passed at 2", "Rope", "Pole")],
         3: [skipped("'Rope' has no faces"), skipped("'Rope' passed at 3", "Rope", "Pole"), skipped("'Rope' is bad")],
     }
+    at[3].append(skipped("'Rope' is not baked up to frame 3"))
     still = {**check(1), "scene": "Still"}
     left_out = {frame: {"hidden": frame % 3, "rendered": 0, "excluded": 1} for frame in at}
     checks = [*(check(k, **{**shared, "skipped": of, "left_out": left_out[k]}) for k, of in at.items()), still]
@@ -197,6 +198,7 @@ def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
     assert other is still
     assert [entry["reason"] for entry in one["skipped"]] == [
         "'Rope' has no faces",
+        "'Rope' is not baked up to frame 3 (frames 1, 3)",
         "'Rope' passed at 2 (frames 2 to 3)",
         "'Rope' is bad (frame 3)",
     ]
