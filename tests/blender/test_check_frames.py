@@ -104,6 +104,8 @@ def test_frames_have_what_a_check_of_each_alone_finds() -> None:
     deforms = cube("Deforms", (1.0, 0.0, 0.0))
     shape_key(deforms).data[0].co.x -= 3.0
     animate(deforms.data.shape_keys.key_blocks[-1], "value", f1=0.0, f8=1.0)
+    grows = cube("Topology changes", (0.0, 1.0, 0.0)).modifiers.new("Array", "ARRAY")
+    animate(grows, "count", f1=1, f8=4)
     animate(bpy.data.objects["Cube 0"], "hide_viewport", "CONSTANT", f1=False, f3=True, f5=False)
     alone: dict[str, dict[int, float]] = {}
     for frame in range(1, 9):
@@ -114,6 +116,7 @@ def test_frames_have_what_a_check_of_each_alone_finds() -> None:
     frames = check_frames(1, 8)
     assert set(frames.ids) == alone.keys()
     assert len(alone) > 5
+    assert any("Topology changes" in (finding.label("a"), finding.label("b")) for finding in settings().findings)
     for finding in settings().findings:
         found, pair = frames.over(finding.clash_id), alone[finding.clash_id]
         numbers = frames.frames[found.found].tolist(), found.distances[found.found].tolist()
