@@ -32,6 +32,7 @@ from ..geometry import collision_shape
 from ..read.scene_objects import place_of
 from ..read.scene_reader import states_of
 from ..scene.clash_rows import APART, RESOLVED, WITHIN_MARGINS
+from .stored_clashes import table_of_frames
 
 Finding = Any
 """`finding.ContactLensFinding`, which is on the floor above."""
@@ -124,7 +125,7 @@ class _Table:
         self.edited_elsewhere: set[int] = set()
         self.animated_anew: set[int] = set()
         """Things of which the animation was changed since the frames were checked."""
-        self.is_over_frames = bool(scene.contact_lens_check.frames.digest)  # type: ignore[attr-defined]
+        self.is_over_frames = bool(table_of_frames(scene).digest)
         self._bodies: dict[int, Place] = {}
         """Where active rigid bodies are, by their `session_uid`: any selection tags them as changed."""
         self.unlisted: dict[int, Place] = {}
@@ -407,13 +408,13 @@ undo, which does not say what it has not undone, and which brings an earlier lis
 def _edited_in(scene: bpy.types.Scene) -> dict[int, bool]:
     """Return what was changed in a scene since its frames were checked; of a file that was just loaded what it says."""
     if _list_of(scene) not in _edited:
-        names = json.loads(scene.contact_lens_check.frames.edited or "{}")  # type: ignore[attr-defined]
+        names = json.loads(table_of_frames(scene).edited or "{}")
         _edited[_list_of(scene)] = {obj.session_uid: names[obj.name] for obj in scene.objects if obj.name in names}
     return _edited[_list_of(scene)]
 
 
 def _list_of(scene: bpy.types.Scene) -> tuple[int, str]:
-    return scene.session_uid, scene.contact_lens_check.frames.digest  # type: ignore[attr-defined]
+    return scene.session_uid, table_of_frames(scene).digest
 
 
 def store_edited() -> None:
@@ -421,7 +422,7 @@ def store_edited() -> None:
     for scene in bpy.data.scenes:
         if scene.library is None and (edited := _edited.get(_list_of(scene))):
             names = {obj.name: edited[obj.session_uid] for obj in scene.objects if obj.session_uid in edited}
-            scene.contact_lens_check.frames.edited = json.dumps(names)  # type: ignore[attr-defined]
+            table_of_frames(scene).edited = json.dumps(names)
 
 
 def _findings(scene: bpy.types.Scene) -> Sequence[Finding]:

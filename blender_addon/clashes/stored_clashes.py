@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -219,6 +219,11 @@ def packed(array: NDArray[Any]) -> str:
 def unpacked(text: str, kind: str) -> NDArray[Any]:
     """Return what `packed` has written."""
     return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def table_of_frames(scene: bpy.types.Scene) -> ContactLensTable:
+    """Return what a scene keeps of a check of frames beside its list; empty of a check of one frame."""
+    return cast("ContactLensTable", scene.contact_lens_check.frames)  # type: ignore[attr-defined]
 
 
 _known: LruCache[StoredClashes] = LruCache(KEPT)

@@ -18,7 +18,7 @@ from ...core.types import BoolArray, FloatArray
 from ..frames.found_frames import Changes
 from ..frames.over_frames import OverFrames
 from ..geometry.cache import LruCache
-from .stored_clashes import KEPT, ContactLensTable, packed, unpacked
+from .stored_clashes import KEPT, packed, table_of_frames, unpacked
 
 SERIES = {"depths": 3, "unchecked": 1, "gaps": 2}
 """The numbers of each pair at a frame."""
@@ -61,7 +61,9 @@ class StoredFrames:
         return frozenset(name for name in self.ids if name and (over := self.over(name)) and over.is_permanent)
 
     def counts_words(self) -> str:
-        """Return how many clashes are transient and permanent."""
+        """Return how many clashes are transient and permanent; nothing where one frame alone was reached."""
+        if len(self.frames) < 2:
+            return ""
         count = len(self.permanent)
         return f"{sum(map(bool, self.ids)) - count:,} transient, {count:,} permanent"
 
@@ -103,11 +105,10 @@ _known: LruCache[StoredFrames] = LruCache(KEPT)
 
 def store(scene: bpy.types.Scene, frames: StoredFrames | None) -> None:
     """Store what a scene's list is of over frames; None: it is of one frame."""
-    table: ContactLensTable = scene.contact_lens_check.frames  # type: ignore[attr-defined]
-    table.put("" if frames is None else frames.as_text())
+    table_of_frames(scene).put("" if frames is None else frames.as_text())
 
 
 def stored_frames(scene: bpy.types.Scene) -> StoredFrames | None:
     """Return what the scene's list is of over frames; None where it is of one."""
-    table: ContactLensTable = scene.contact_lens_check.frames  # type: ignore[attr-defined]
+    table = table_of_frames(scene)
     return _known.get(table.digest, lambda: StoredFrames.from_text(table.text)) if table.digest else None

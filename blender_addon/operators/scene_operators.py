@@ -77,8 +77,8 @@ def summary(scene: bpy.types.Scene) -> str:
         return "Not checked yet"
     found = present_relations(documents[0]["findings"])
     text, frame = messages.check_line(documents[0], messages.relation_counts(found)), documents[0]["frame"]
-    if frames := stored_frames(scene):
-        return f"{text}; {len(frames.frames):,} frames: {frames.counts_words()}"
+    if (frames := stored_frames(scene)) and (counts := frames.counts_words()):
+        return f"{text}; {len(frames.frames):,} frames: {counts}"
     return text if frame == frame_of(scene) else f"{text}; at frame {frame}"
 
 

@@ -199,7 +199,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
             header.label(icon="ERROR")
         found = _groups(changes.totals(context.scene).words)
         frames = stored_frames(context.scene)
-        text = ", ".join(_counts_in_words(found).values()) if frames is None else frames.counts_words()
+        text = (frames.counts_words() if frames else "") or ", ".join(_counts_in_words(found).values())
         if not found:
             header.label(text=messages.NO_CLASHES)
         elif len(text) <= layout.characters(context) - HEADING:

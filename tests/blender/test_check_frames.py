@@ -412,6 +412,8 @@ def test_a_report_of_a_check_that_ended_after_one_frame_is_not_over_frames(
     take(1, ESC)
     take(1)
     assert stored().frames.tolist() == [1.0]
+    assert "transient" not in lens.operators.scene_operators.summary(bpy.context.scene)
+    assert "transient" not in panel()
     document, table, page = (save_report(tmp_path / f"saved.{kind}") for kind in ("json", "csv", "html"))
     assert document["over_frames"] == []
     assert "permanent" not in table[0]
