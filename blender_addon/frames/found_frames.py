@@ -262,7 +262,13 @@ class FoundFrames:
             shapes, poses, exact = zip(*known.values(), strict=True)
             pairs = np.searchsorted(list(known), pairs[rows])
             found = contacts(
-                ShapeSet(shapes), pairs, poses=np.stack(poses), regions=False, certificates=False, progress=progress
+                ShapeSet(shapes),
+                pairs,
+                poses=np.stack(poses),
+                regions=False,
+                certificates=False,
+                reproducible=True,
+                progress=progress,
             )
             is_exact = np.array(exact)[pairs].all(axis=1)
             gaps = np.where(is_exact, found.signed_distance, found.lower_bound)

@@ -83,6 +83,7 @@ class FrameCache:
             contact_tolerance=tolerance,
             distances=False,
             certificates=self.follows,
+            reproducible=True,
             start=self.last,
             progress=progress,
         )

@@ -3,7 +3,7 @@
 
 1. Check the arguments; without pairs, take those whose bounding boxes are near (broad phase).
 2. Take over the rows of the last result whose shapes are the same objects.
-3. Solve boxes and polytopes in batches (`batched`), everything else by `contact`.
+3. Solve boxes and polytopes in batches (`batched`) where there are many, everything else by `contact`.
 
 Source: S0.4, S1.3, S4.4.
 """
@@ -57,6 +57,7 @@ def contacts(
     distances: bool = True,
     regions: bool = True,
     certificates: bool = True,
+    reproducible: bool = False,
     start: Contacts | None = None,
     progress: Progress | None = None,
 ) -> Contacts:
@@ -78,6 +79,8 @@ def contacts(
             `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
+        reproducible: the row of a pair is the same to the last bit whatever other pairs and shapes there are in the
+            call, as `combine` needs it; slower for few pairs. False: the same call still gives the same bytes.
         start: the last result, with its shapes (see certificates). Pairs of shapes that are the same objects, in the
             same poses, are taken over; where distances are not needed, others that moved little, or that the last
             normal separates, are SEPARATED without a search.
@@ -113,10 +116,11 @@ def contacts(
         indices = validate_pairs(pairs, scene.count, len(scene) if others is None else len(scene) - scene.count)
         tolerance = validate_tolerance(contact_tolerance, len(indices))
         bodies, numbers = scene.bodies_of(scene.numbers(indices))
-    result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions)
+    result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions, reproducible)
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
         same = (start.clearance, start.method, start.budget) == (clearance, method, budget)
+        same &= start.reproducible or not reproducible
         left = take_over(result, indices, scene, start, same, solved)
     progress = subrange(progress, begin, 1.0)
     total = max(1, len(left))
@@ -136,6 +140,7 @@ def contacts(
         contact_tolerance=tolerance,
         method=method,
         budget=budget,
+        reproducible=reproducible,
         shapes=scene.first if certificates else None,
         others=scene.second if certificates else None,
         poses=scene.poses if certificates else None,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pairs of a scene in parts, for many processes: cut by `partition`, answered by `contacts`, joined by `combine`.
 
-A row of `contacts` does not depend on the pairs it is asked for with, so any cut gives the same result.
+A reproducible row of `contacts` does not depend on the pairs it is asked for with, so any cut gives the same result.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
     """Return the contacts of all pairs of several results as one, in ascending order of the pairs.
 
     Args:
-        results: what `contacts` returned, with the same options, of different pairs.
+        results: what `contacts` returned with `reproducible=True` and the same options, of different pairs.
         parts: of each result its pairs (p, 2) in the indices of all shapes, as `partition` returns them, where the
             results were asked for with fewer shapes and indices of their own. None: the results have them already.
 
@@ -94,11 +94,12 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
     `contacts(shapes)` does. The result can make certificates (`Contacts.contact`) where all results have the same
     shapes, in the same poses.
 
-    Raise ValueError, naming the argument and the result, when there is no result, one has other options or dimension
-    than the first, a part has no result or is not that of its result, or a pair is in two results.
+    Raise ValueError, naming the argument and the result, when there is no result, one is not reproducible or has
+    other options or dimension than the first, a part has no result or is not that of its result, or a pair is in two
+    results.
 
     >>> shapes = [Box([x, 0, 0], [1, 1, 1]) for x in (0, 0.75, 1.5)]
-    >>> print(combine([contacts(shapes, pairs) for pairs in ([[1, 2]], [[0, 1]])]).pairs.tolist())
+    >>> print(combine([contacts(shapes, [pair], reproducible=True) for pair in ([1, 2], [0, 1])]).pairs.tolist())
     [[0, 1], [1, 2]]
     """
     results = _validate_results(results)
@@ -136,6 +137,7 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
         contact_tolerance=tolerance,
         method=first.method,
         budget=first.budget,
+        reproducible=True,
         shapes=first.shapes if with_shapes else None,
         others=first.others if with_shapes else None,
         poses=first.poses if with_shapes else None,
@@ -158,6 +160,8 @@ def _validate_results(results: Sequence[Contacts]) -> tuple[Contacts, ...]:
     for k, result in enumerate(given):
         if not isinstance(result, Contacts):
             raise ValueError(f"results: number {k} must be what contacts(shapes) returned, not {type(result).__name__}")
+        if not result.reproducible:
+            raise ValueError(f"results: number {k} was asked for without reproducible=True, which combine needs")
     first = next((result for result in given if len(result)), given[0])
     wanted = _options(first)
     for k, result in enumerate(given):

@@ -28,8 +28,8 @@ class Contacts(ReadOnlyArrays):
     """The contacts of many pairs. One row per pair; world frame, unit of the coordinates, float64, read-only.
 
     Row k has the fields of `contact(shapes[i], shapes[j])` with i, j = pairs[k], with the same promises. Where several
-    normals are equally good it may be another of them. It is the same, to the last digit, whatever other pairs and
-    shapes are asked for with it.
+    normals are equally good it may be another of them. With `reproducible` it is the same, to the last bit, whatever
+    other pairs and shapes are asked for with it.
     """
 
     pairs: IntArray
@@ -62,6 +62,8 @@ class Contacts(ReadOnlyArrays):
     """As given."""
     budget: float | None
     """As given: seconds per pair of compounds and meshes."""
+    reproducible: bool
+    """As given: whether a row depends on its own pair alone, to the last bit."""
     shapes: Sequence[Shape] | None
     """As given, for `contact`: a tuple or a `ShapeSet`; None when certificates were not asked for."""
     others: Sequence[Shape] | None

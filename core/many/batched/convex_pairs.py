@@ -47,6 +47,8 @@ _FEW_TESTS = 64, 300
 """Pairs up to which testing one by one is as fast, and pairs of polytopes."""
 _FEW_TESTS_IN_POSES = 12
 """The same where each shape would have to be transformed by itself."""
+_FEW_CONTACTS, _FEW_CONTACTS_IN_POSES = (12, 40), (4, 8)
+"""Pairs of boxes, and of polytopes, up to which `contact` of each is faster."""
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)
 RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
@@ -66,8 +68,11 @@ class PairContacts:
         budget: float | None,
         distances: bool,
         regions: bool,
+        reproducible: bool,
     ) -> None:
         self.bodies, self.distances, self.with_regions = bodies, distances, regions
+        few = _FEW_CONTACTS_IN_POSES if bodies.in_poses else _FEW_CONTACTS
+        self._few_boxes, self._few_polytopes = (0, 0) if reproducible else few
         self.i, self.j = np.ascontiguousarray(pairs.T)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         count, self.dim = len(pairs), bodies.dim
@@ -94,7 +99,7 @@ class PairContacts:
 
     def solve(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in rows in batches; return those that are left. Raise Cancelled."""
-        if self.dim < 3 or not len(rows):
+        if self.dim < 3 or len(rows) <= self._few_boxes:
             return rows
         self._solve_boxes(rows, progress)
         left = self._left(rows)
@@ -136,7 +141,7 @@ class PairContacts:
     def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of boxes."""
         chosen, i, j = _pairs_among(self.bodies.is_box, self.i, self.j, rows)
-        if not len(chosen):
+        if len(chosen) <= self._few_boxes:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         for part in chunks(len(chosen), 2 * CHUNK, progress):
@@ -267,8 +272,10 @@ class PairContacts:
 
     def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> None:
         """Fill in pairs of polytopes."""
+        if len(rows) <= self._few_polytopes:
+            return
         chosen, i, j = _pairs_among(self.bodies.is_polytope, self.i, self.j, rows)
-        if not len(chosen):
+        if len(chosen) <= self._few_polytopes:
             return
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
         table, places = self.bodies.hulls(np.concatenate([i, j]), subrange(progress, 0.0, 0.1))

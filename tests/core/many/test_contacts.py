@@ -31,8 +31,9 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
+from contact_lens.core.many.batched.convex_pairs import ARRAYS
 
-from ..assertions import assert_progress
+from ..assertions import assert_progress, fingerprint
 from ..generators import CLASSES, COMPOSED, CUBE, LARGE, sphere_points
 from ..many_shapes import BOX_KINDS, gap_across, make_boxes, outside, promised, random_pairs
 from ..mesh_shapes import bumpy, flipped, joined, sheet, sphere, torus
@@ -166,6 +167,8 @@ def test_every_row_agrees_with_the_single_call(kind, count):
     shapes = shapes_of_kind(kind)
     rng = np.random.default_rng(count)
     options = OPTIONS[rng.integers(len(OPTIONS))] if count < 900 else OPTIONS[(len(kind) + count) % len(OPTIONS)]
+    if count < 900:
+        options = {**options, "reproducible": bool(rng.integers(2))}
     pairs = random_pairs(min(count, MOST.get(kind, count)), len(shapes), seed=count)
     found = contacts(shapes, pairs, **options)
     rows = rng.choice(len(pairs), min(len(pairs), 100 if count < 1_000 else 400), replace=False).tolist()
@@ -192,6 +195,22 @@ def test_every_row_agrees_with_the_single_call(kind, count):
         for other in (some, swapped):
             both = (other.status[n] == Status.BOUNDS_ONLY) or (found.status[k] == Status.BOUNDS_ONLY)
             assert both or abs(other.signed_distance[n] - found.signed_distance[k]) <= tol
+
+
+@pytest.mark.parametrize("count", [1, 5, 12])
+@pytest.mark.parametrize("kind", ["turned", "lattice", "space"])
+def test_few_rows_are_those_of_the_single_call(kind, count):
+    """To the last bit; reproducible rows of the same pairs are to the promise."""
+    shapes, pairs = shapes_of_kind(kind), random_pairs(count, 40)
+    found, other = (contacts(shapes, pairs, reproducible=reproducible) for reproducible in (False, True))
+    assert other.reproducible > found.reproducible
+    assert found.relation.tolist() == other.relation.tolist()
+    for k, (i, j) in enumerate(pairs.tolist()):
+        single = contact(shapes[i], shapes[j])
+        for name in (*ARRAYS, "relation", "status"):
+            assert np.array_equal(getattr(found, name)[k], getattr(single, name)), name
+        assert fingerprint(found.region[k]) == fingerprint(single.region)
+        check_row(other, k, shapes[i], shapes[j], single)
 
 
 @pytest.mark.parametrize("exponent", [-300, -120, 120, 900])

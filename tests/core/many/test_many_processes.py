@@ -74,6 +74,6 @@ def test_a_hundred_thousand_shapes_in_two_processes_of_which_one_is_killed(examp
         assert killed[0] not in client.run(os.getpid).values()
     hulls = [ConvexHull(cloud) for cloud in points]
     shapes = ShapeSet([hulls[kind] for kind in kinds])
-    whole = contacts(shapes, poses=poses, regions=False, certificates=False)
+    whole = contacts(shapes, poses=poses, regions=False, certificates=False, reproducible=True)
     assert len(whole) > 20_000
     assert_same_rows(found, whole)

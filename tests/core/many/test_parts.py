@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,12 +18,14 @@ from contact_lens.core import (
     Sphere,
     candidate_pairs,
     combine,
-    contacts,
     partition,
 )
+from contact_lens.core import contacts as contacts_of
 from contact_lens.core.many.result import Contacts
 
 from ..assertions import assert_progress, assert_same_rows
+
+contacts = partial(contacts_of, reproducible=True)
 
 
 def scattered_shapes(count: int, seed: int = 7) -> ShapeSet:
@@ -132,6 +135,7 @@ FIRST = contacts(ROW, [[0, 1]])
         ([FIRST, contacts(ROW, [[1, 2]], clearance=0.5)], None, "number 1 has the clearance 0.5, but number 0 0.0"),
         ([FIRST, contacts(ROW, [[1, 2]], contact_tolerance=1e-4)], None, "number 1 has the contact tolerance 0.0001"),
         ([FIRST, contacts(ROW, [[1, 2]], contact_tolerance=[1e-5])], None, "contact tolerance one for each pair"),
+        ([FIRST, contacts_of(ROW, [[1, 2]])], None, "number 1 was asked for without reproducible=True"),
         ([FIRST, contacts(ROW, [[1, 2]], method="sat")], None, "number 1 has the method sat"),
         ([FIRST, contacts(ROW, [[1, 2]], budget=1.0)], None, "number 1 has the budget 1.0"),
         ([FIRST, contacts(ROW, [[1, 2]], regions=False)], None, "number 1 has the regions none"),

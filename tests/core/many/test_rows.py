@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A row of `contacts` depends on its two shapes, poses and options alone: not on the pairs and shapes it is found with.
+"""A reproducible row of `contacts` depends on its two shapes, poses and options alone, not on others of the call.
 
 Compared to the last bit: the result of a scene does not depend on how it is cut into parts, frames and processes.
 """
@@ -95,7 +95,7 @@ def find(shapes, pairs, poses, numbers=None, **options) -> Contacts:
         place = {number: k for k, number in enumerate(numbers.tolist())}
         shapes, pairs = [shapes[k] for k in numbers.tolist()], [[place[i], place[j]] for i, j in pairs.tolist()]
         poses = None if poses is None else poses[numbers]
-    return contacts(shapes, np.array(pairs), poses=poses, budget=0.0, **options)
+    return contacts(shapes, np.array(pairs), poses=poses, budget=0.0, reproducible=True, **options)
 
 
 def numbered(found: Contacts, pairs: np.ndarray) -> Contacts:
