@@ -37,6 +37,7 @@ def contact(
     budget: float | None = None,
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
+    depth: bool = True,
     progress: Progress | None = None,
     trace: bool = False,
 ) -> Contact:
@@ -59,6 +60,8 @@ def contact(
             whose translation separates; None ends the search after as many steps on every machine.
         pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
             returns it when it is needed, or None without exact ones; None: made when needed.
+        depth: False: no depth is searched of compounds and meshes that are deeper in each other than the contact
+            tolerance; see `Status.BOUNDS_ONLY`.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
         trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study. Of spheres,
             capsules and rounded shapes they are those of the cores, without the region; other shapes that have no
@@ -82,7 +85,9 @@ def contact(
     if (pieces_a is not None or pieces_b is not None) and isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
     last, recorder = None if start is None else start.certificate, StepList if trace else None
-    options = _Options(method, clearance, contact_tolerance, last, recorder, seconds, pieces_a, pieces_b, progress)
+    options = _Options(
+        method, clearance, contact_tolerance, last, recorder, seconds, pieces_a, pieces_b, depth, progress
+    )
     for solver in SOLVERS:
         if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
             break
@@ -100,6 +105,7 @@ class _Options(NamedTuple):
     seconds: float | None
     pieces_a: Pieces | None
     pieces_b: Pieces | None
+    depth: bool
     progress: Progress | None
 
 
@@ -133,6 +139,7 @@ def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contac
         clearance=options.clearance,
         contact_tolerance=options.contact_tolerance,
         budget=Budget.of_seconds(options.seconds),
+        depth=options.depth,
         progress=options.progress,
     )
 
@@ -150,6 +157,7 @@ def _of_meshes(a: Solid, b: Solid, options: _Options) -> Contact:
         budget=Budget.of_seconds(options.seconds),
         pieces_a=options.pieces_a,
         pieces_b=options.pieces_b,
+        depth=options.depth,
         progress=options.progress,
     )
 

@@ -57,7 +57,9 @@ class Status(StrEnum):
     METHODS_DISAGREE = "methods_disagree"
     """SAT and GJK with EPA differ by more than the promised tolerance."""
     BOUNDS_ONLY = "bounds_only"
-    """The pair is separated and only bounds were requested; only from `contacts` without distances."""
+    """Only bounds were requested. Of convex shapes, from `contacts` without distances: the pair is separated. Of
+    compounds and meshes, without depths: they are deeper in each other than the contact tolerance, and no depth was
+    searched; `has_depth` is False then, signed distance and depth are NaN, and `normal` is zero."""
     BUDGET = "budget"
     """The budget ended the search for the smallest translation of compounds."""
     STALLED = "stalled"
@@ -248,7 +250,7 @@ class Contact(ReadOnlyArrays):
     signed_distance: float
     """> 0 gap, 0 touching, < 0 minus the length of the smallest translation (of compounds and meshes: the smallest
     known) that separates. Where only bounds are known it may be up to CLEAR_LONGER times as long, to stay clear beyond
-    it. 0.0 where `has_depth` is False."""
+    it. Where `has_depth` is False 0.0, or NaN where no depth was asked for."""
     normal: FloatArray
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair, and so does moving
     compounds and meshes a little farther along the normal, by up to 1e-3 of the depth, 1e-5 of the smaller size and the
@@ -331,20 +333,22 @@ class Contact(ReadOnlyArrays):
 
     @property
     def intersects(self) -> bool:
-        """Whether `signed_distance <= 0`, without any tolerance. For meshes it is decided exactly: triangles have a
-        common point, or a part of one is inside the other's solid; or all of one is inside a bare surface with small
-        holes, where its corners are."""
-        return self.signed_distance <= 0.0
+        """Whether `signed_distance <= 0`, known or not, without any tolerance. For meshes it is decided exactly:
+        triangles have a common point, or a part of one is inside the other's solid; or all of one is inside a bare
+        surface with small holes, where its corners are."""
+        return self.signed_distance <= 0.0 or self.status is Status.BOUNDS_ONLY
 
     @property
     def has_depth(self) -> bool:
-        """False where two open surfaces meet or one is around the other, see `Status.NO_DEPTH`."""
-        return self.status is not Status.NO_DEPTH
+        """False where two open surfaces meet or one is around the other, see `Status.NO_DEPTH`, and where no depth was
+        asked for, see `Status.BOUNDS_ONLY`."""
+        return self.status not in (Status.NO_DEPTH, Status.BOUNDS_ONLY)
 
     @property
     def depth(self) -> float:
-        """Length of the smallest translation known to separate, 0.0 when separated and where there is no depth."""
-        return max(0.0, -self.signed_distance)
+        """Length of the smallest translation known to separate, 0.0 when separated and where there is no depth, NaN
+        where none was asked for."""
+        return max(-self.signed_distance, 0.0)
 
     @property
     def least_depth(self) -> float:
@@ -355,7 +359,7 @@ class Contact(ReadOnlyArrays):
     def mtv(self) -> FloatArray:
         """(dim,) minimum translation vector `depth * normal`: moving B by it separates the pair; zero when
         separated."""
-        return self.depth * self.normal  # mutant: contact-mtv-of-a
+        return (self.depth if self.has_depth else 0.0) * self.normal  # mutant: contact-mtv-of-a
 
     @property
     def reason(self) -> str:

@@ -9,7 +9,7 @@ shortest one outside of the interiors of all Minkowski differences A_i - B_j; se
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
 
@@ -49,6 +49,7 @@ def compound_contact(
     budget: Budget | None = None,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    depth: bool = True,
     progress: Progress | None = None,
 ) -> Contact:
     """Return the contact of two compounds: `contact` without its checks of the arguments.
@@ -58,7 +59,7 @@ def compound_contact(
     """
 
     def solve(one: Compound, other: Compound, clear: float) -> Contact:
-        return _ScaledPair(one, other, clear, contact_tolerance, budget or Budget(), progress).contact()
+        return _ScaledPair(one, other, clear, contact_tolerance, budget or Budget(), depth, progress).contact()
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -109,9 +110,10 @@ class _ScaledPair:
         clearance: float,
         contact_tolerance: float,
         budget: Budget,
+        depth: bool,
         progress: Progress | None,
     ) -> None:
-        self.a, self.b = a, b
+        self.a, self.b, self.depth = a, b, depth
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
         self.budget, self.progress = budget, progress
         self.small = min(a.diameter, b.diameter) or max(a.diameter, b.diameter)
@@ -129,11 +131,39 @@ class _ScaledPair:
             found = self._apart()
         else:
             deep = None
-            if -near.signed_distance > self.tolerance or self._may_slip():
+            if not self.depth and -near.signed_distance > self.band:
+                deep = self._deep(near)
+            elif -near.signed_distance > self.tolerance or self._may_slip():
                 deep = self._penetrating(near)
             found = self._touching(near) if deep is None else deep
         report_progress(self.progress, 1.0)
         return found
+
+    def _deep(self, near: _Touching) -> Contact:
+        """Return what is known of compounds with two pieces deeper in each other than the band, without a depth."""
+        a, b = self.a, self.b
+        (low, high), (other_low, other_high) = a.bounds, b.bounds
+        rounding = COMPOUND_PLANE * EPS * (self.size + max(a.magnitude, b.magnitude))
+        k = near.nearest
+        deciding, (i, j) = near.contacts[k], near.pairs[k]
+        one, two = a.pieces[i], b.pieces[j]
+        points = deciding.point_on_a, deciding.point_on_b
+        if isinstance(one, Polytope) and isinstance(two, Polytope):
+            points = _common_point(one, two)
+        zero = np.zeros(a.dim)
+        return self._answer(
+            deciding,
+            (i, j),
+            nan,
+            -float(np.minimum(high - other_low, other_high - low).min()) - rounding,
+            deciding.upper_bound,
+            relation=self._relation(near.signed_distance),
+            near=near,
+            normal=zero,
+            points=points,
+            ties=zero[None],
+            status=Status.BOUNDS_ONLY,
+        )
 
     def _may_slip(self) -> bool:
         """Return whether a flat piece may be where pieces of the other meet: no single pair gives its depth."""
@@ -407,6 +437,16 @@ class _ScaledPair:
                 directions=read_only(self.directions),
             ),
         )
+
+
+def _common_point(a: Polytope, b: Polytope) -> tuple[FloatArray, FloatArray]:
+    """Return a point (dim,) of two polytopes that intersect, as a mean of vertices of A and of B."""
+    found = gjk(a, b)
+    if not found.weights:  # of four points around the origin
+        rows = np.vstack([np.array([vertex[:3] for vertex in found.vertices]).T, np.ones(4)])
+        weights = np.linalg.lstsq(rows, np.array([0.0, 0.0, 0.0, 1.0]), rcond=None)[0]
+        found = found._replace(weights=tuple(weights.tolist()))
+    return found.witness_points(a, b)
 
 
 def _gaps(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> FloatArray:

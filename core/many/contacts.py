@@ -55,6 +55,7 @@ def contacts(
     method: Method = "auto",
     budget: float | None = None,
     distances: bool = True,
+    depths: bool = True,
     regions: bool = True,
     certificates: bool = True,
     reproducible: bool = False,
@@ -77,6 +78,8 @@ def contacts(
         budget: seconds for each pair of compounds or meshes; 0 for the first answers: see `contact`.
         distances: False: pairs of convex shapes shown to be SEPARATED may get bounds only, which is much faster; see
             `Status.BOUNDS_ONLY`.
+        depths: False: no depth is searched of compounds and meshes deeper in each other than the contact tolerance,
+            which is much faster; see `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
         reproducible: the row of a pair is the same to the last bit whatever other pairs and shapes there are in the
@@ -119,14 +122,14 @@ def contacts(
     result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions, reproducible)
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
-        same = (start.clearance, start.method, start.budget) == (clearance, method, budget)
+        same = (start.clearance, start.method, start.budget, start.depths) == (clearance, method, budget, depths)
         same &= start.reproducible or not reproducible
         left = take_over(result, indices, scene, start, same, solved)
     progress = subrange(progress, begin, 1.0)
     total = max(1, len(left))
     if method == "auto":
         left = result.solve(left, progress)
-    _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
+    _solve_singly(result, left, method, depths, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
         met = np.flatnonzero(result.relation < RELATION_CODES[Relation.SEPARATED])
         for column in result.center.T:
@@ -135,6 +138,7 @@ def contacts(
     return Contacts(
         pairs=read_only(indices),
         distances=distances,
+        depths=depths,
         region=result.regions if regions else None,
         clearance=clearance,
         contact_tolerance=tolerance,
@@ -230,7 +234,12 @@ def validate_start(start: Contacts | None) -> None:
 
 
 def _solve_singly(
-    result: PairContacts, rows: IntArray, method: Method, solved: dict[int, Contact], progress: Progress | None
+    result: PairContacts,
+    rows: IntArray,
+    method: Method,
+    depths: bool,
+    solved: dict[int, Contact],
+    progress: Progress | None,
 ) -> None:
     """Fill in rows by `contact`, and keep those of compounds and meshes in `solved`."""
     arrays = [(name, getattr(result, name)) for name in ARRAYS]
@@ -244,6 +253,7 @@ def _solve_singly(
             clearance=result.clearance,
             contact_tolerance=tolerance_of(result.contact_tolerance, row),
             budget=result.budget,
+            depth=depths,
             progress=part,
         )
         result.relation[row], result.status[row] = RELATION_CODES[found.relation], STATUS_CODES[found.status]

@@ -132,6 +132,7 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
     return Contacts(
         pairs=read_only(pairs[order]),
         distances=first.distances,
+        depths=first.depths,
         region=regions,
         clearance=first.clearance,
         contact_tolerance=tolerance,
@@ -181,6 +182,7 @@ def _options(result: Contacts) -> dict[str, object]:
         "method": result.method,
         "budget": result.budget,
         "option distances": result.distances,
+        "option depths": result.depths,
         "regions": "none" if result.region is None else "one for each pair",
     }
 

@@ -35,15 +35,17 @@ class Contacts(ReadOnlyArrays):
     pairs: IntArray
     """(p, 2) indices of shapes A and B of each pair; of two sets, A is of `shapes` and B of `others`."""
     signed_distance: FloatArray
-    """(p,) > 0 gap, 0 touching, < 0 minus the penetration depth. Where status is BOUNDS_ONLY, the lower bound."""
+    """(p,) > 0 gap, 0 touching, < 0 minus the penetration depth. Where status is BOUNDS_ONLY, the lower bound of a gap,
+    NaN where a pair intersects."""
     normal: FloatArray
-    """(p, dim) unit vectors from A to B. Where status is BOUNDS_ONLY, of an empty slab as wide as the lower bound."""
+    """(p, dim) unit vectors from A to B. Where status is BOUNDS_ONLY, of an empty slab as wide as the lower bound; zero
+    where a pair intersects."""
     point_on_a: FloatArray
-    """(p, dim) witness points on A; NaN where status is BOUNDS_ONLY."""
+    """(p, dim) witness points on A; NaN where a pair is separated and status is BOUNDS_ONLY."""
     point_on_b: FloatArray
     """(p, dim) witness points on B: `point_on_b - point_on_a = signed_distance * normal`."""
     center: FloatArray
-    """(p, dim) contact centres: see `Contact.center`. NaN where status is BOUNDS_ONLY, and without regions where a pair
+    """(p, dim) contact centres: see `Contact.center`. NaN where a gap has bounds only, and without regions where a pair
     is not separated."""
     lower_bound: FloatArray
     """(p,) certified: the true signed distance is not below."""
@@ -51,6 +53,8 @@ class Contacts(ReadOnlyArrays):
     """(p,) certified: the true signed distance is not above."""
     distances: bool
     """As given: False where pairs may have bounds only."""
+    depths: bool
+    """As given: False where compounds and meshes that penetrate have bounds only."""
     region: Regions | None
     """One per row; None where a pair is separated, and for compounds and meshes, whose `regions` `contact(row)` has.
     None when regions were not asked for."""
@@ -94,17 +98,17 @@ class Contacts(ReadOnlyArrays):
     @property
     def intersects(self) -> BoolArray:
         """(p,) the bare truth, no tolerance: `signed_distance <= 0`."""
-        return self.signed_distance <= 0.0
+        return (self.signed_distance <= 0.0) | np.isnan(self.signed_distance)
 
     @property
     def depth(self) -> FloatArray:
-        """(p,) penetration depths, 0.0 when apart."""
+        """(p,) penetration depths, 0.0 when apart, NaN where none was asked for."""
         return np.maximum(-self.signed_distance, 0.0)
 
     @property
     def mtv(self) -> FloatArray:
         """(p, dim) minimum translation vectors: moving B by it separates the pair; zero when apart."""
-        return self.depth[:, None] * self.normal
+        return np.nan_to_num(self.depth)[:, None] * self.normal
 
     def contact(self, row: int) -> Contact:
         """Return the contact of one row with all its fields, its certificate too; computed when asked.
@@ -125,5 +129,6 @@ class Contacts(ReadOnlyArrays):
                 clearance=self.clearance,
                 contact_tolerance=tolerance_of(self.contact_tolerance, row),
                 budget=self.budget,
+                depth=self.depths,
             )
         return self._solved[row]

@@ -35,8 +35,8 @@ def mesh_contact(
 ) -> Contact:
     """Return the contact of two solids, at least one of them a mesh: `contact` without its checks of the options.
 
-    depth: False: where surfaces cross deeper than the contact tolerance, only their curves are computed, which takes a
-    fraction of the time; like that of open surfaces the contact has no depth then, and verifies for these only.
+    depth: False: of those deeper in each other than the contact tolerance only the relation and the curves are
+    computed, which takes a fraction of the time; see `Status.BOUNDS_ONLY`.
 
     Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress`
     returns False.
@@ -50,8 +50,10 @@ def mesh_contact(
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     size = max(a.extent, b.extent)
     whole = subrange(progress, 0.0, 1.0)
-    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, whole, depth)
+    curved = any(found.curved and not isinstance(solid, Mesh) for found, solid in zip(facets, (a, b), strict=True))
+    needs_depth = depth or curved  # the depth of facets is where that of a curved solid begins
+    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, whole, needs_depth)
     for of_facets, solid, mesh in ((facets[0], a, b), (facets[1], b, a)):
         if of_facets.curved and not isinstance(solid, Mesh) and isinstance(mesh, Mesh):
-            return pair.contact(CurvedPair(solid, mesh, pair).draft())
-    return pair.contact(pair.draft())
+            return pair.contact(CurvedPair(solid, mesh, pair).draft(), depth)
+    return pair.contact(pair.draft(), depth)

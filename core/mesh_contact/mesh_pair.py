@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -148,7 +149,7 @@ class MeshPair:
         elif not self.intersects:
             draft = self._beside(proved, normal, near)
         elif not self.depth and self._is_deep():
-            draft = self._draft(self._nested_relation(Relation.PENETRATING))
+            draft = self._only_related(proved)
         else:
             draft = self._solids(near)
         if draft.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
@@ -166,9 +167,13 @@ class MeshPair:
             notes=tuple(self.notes),
         )
 
-    def contact(self, draft: MeshDraft) -> Contact:
-        """Return the contact that a draft of this pair describes."""
+    def contact(self, draft: MeshDraft, depth: bool = True) -> Contact:
+        """Return the contact that a draft of this pair describes; `depth`: with a depth deeper than the contact
+        tolerance."""
         signed_distance = draft.signed_distance
+        is_deep = draft.intersects and draft.normal is not None and draft.relation is not Relation.TOUCHING
+        if is_deep and not depth:
+            return self._without_depth(draft)
         if not draft.intersects and signed_distance <= 0.0:
             signed_distance = LEAST_GAP
         has_depth = not draft.intersects or draft.normal is not None
@@ -223,6 +228,28 @@ class MeshPair:
                 depth_proof=renumbered(draft.depth_proof, *named),
             ),
         )
+
+    def _without_depth(self, draft: MeshDraft) -> Contact:
+        """Return the contact of two that are deeper in each other than the contact tolerance, without its depth."""
+        points = draft.points if draft.slacks != (0.0, 0.0) else self.points
+        found = self.contact(replace(draft, points=points, compound=None, regions=(), lower=-self._out_of_box()))
+        proof = draft.depth_proof
+        least = max(0.0 if proof is None else proof.least, draft.surface if self.nested else 0.0)
+        zero = read_only(np.zeros(3))
+        return replace(
+            found,
+            signed_distance=nan,
+            normal=zero,
+            ties=zero[None],
+            upper_bound=min(0.0, self.a.slit + self.b.slit + self.rounding - least) + 0.0,
+            status=Status.BOUNDS_ONLY,
+        )
+
+    def _out_of_box(self) -> float:
+        """Return the length of a translation along an axis that moves B out of the box around A."""
+        (low, high), (other_low, other_high) = self.a.mesh.bounds, self.b.mesh.bounds
+        slack = self.facets[0].slack + self.facets[1].slack + self.rounding
+        return float(np.minimum(high - other_low, other_high - low).min()) + slack
 
     def apart_relation(self, gap: float, band: float) -> Relation:
         """Return the relation of shapes that do not intersect."""
@@ -574,6 +601,16 @@ class MeshPair:
         """Return the results for pieces that fit and touch: the signs of the remaining distances are rounding."""
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
+
+    def _only_related(self, proved: float) -> MeshDraft:
+        """Return the results for two that are known to be deeper in each other than the contact tolerance, which are
+        moved out of each other's box; without crossings, their surfaces are apart by `proved`."""
+        length = self._out_of_box()
+        self.depth_proof = self._deepest_pair
+        least = proved if self.depth_proof is None else self.depth_proof.least
+        draft = self._draft(Relation.PENETRATING, -length, -length, 0.0, np.eye(3)[0])
+        self._relate(draft, least)
+        return draft
 
     def _by_meshes(self, search: SeparationSearch, least: float) -> MeshDraft:
         """Return the results for two solids from the meshes themselves; `least` is a lower bound of the depth."""

@@ -83,7 +83,10 @@ def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
 
 def _faults(c: Contact, dim: int) -> Iterator[str]:
     tests: dict[str, Test] = {"curves": lambda curves: isinstance(curves, tuple) and not curves}
-    yield from field_faults(c, contact_tests(dim) | absent_fields("compound") | tests)
+    is_open = c.status is Status.BOUNDS_ONLY
+    yield from field_faults(c, contact_tests(dim, not is_open) | absent_fields("compound") | tests)
+    if is_open and (c.normal.any() or c.regions):
+        yield f"status is {c.status!r}, normal {c.normal!r}, regions {c.regions!r}"
 
 
 def _certificate_faults(proof: object, a: Compound, b: Compound) -> Iterator[str]:
@@ -153,12 +156,15 @@ class _ReportedCompounds:
         assert isinstance(contact.certificate, CompoundCertificate)
         self.contact, self.proof, self.a, self.b, self.scaled = contact, contact.certificate, a, b, scaled
         self.tolerance = pair_tolerance(a, b)
-        self.promised = self.tolerance + promised(contact.signed_distance, 0.0, 0.0)
+        self.is_open = contact.status is Status.BOUNDS_ONLY
+        self.promised = self.tolerance + promised(0.0 if self.is_open else contact.signed_distance, 0.0, 0.0)
         self.band = contact_band(a, b, contact.contact_tolerance)
         self.moved = contact.signed_distance < -self.tolerance
         self.near = _measured(a, b, max(self.band, contact.lower_bound), contact.normal, self.proof.pieces)
 
     def checks(self) -> list[Check]:
+        if self.is_open:
+            return self._open_depth()
         return [
             Check(
                 "the tolerance is that of the pair",
@@ -180,6 +186,24 @@ class _ReportedCompounds:
             *self._touching(),
             self._relation(),
             *self._regions(),
+        ]
+
+    def _open_depth(self) -> list[Check]:
+        """Two pieces prove that the compounds penetrate, their boxes the lower bound; no depth is known."""
+        contact, least = self.contact, -self.near.upper
+        (low, high), (other_low, other_high) = self.a.bounds, self.b.bounds
+        length = float(np.minimum(high - other_low, other_high - low).min())
+        points = (contact.point_on_a, contact.point_on_b)
+        shapes = (self.a.pieces[self.proof.pieces[0]], self.b.pieces[self.proof.pieces[1]])
+        off = max(off_piece(point, piece) for point, piece in zip(points, shapes, strict=True))
+        apart = 0.0 if self.a.curved or self.b.curved else float(np.abs(points[1] - points[0]).max())
+        bounds = f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}"
+        return [
+            Check("boxes are parted by the lower bound", -contact.lower_bound >= length - self.promised, bounds),
+            Check("a pair of pieces proves the upper bound", contact.least_depth <= least + self.tolerance, bounds),
+            Check("a common point is in two pieces", max(off, apart) <= 2.0 * self.promised, f"off by {off:.3g}"),
+            *self._touching(),
+            self._relation(),
         ]
 
     def _normals(self) -> list[Check]:
@@ -330,7 +354,7 @@ class _ReportedCompounds:
         least = max(0.0, -self.near.upper)
         named = set(map(tuple, self.proof.pairs.tolist()))
         surely, maybe = set(), set()
-        if contact.signed_distance <= self.band:
+        if contact.intersects or contact.signed_distance <= self.band:
             for pair, proven in zip(self.near.pairs, self.near.bounds, strict=True):
                 if proven.upper <= self.band - self.tolerance:
                     surely.add(pair)
@@ -358,7 +382,12 @@ class _ReportedCompounds:
             possible.add(Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED)
         elif len(a.pieces) == len(b.pieces) == 1:
             possible, _ = possible_relations(
-                a.pieces[0], b.pieces[0], contact.signed_distance, band, contact.clearance, self.tolerance
+                a.pieces[0],
+                b.pieces[0],
+                -self.proof.overlap if self.is_open else contact.signed_distance,
+                band,
+                contact.clearance,
+                self.tolerance,
             )
         else:
             deepest = self.proof.overlap if self.proof.overlap > self.tolerance else contact.depth

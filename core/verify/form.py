@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Real
 from types import UnionType
 from typing import Any
@@ -27,8 +27,15 @@ from .check import Check
 _METHODS = ("secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
 _CURVED = ", curved"
 _STATUSES = {
-    "compound": (Status.CERTIFIED, Status.UNVERIFIED, Status.STALLED, Status.BUDGET, Status.BRACKET),
-    "mesh": (Status.CERTIFIED, Status.NO_DEPTH, Status.BRACKET),
+    "compound": (
+        Status.CERTIFIED,
+        Status.UNVERIFIED,
+        Status.STALLED,
+        Status.BUDGET,
+        Status.BRACKET,
+        Status.BOUNDS_ONLY,
+    ),
+    "mesh": (Status.CERTIFIED, Status.NO_DEPTH, Status.BRACKET, Status.BOUNDS_ONLY),
 }
 _CORNERS = {FeatureKind.VERTEX: (1, 1), FeatureKind.EDGE: (2, 2), FeatureKind.FACE: (3, np.inf)}
 
@@ -60,13 +67,14 @@ def field_faults(record: object, tests: dict[str, Test]) -> Iterator[str]:
                 yield f"{name} is {value!r}"
 
 
-def contact_tests(dim: int) -> dict[str, Test]:
-    """Return the tests of the fields that contacts of every kind of shape have."""
+def contact_tests(dim: int, has_depth: bool = True) -> dict[str, Test]:
+    """Return the tests of the fields that contacts of every kind of shape have; without a depth that is known the
+    signed distance is NaN."""
     return {
         "relation": of_kind(Relation),
         "status": of_kind(Status),
-        "signed_distance upper_bound": is_number,
-        "lower_bound": is_number,
+        "signed_distance": is_number if has_depth else lambda value: isinstance(value, float) and isnan(value),
+        "lower_bound upper_bound": is_number,
         "normal point_on_a point_on_b": vector(dim),
         "ties": lambda ties: is_array(ties, (None, dim)) and len(ties) > 0,
         "clearance contact_tolerance": is_length,

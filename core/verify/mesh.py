@@ -95,13 +95,14 @@ def _faults(c: Contact, magnitude: float) -> Iterator[str]:
         "regions": of_kind(tuple),
         "_middle": optional(vector(3)),
     }
-    yield from field_faults(c, contact_tests(3) | absent_fields("mesh") | tests)
+    is_open = c.status is Status.BOUNDS_ONLY
+    yield from field_faults(c, contact_tests(3, not is_open) | absent_fields("mesh") | tests)
     # A gap along each axis that is rounding has no direction.
-    if not (c.normal.any() or 0.0 <= c.signed_distance <= LEAST_GAP + 2.0 * MESH_GAP * EPS * magnitude):
+    if not (is_open or c.normal.any() or 0.0 <= c.signed_distance <= LEAST_GAP + 2.0 * MESH_GAP * EPS * magnitude):
         yield f"normal is {c.normal!r}"
     if not np.array_equal(c.ties[0], c.normal):
         yield f"the normal is not the first of the ties: {c.ties!r}"
-    if c.status is Status.NO_DEPTH and c.normal.any():
+    if c.status in (Status.NO_DEPTH, Status.BOUNDS_ONLY) and c.normal.any():
         yield f"status is {c.status!r}"
 
 
@@ -157,12 +158,14 @@ class _ReportedMesh:
             crossings=contact.certificate.crossings.renumbered(*counted),
             depth_proof=renumbered(contact.certificate.depth_proof, *counted),
         )
+        self.is_open = contact.status is Status.BOUNDS_ONLY
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
         self.sides = tuple(map(SolidSide, solids, (self.a, self.b), (found.curved > 0 for found in facets)))
         a, b = solids
         magnitude = max(a.magnitude, b.magnitude)
         self.promise = (
-            promised(contact.signed_distance, min(a.extent, b.extent), magnitude) + MESH_GAP * EPS * magnitude
+            promised(0.0 if self.is_open else contact.signed_distance, min(a.extent, b.extent), magnitude)
+            + MESH_GAP * EPS * magnitude
         )
         if self.curved:
             self.promise += CURVED_ROUNDING * EPS * magnitude
@@ -179,7 +182,9 @@ class _ReportedMesh:
             ),
             Check(
                 "the bounds contain the signed distance",
-                contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits(),
+                (contact.lower_bound <= contact.upper_bound <= 0.0)
+                if self.is_open
+                else (contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits()),
                 f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}, reported {contact.signed_distance:.9g}",
             ),
             *self._slits(),
@@ -199,7 +204,9 @@ class _ReportedMesh:
         if not contact.intersects:
             checks += self._apart()
         checks += self._pieces()
-        if contact.depth > 0.0:
+        if self.is_open:
+            checks += self._open_depth()
+        elif contact.depth > 0.0:
             checks += self._depth()
         elif contact.intersects and (self.a.solid or self.b.solid):
             checks += self._touch()
@@ -212,7 +219,7 @@ class _ReportedMesh:
     def _slits(self) -> list[Check]:
         """Bounds leave room for the slits of meshes that are closed by corners near each other."""
         contact = self.contact
-        if not self.slit or contact.status is Status.NO_DEPTH:
+        if not self.slit or not contact.has_depth:
             return []
         room = min(contact.signed_distance - contact.lower_bound, contact.upper_bound - contact.signed_distance)
         ok = room >= self.slit * (1.0 - _SLIT) - MESH_GAP * EPS * max(solid.magnitude for solid in self.solids)
@@ -378,12 +385,18 @@ class _ReportedMesh:
             return [Check(name, contact.relation is wanted, f"{contact.relation}, expected {wanted}")]
         if self._enclosed is not None:
             found, are_all = self._enclosed
-            fits = contact.relation is found and not contact.has_depth
+            fits = contact.relation is found and contact.status is Status.NO_DEPTH
             checks = [Check(name, fits, f"{contact.relation}, found {found} but for small holes, without a depth")]
             return checks if are_all else [*checks, Check("not checked: that no other corner is outside", True, "many")]
         possible = {Relation.TOUCHING, Relation.COINCIDENT}
         is_bare = not (self.a.solid or self.b.solid)
-        if contact.depth > 0.0 or (contact.intersects and (self.curved or (is_bare and not contact.has_depth))):
+        if self.is_open:
+            possible = set() if is_bare else {Relation.COINCIDENT}
+        if (
+            (self.is_open and not is_bare)
+            or contact.depth > 0.0
+            or (contact.intersects and (self.curved or (is_bare and not contact.has_depth)))
+        ):
             possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
         # What fits exactly into a slot touches it all around, but leaves it by a long translation only.
         of_pieces = self.proof.compound
@@ -571,6 +584,21 @@ class _ReportedMesh:
             if over > 0.0 and contact.normal.any() and not self.curved:
                 (shorter,) = are_separated(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
+        return checks
+
+    def _open_depth(self) -> list[Check]:
+        """No shorter translation than the upper bound separates, and one as long as the lower bound does."""
+        contact = self.contact
+        (low, high), (other_low, other_high) = (solid.bounds for solid in self.solids)
+        length = float(np.minimum(high - other_low, other_high - low).min())
+        ok = -contact.lower_bound >= length - self.promise
+        least, nested = max(0.0, contact.least_depth - self.slit), not len(self.proof.crossings)
+        proved = check_depth_proof(self.proof.depth_proof, self.a, self.b, least, self.promise)
+        if not proved.ok and nested and least <= self.proof.surface_distance:
+            proved = replace(proved, ok=True, detail="a part is inside by more")
+        checks = [Check("boxes are parted by the lower bound", ok, f"{contact.lower_bound:.9g}, {length:.9g}"), proved]
+        if contact.least_depth <= self.band:
+            checks.append(Check("not checked: that they are deeper than the band", True, "their depth was not kept"))
         return checks
 
     def _parted(self) -> Check:

@@ -36,7 +36,7 @@ from contact_lens.core.many.batched.convex_pairs import ARRAYS
 from ..assertions import assert_progress, fingerprint
 from ..generators import CLASSES, COMPOSED, CUBE, LARGE, sphere_points
 from ..many_shapes import BOX_KINDS, gap_across, make_boxes, outside, promised, random_pairs
-from ..mesh_shapes import bumpy, flipped, joined, sheet, sphere, torus
+from ..mesh_shapes import block, bumpy, flipped, joined, sheet, sphere, torus
 
 FRONT_DOOR = sys.modules["contact_lens.core.many.contacts"]
 
@@ -53,6 +53,39 @@ def test_meshes_intersect_where_their_contacts_say_so() -> None:
     wanted = [contact(shapes[i], shapes[j], budget=0.0).intersects for i, j in pairs.tolist()]
     assert 10 < sum(wanted) < len(pairs)
     assert pairs_intersect(shapes, pairs).tolist() == wanted
+
+
+@pytest.mark.slow
+def test_without_depths_the_relations_are_those_with_them_and_the_bounds_hold() -> None:
+    """Of meshes, compounds, curved and bare ones, in, through, beside and against each other."""
+    rng = np.random.default_rng(3)
+    shapes = [Mesh(*bumpy(rng)).translated(rng.uniform(-1.0, 1.0, 3)) for _ in range(3)]
+    shapes += [Mesh(*sphere(6)).scaled(0.2), Mesh(*sheet(4)), Mesh(*sphere(6)).translated([9.0, 0.0, 0.0])]
+    shapes += [
+        Mesh(*block()),
+        Mesh(*block()).translated([1.0, 0.25, 0.0]),
+        Mesh(*block()),
+        Sphere([0.6, 0.0, 0.0], 0.5),
+    ]
+    shapes += [Compound([Box([0, 0, 0], [1, 1, 1]), Box([1, 0, 0], [1, 1, 1])]), Box([0.2, 0.2, 0.2], [1, 1, 1])]
+    shapes += [Compound([Sphere([0, 0, 0], 0.5), Box([1.2, 0.5, 0], [1, 1, 0.2])])]
+    quick = contacts(shapes, budget=0.0, depths=False)
+    whole = contacts(shapes, quick.pairs, budget=0.0)
+    assert (quick.relation == whole.relation).all()
+    assert (quick.intersects == whole.intersects).all()
+    open_ = quick.status == Status.BOUNDS_ONLY
+    assert set(quick.relation[open_]) >= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.COINCIDENT}
+    assert np.isnan(quick.depth[open_]).all()
+    assert not np.hstack([quick.mtv, quick.normal])[open_].any()
+    assert (quick.lower_bound[open_] <= whole.upper_bound[open_]).all()
+    assert (quick.upper_bound[open_] >= whole.lower_bound[open_]).all()
+    assert (quick.signed_distance[~open_] == whole.signed_distance[~open_]).all()
+    for k in range(len(quick)):
+        found = quick.contact(k)
+        assert found.has_depth == (found.status not in (Status.BOUNDS_ONLY, Status.NO_DEPTH))
+        assert (found.to_dict()["depth"] is None) == (not found.has_depth)
+        assert [c.points.tolist() for c in found.curves] == [c.points.tolist() for c in whole.contact(k).curves]
+        assert verify(found, *(shapes[n] for n in quick.pairs[k].tolist()))
 
 
 def check_row(found: Contacts, k: int, a, b, single: Contact) -> None:
