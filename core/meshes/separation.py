@@ -175,8 +175,6 @@ class SeparationSearch:
         tried: list[FloatArray] = []
         for translation in self._candidates(grid, likely[: 4 * most + 1]):
             length = length_of(translation)
-            if len(tried) > most or (tried and self.budget.is_late):
-                break
             if length == 0.0 or length - _SHORTER * grid.size > self.length:
                 continue
             if any(length_of(translation - other) < _BESIDE * grid.size for other in tried):
@@ -187,6 +185,8 @@ class SeparationSearch:
             start = self._nearest_free(translation, grid.size)
             if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
+            if len(tried) > most or self.budget.is_late:
+                break
         if most and tried and length_of(tried[0]) + grid.size < _PROMISING * self.length:
             # An opening narrower than a cell: from beside it the planes may be others.
             for step in np.concatenate([grid.frame, -grid.frame]) * (_HALF * grid.size):

@@ -13,7 +13,6 @@ those that separate: the nearest ones of each region of them are where to search
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -28,8 +27,8 @@ _ALIKE = 1e-9
 """Relative: sizes of meshes that differ by less count as equal."""
 _ASIDE = np.array([0.3719, 0.2357, 0.4143])
 """Cells that the lattice is moved by from the middle of the larger mesh: no plane of simple shapes is between cells."""
-_COUNTED = 0.5
-"""Cells: counts from transforms are whole numbers but for a rounding far below this."""
+_COUNTED = 0.75
+"""Cells: counts from transforms are whole numbers but for a rounding far below the remaining quarter."""
 _INWARD = 1e-9
 """Relative: how much a bound is reduced for the rounding of lengths."""
 _TESTED = 1 << 15
@@ -97,22 +96,25 @@ class TranslationGrid:
         steps = np.arange(-self._steps, self._steps + 1)
         rows = np.ix_(*((steps - apart[k]) % shape[k] for k in range(3)))
 
-        def transform(cells: BoolArray) -> np.ndarray:
-            return np.fft.rfftn(cells.astype(np.float64), shape, axes=(0, 1, 2))
+        def correlate(of_a: FloatArray | BoolArray, of_b: FloatArray | BoolArray) -> FloatArray:
+            product, other = (np.fft.rfftn(of.astype(np.float64), shape, axes=(0, 1, 2)) for of in (of_b, of_a))
+            np.conj(product, out=product)
+            product *= other
+            counts: FloatArray = np.fft.irfftn(product, shape, axes=(0, 1, 2))[rows]
+            return counts
 
-        in_a, in_b, at_a, at_b = map(transform, (a.inside, b.inside, a.inside | a.touched, b.inside | b.touched))
-        np.conj(in_b, out=in_b)
-        np.conj(at_b, out=at_b)
-
-        def overlaps(product: np.ndarray) -> BoolArray:
-            counts = np.fft.irfftn(product, shape, axes=(0, 1, 2))[rows]
-            found: BoolArray = counts > _COUNTED
-            return found
-
-        both_solid = self._points is None
-        of_a, of_b = (in_a, in_b) if both_solid else (transform(self._cells[0]), transform(self._cells[1]).conj())
-        self._overlapping, self._near = overlaps(of_a * of_b), overlaps(in_a * at_b + at_a * in_b)
-        self._find_touching: Callable[[], BoolArray] = partial(overlaps, at_a * at_b)
+        # Cells inside count so much more than touched ones that one correlation shows which kinds of cells coincide: the
+        # square of the weight stands for two inside, the weight for one. All that are touched make half of it at most.
+        weight = 2.0 + a.touched.sum() + b.touched.sum()
+        counts = correlate(weight * a.inside + a.touched, weight * b.inside + b.touched)
+        self._near = counts > _COUNTED * weight
+        if self._points is None:
+            self._overlapping = counts > weight * (weight - _COUNTED)
+        else:
+            self._overlapping = correlate(*self._cells) > _COUNTED
+        self._find_touching: Callable[[], BoolArray] = lambda: (
+            correlate(a.inside | a.touched, b.inside | b.touched) > _COUNTED
+        )
 
     @property
     def least(self) -> float:
@@ -155,22 +157,27 @@ class TranslationGrid:
     def _common_cells(self, steps: IntArray) -> tuple[IntArray, IntArray]:
         """Return a cell inside A and one inside B that B moved by each (k, 3) of these brings there."""
         found = np.zeros_like(steps)
-        cells = np.argwhere(self._cells[0]) + self._firsts[0]
+        cells = np.argwhere(self._cells[0])
         cells = cells[scattered(len(cells))]
+        # The cells of B in a box in which all of A's are that are moved back by a step: each is one number.
+        reach = np.abs(steps).max(axis=0, initial=0)
+        low = self._firsts[0] - self._firsts[1] - reach
+        there = np.zeros(self._cells[0].shape + 2 * reach, dtype=np.bool_)
+        begin, end = np.maximum(low, 0), np.minimum(low + there.shape, self._cells[1].shape)
+        if (begin < end).all():
+            inner = self._cells[1][tuple(map(slice, begin, end))]
+            there[tuple(map(slice, begin - low, end - low))] = inner
+        numbers = np.ravel_multi_index(tuple((cells + reach).T), there.shape)
+        across = steps @ (np.array(there.strides) // there.itemsize)
         left, begin = np.arange(len(steps)), 0
-        shape = np.array(self._cells[1].shape)
         while len(left):
             count = max(_TESTED // len(left), 1)
-            chunk = cells[begin : begin + count]
-            begin += count
-            there = chunk[:, None] - steps.take(left, axis=0) - self._firsts[1]
-            within = np.asarray(((there >= 0) & (there < shape)).all(axis=2))
-            x, y, z = np.where(within[..., None], there, 0).transpose(2, 0, 1)
-            within &= self._cells[1][x, y, z]
-            first = within.argmax(axis=0)
-            done = within[first, np.arange(len(left))]
-            found[left[done]] = chunk[first[done]]
+            common = there.take(numbers[begin : begin + count, None] - across.take(left))
+            first = common.argmax(axis=0)
+            done = common[first, np.arange(len(left))]
+            found[left[done]] = cells[first[done] + begin] + self._firsts[0]
             left = left[~done]
+            begin += count
         return found, found - steps
 
     def likely(self, length: float) -> FloatArray:
