@@ -169,9 +169,12 @@ def are_disjoint(a: Body, b: Body) -> bool:
     if (low > other_high).any() or (other_low > high).any():
         return True
     a.mesh.tree, b.mesh.tree  # noqa: B018  # crossing_triangles uses trees that have been built
-    if len(crossing_triangles(a.mesh, b.mesh)):
-        return False
-    return not (a.contains(b.part_points).any() or b.contains(a.part_points).any())
+    return not len(crossing_triangles(a.mesh, b.mesh)) and not are_nested(a, b)
+
+
+def are_nested(a: Body, b: Body) -> bool:
+    """Return whether a part of one is inside the other, of two whose triangles do not meet. Exact."""
+    return bool(a.contains(b.part_points).any() or b.contains(a.part_points).any())
 
 
 def length_of(vector: FloatArray) -> float:

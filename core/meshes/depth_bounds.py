@@ -77,7 +77,10 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None
     pairs = pairs.take(np.lexsort((*alike, -np.rint(lengths / _ALIKE)))[:_PAIRS], axis=0)
     depths = triangle_depths(a.corner_rows(pairs[:, 0]), b.corner_rows(pairs[:, 1]))
     best = CrossingPair(0, 0, 0.0)
-    for i, j in pairs.take(np.argsort(-np.rint(depths / (_ALIKE * unit)), kind="stable")[:_CERTIFIED], axis=0).tolist():
+    for k in np.argsort(-np.rint(depths / (_ALIKE * unit)), kind="stable")[:_CERTIFIED].tolist():
+        if best.least >= depths[k] * (1.0 - _ALIKE):
+            break  # that of the next is no larger
+        i, j = pairs[k].tolist()
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
         least = -convex_contact(ConvexHull(p), ConvexHull(q), contact_tolerance=0.0).upper_bound
         if least > best.least:

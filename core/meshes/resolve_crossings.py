@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import FloatArray
-from .body import Body
+from .body import Body, are_nested
 from .crossings import Crossings
 from .half_spaces import shortest_within
 from .triangle_pairs import crossing_triangles
@@ -18,8 +18,8 @@ _FARTHER = 1e-6
 
 
 def resolve_crossings(a: Body, b: Body, translation: FloatArray, most: float) -> FloatArray | None:
-    """Return a translation of B near one, after which no triangles cross; None where none is found that differs from it
-    by no more than `most`.
+    """Return a translation of B near one that separates; None where none is found that differs from it by no more than
+    `most`.
 
     Of each two triangles that cross, one is moved to the outer side of the other's plane, whichever is nearer to it.
     """
@@ -29,7 +29,7 @@ def resolve_crossings(a: Body, b: Body, translation: FloatArray, most: float) ->
         moved = b.translated(found)
         crossings = crossing_triangles(a.mesh, moved.mesh)
         if not len(crossings):
-            return found
+            return None if are_nested(a, moved) else found
         across, depths = _planes(a, moved, crossings)
         normals = np.concatenate([normals, across])
         offsets = np.concatenate([offsets, depths * (1.0 + _FARTHER) + across @ (found - translation)])

@@ -109,11 +109,15 @@ class SeparationSearch:
         report_progress(self._progress, 1.0)
         if not are_disjoint(self.a, self.b.translated(translation)):
             return False
+        self._keep(translation)
+        return True
+
+    def _keep(self, translation: FloatArray) -> None:
+        """Keep a translation that separates, and know when it is the best."""
         length = length_of(translation)
         self.known.append(translation)
         if length < self.length:
             self.best, self.length = translation, length
-        return True
 
     def try_all(self, translations: Iterable[FloatArray], tolerance: float, spare: float) -> FloatArray | None:
         """Try translations of pieces, a little longer each; return the first that separates. They may be too short by
@@ -153,7 +157,9 @@ class SeparationSearch:
         """Return a translation near one that probably separates, which does; None where none is found."""
         report_progress(self._progress, 1.0)
         found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell)
-        return None if found is None or not self.separates(found) else found
+        if found is not None:
+            self._keep(found)
+        return found
 
     def _gaps(self, start: FloatArray, path: FloatArray) -> FloatArray:
         """Return the fractions of a path from which on the surfaces do not meet, a little farther than they touch."""

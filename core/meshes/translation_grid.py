@@ -94,14 +94,15 @@ class TranslationGrid:
             for count in np.maximum(np.array(a.touched.shape) + apart, np.array(b.touched.shape) - apart)
         )
         steps = np.arange(-self._steps, self._steps + 1)
-        rows = np.ix_(*((steps - apart[k]) % shape[k] for k in range(3)))
+        rows = [(steps - apart[k]) % shape[k] for k in range(3)]
 
         def correlate(of_a: FloatArray | BoolArray, of_b: FloatArray | BoolArray) -> FloatArray:
             product, other = (np.fft.rfftn(of.astype(np.float64), shape, axes=(0, 1, 2)) for of in (of_b, of_a))
             np.conj(product, out=product)
             product *= other
-            counts: FloatArray = np.fft.irfftn(product, shape, axes=(0, 1, 2))[rows]
-            return counts
+            for axis in (0, 1):  # of each axis only the steps are transformed along the next one
+                product = np.fft.ifft(product, axis=axis).take(rows[axis], axis=axis)
+            return np.fft.irfft(product, shape[2], axis=2).take(rows[2], axis=2)
 
         # Cells inside count so much more than touched ones that one correlation shows which kinds of cells coincide: the
         # square of the weight stands for two inside, the weight for one. All that are touched make half of it at most.

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,11 +70,13 @@ def surface_points(
     mesh = body.mesh
     corners = corner_rows(lattice.cells_from(mesh.points) - first, mesh.triangles)
     spots, owners = [corners[k].T for k in range(3)], [np.arange(corners.shape[2])] * 3
-    for columns in _columns_of(corners, shape, 0.0, -_MARGIN):
-        middles = np.stack([columns.x + 0.5, columns.y + 0.5, columns.height], axis=1)
-        planes = np.flatnonzero(np.isfinite(columns.reach))
-        spots.append(middles[:, np.argsort(columns.axes)].take(planes, axis=0))
-        owners.append(columns.triangles.take(planes))
+    columns = _columns_of(corners, shape, 0.0, -_MARGIN)
+    middles = np.empty((len(columns.x), 3))
+    for axis, along in zip(columns.axes, (columns.x + 0.5, columns.y + 0.5, columns.height), strict=True):
+        middles[np.arange(len(axis)), axis] = along
+    planes = np.flatnonzero(np.isfinite(columns.reach))
+    spots.append(middles.take(planes, axis=0))
+    owners.append(columns.triangles.take(planes))
     points, triangles = np.concatenate(spots), np.concatenate(owners)
     cells = np.floor(points)
     # Not so near to the side of a cell that rounding could put it into the next one.
@@ -91,26 +92,21 @@ def surface_points(
 def _touched_cells(corners: FloatArray, shape: tuple[int, int, int], rounding: float) -> BoolArray:
     """Return the cells that triangles (corner, axis, m), in cells and widened by `rounding` cells, may enter."""
     touched = np.zeros(shape, dtype=np.bool_)
-    for columns in _columns_of(corners, shape, rounding, 0.5 + rounding):
-        first, last = columns.range
-        begin = np.maximum(np.floor(columns.height - columns.reach), first).astype(np.intp)
-        end = np.minimum(np.floor(columns.height + columns.reach), last).astype(np.intp)
-        entered = np.flatnonzero(begin <= end)
-        # Runs of cells: how many begin, less how many have ended.
-        x, y, z = (shape[axis] for axis in columns.axes)
-        base = (columns.x.take(entered) * y + columns.y.take(entered)) * (z + 1)
-        change = np.bincount(base + begin.take(entered), minlength=x * y * (z + 1))
-        change -= np.bincount(base + end.take(entered) + 1, minlength=x * y * (z + 1))
-        found = change.cumsum().reshape(x, y, z + 1)[:, :, :-1] > 0
-        touched |= found.transpose(np.argsort(columns.axes))
+    columns = _columns_of(corners, shape, rounding, 0.5 + rounding)
+    first, last = columns.range
+    begin = np.maximum(np.floor(columns.height - columns.reach), first).astype(np.intp)
+    counts = np.maximum(np.minimum(np.floor(columns.height + columns.reach), last).astype(np.intp) + 1 - begin, 0)
+    step_x, step_y, step = np.array(touched.strides).take(columns.axes)
+    cells = np.repeat(columns.x * step_x + columns.y * step_y, counts) + ranges(begin, counts) * np.repeat(step, counts)
+    touched.ravel()[cells] = True
     return touched
 
 
 class _Columns(NamedTuple):
     """Columns of cells and triangles above or below them; in cells."""
 
-    axes: list[int]
-    """The axes that `x`, `y` and the height are along."""
+    axes: IntArray
+    """(3, k) the axes that `x`, `y` and the height are along."""
     triangles: IntArray
     """(k,) the triangle."""
     x: IntArray
@@ -125,8 +121,8 @@ class _Columns(NamedTuple):
     """(k,) the first and the last cell of the triangle along the last axis."""
 
 
-def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: float, margin: float) -> Iterator[_Columns]:
-    """Yield the columns along the axis nearest to the normals of triangles (corner, axis, m), whose middles, with a
+def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: float, margin: float) -> _Columns:
+    """Return the columns along the axis nearest to the normals of triangles (corner, axis, m), whose middles, with a
     square of `margin` around them, are not beyond an edge; a negative margin: that are inside by so much."""
     counts = np.array(shape)[:, None]
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -137,24 +133,19 @@ def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: floa
     p, q, r = inside
     u, v = q - p, r - p
     normals = u[[1, 2, 0]] * v[[2, 0, 1]] - u[[2, 0, 1]] * v[[1, 2, 0]]
-    steepest = np.abs(normals).argmax(axis=0)
-    for up in range(3):
-        axes = [(up + 1) % 3, (up + 2) % 3, up]
-        indices = np.flatnonzero(steepest == up)
-        rows = np.ix_(np.array(axes), indices)
-        found = _columns_over(inside[:, axes].take(indices, axis=2), normals[rows], first[rows], last[rows], margin)
-        triangles, x, y = found
-        of = indices.take(triangles)
-        (a, b, c), bases = (normals[axis].take(of) for axis in axes), inside[0]
-        # Where there is no area the plane is anywhere.
-        flat = c != 0.0
-        c = np.where(flat, c, 1.0)
-        slope_x, slope_y = np.where(flat, -a / c, 0.0), np.where(flat, -b / c, 0.0)
-        height = bases[up].take(of) + slope_x * (x + 0.5 - bases[axes[0]].take(of))
-        height += slope_y * (y + 0.5 - bases[axes[1]].take(of))
-        reach = np.where(flat, 0.5 * (np.abs(slope_x) + np.abs(slope_y)), np.inf) + 4.0 * rounding
-        ends = first[up].take(of), last[up].take(of)
-        yield _Columns(axes, near.take(of), x, y, height, reach, ends)
+    axes = (np.abs(normals).argmax(axis=0) + np.array([[1], [2], [0]])) % 3
+    every = np.arange(len(near))
+    normals, first, last = normals[axes, every], first[axes, every], last[axes, every]
+    inside = inside[:, axes, every]
+    of, x, y = _columns_over(inside, normals, first, last, margin)
+    (a, b, c), base = normals.take(of, axis=1), inside[0].take(of, axis=1)
+    # Where there is no area the plane is anywhere.
+    flat = c != 0.0
+    c = np.where(flat, c, 1.0)
+    slope_x, slope_y = np.where(flat, -a / c, 0.0), np.where(flat, -b / c, 0.0)
+    height = base[2] + slope_x * (x + 0.5 - base[0]) + slope_y * (y + 0.5 - base[1])
+    reach = np.where(flat, 0.5 * (np.abs(slope_x) + np.abs(slope_y)), np.inf) + 4.0 * rounding
+    return _Columns(axes.take(of, axis=1), near.take(of), x, y, height, reach, (first[2].take(of), last[2].take(of)))
 
 
 def _columns_over(
@@ -187,20 +178,21 @@ def _inside_cells(body: Body, lattice: Lattice, first: IntArray, touched: BoolAr
     free = ~touched
     if not (body.solid and free.any()):
         return inside
-    # Runs of free cells along the last axis are numbered, and linked where they are side by side.
+    # Runs of free cells along the last axis are numbered, and linked where they begin to be side by side.
     begins = free.copy()
     begins[:, :, 1:] &= touched[:, :, :-1]
-    run = begins.ravel().cumsum().reshape(free.shape) - 1
+    run = np.cumsum(begins, dtype=np.int32).reshape(free.shape) - np.int32(1)
     count = int(run[-1, -1, -1]) + 1
     links = []
     for before, after in ((np.s_[:-1], np.s_[1:]), (np.s_[:, :-1], np.s_[:, 1:])):
-        beside = free[before] & free[after]
-        pairs = np.stack([run[before][beside], run[after][beside]], axis=1)
-        links.append(pairs[np.diff(pairs, axis=0, prepend=-1).any(axis=1)])
+        beside = begins[before] | begins[after]
+        beside &= free[before]
+        beside &= free[after]
+        cells = np.flatnonzero(beside)
+        links.append(np.stack([run[before].ravel().take(cells), run[after].ravel().take(cells)], axis=1))
     part = connected_parts(np.concatenate(links), count)
     heads = np.flatnonzero(part == np.arange(count))
-    cells = np.stack(np.nonzero(begins), axis=1).take(heads, axis=0)
+    cells = np.stack(np.unravel_index(np.flatnonzero(begins).take(heads), free.shape), axis=1)
     solid = np.zeros(count, dtype=np.bool_)
     solid[heads] = body.contains(lattice.points_at(np.add(cells + first, 0.5)))
-    inside[free] = solid.take(part).take(run[free])
-    return inside
+    return solid.take(part).take(run, mode="clip") & free
