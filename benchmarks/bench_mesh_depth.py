@@ -2,8 +2,9 @@
 """The depth of 100 pairs of real meshes: `python -m benchmarks --only mesh_depth [--before CHECKOUT]`.
 
 First answers (`budget=0`) and refined ones, of meshes made anew in every call, so trees are included; how much longer
-the reported translation is than the best known of an offline search (benchmarks/corpus); `verify`; memory. An
-older checkout is asked the same in turn, each in a process of its own. FCL reports yes or no.
+the reported translation is than the best known of an offline search (benchmarks/corpus); `verify`; memory; and first
+answers of all pairs of two scenes. An older checkout is asked the same in turn, each in a process of its own. FCL
+reports yes or no.
 Times are CPU time.
 """
 
@@ -24,8 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core import Contact, Mesh, contact, verify
+from contact_lens.core import Contact, Mesh, contact, contacts, verify
+from tests.core.generators import rotation
 from tests.core.mesh_pairs import COUNT, TENTH, MeshPair, mesh_pairs
+from tests.core.mesh_shapes import bumpy
 
 from .peers import fcl_mesh, fcl_mesh_pairs
 from .table import duration, print_table, times
@@ -38,6 +41,9 @@ LONG = 0.5
 TOO_LONG = 1.05
 """Times the best known translation: reported ones above are counted and named."""
 GOALS = {"first": "median 30 ms, 95 % 150 ms", "refined": "median 0.3 s"}
+
+SCENES = {"instances of a bumpy ball of 168 triangles": (1_000, 7, 24.5), "bumpy balls of 5,040": (300, 36, 14.9)}
+"""How many, their rings, and the side of the cube in which they are at random."""
 
 Record = dict[str, Any]
 
@@ -89,11 +95,25 @@ def memory(index: int) -> int:
     return peak
 
 
+def scene(index: int) -> tuple[float, int, int]:
+    """The CPU seconds of the first answers of a scene, clashes and pairs; a tenth of it when < 0."""
+    count, rings, side = list(SCENES.values())[abs(index) - 1]
+    count, side = (count // 10, side / 10 ** (1 / 3)) if index < 0 else (count, side)
+    rng, poses = np.random.default_rng(1), np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = [rotation(rng) for _ in poses]
+    poses[:, :3, 3] = rng.uniform(0.0, side, (count, 3))
+    bumps = [Mesh(*bumpy(rng, rings, 0.9, 1.1)) for _ in range(1 if rings < 10 else count)]
+    shapes = bumps * (count // len(bumps))
+    begin = process_time()
+    clashes = contacts(shapes, poses=poses, budget=0.0)
+    return process_time() - begin, int(clashes.intersects.sum()), len(clashes.pairs)
+
+
 def serve() -> None:
     """Answer what is asked on standard input, a line each: the name of a function of this file and a pair."""
     for line in sys.stdin:
         name, index = json.loads(line)
-        print(json.dumps({"measure": measure, "memory": memory}[name](index)), flush=True)
+        print(json.dumps({"measure": measure, "memory": memory, "scene": scene}[name](index)), flush=True)
 
 
 class Version:
@@ -201,6 +221,13 @@ def main(quick: bool = False) -> None:
     show_times(records["now"], records["before"])
     for name in versions:
         show_lengths(records[name], name)
+    for k, title in enumerate(SCENES, 1):
+        for name, version in versions.items():
+            seconds, clashes, pairs = version.ask("scene", -k if quick else k)
+            print(
+                f"{name}: {title}, first answers of {pairs} pairs: {duration(seconds)}, {clashes} clashes, "
+                f"{duration(seconds / max(1, clashes))} a clash"
+            )
     for name, version in versions.items():
         peaks = {k: version.ask("memory", k) for k in TENTH}
         most = max(peaks, key=lambda k: peaks[k])

@@ -61,7 +61,9 @@ def search_depth(
         length = search.length
         part = subrange(progress, 0.1 + 0.9 * level / levels, 0.1 + 0.9 * (level + 1) / levels)
         grid = search.explore(_CELLS[level], _TRIED[level], part)
-        deepest, cell = deepest if grid.deepest is None else grid.deepest, grid.size
+        cell = grid.size
+        if budget.nodes > 0 and (found := grid.deepest()) is not None:
+            deepest = found
         best = _larger(best, grid)
         # A grid of much shorter translations has smaller cells.
         if level == 0 or search.length > _SHRUNK * length:

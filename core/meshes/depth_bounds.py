@@ -16,6 +16,7 @@ from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross
 from .body import Body, length_of
 from .crossings import Crossings, Meeting
 from .depth_proof import CommonBall, CrossingPair, PointInside
@@ -29,6 +30,15 @@ _PAIRS = 2_000
 """Crossing triangles whose own depth is measured."""
 _CERTIFIED = 2
 """The deepest of them, whose depth is certified."""
+_SHORT = 1e-2
+"""Times the reach of two triangles: with a shorter edge rounding may turn their axes too much."""
+_SHARP = 1e-3
+"""Sine of two edges: the same."""
+_PARALLEL = 64.0
+"""Times EPS: the sine of edges that are parallel to rounding; and over the shortest edge and the least sine of others,
+more than the overlap along an axis, turned by rounding, differs. Relative to the reach."""
+_EDGES = np.array([[0, 3, 0, 0, 0, 1, 1, 1, 2, 2, 2], [1, 4, 3, 4, 5, 3, 4, 5, 3, 4, 5]])
+"""Edges of two triangles, 0 to 2 and 3 to 5, across which their axes are."""
 _SAMPLES = 8_000
 """Points of a surface that are sampled, at most."""
 _OTHER = 10_000
@@ -82,10 +92,38 @@ def crossing_pair(a: Mesh, b: Mesh, crossings: Crossings) -> CrossingPair | None
             break  # that of the next is no larger
         i, j = pairs[k].tolist()
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
-        least = -convex_contact(ConvexHull(p), ConvexHull(q), contact_tolerance=0.0).upper_bound
+        least = _depth_along_axes(p, q)
+        if least is None:
+            least = -convex_contact(ConvexHull(p), ConvexHull(q), contact_tolerance=0.0).upper_bound
         if least > best.least:
             best = CrossingPair(i, j, least)
     return best
+
+
+def _depth_along_axes(p: FloatArray, q: FloatArray) -> float | None:
+    """Return a certified lower bound of the depth of two triangles (3, 3) that cross: the least overlap along their
+    axes, less what rounding turns these by. None where that may be more: of thin triangles and edges nearly parallel.
+
+    Edges parallel to rounding are no axis: a triangle changed by so little has none there.
+    """
+    p, q = p - p[0], q - p[0]
+    reach = float(max(np.abs(p).max(), np.abs(q).max()))
+    if reach == 0.0:
+        return None
+    p, q = p / reach, q / reach
+    edges = np.concatenate([np.roll(p, -1, axis=0) - p, np.roll(q, -1, axis=0) - q])
+    lengths = np.sqrt((edges * edges).sum(axis=1))
+    axes = cross(edges.take(_EDGES[0], axis=0).T, edges.take(_EDGES[1], axis=0).T).T
+    sizes = np.sqrt((axes * axes).sum(axis=1))
+    across = lengths.take(_EDGES[0]) * lengths.take(_EDGES[1])
+    sharp, parallel = sizes >= _SHARP * across, sizes <= _PARALLEL * EPS * across
+    if lengths.min() < _SHORT or not sharp[:2].all() or not (sharp | parallel).all():
+        return None
+    turned = _PARALLEL * EPS / float(lengths.min() * (sizes / across)[sharp].min())
+    axes = axes[sharp] / sizes[sharp, None]
+    heights_p, heights_q = axes @ p.T, axes @ q.T
+    forward, back = heights_p.max(axis=1) - heights_q.min(axis=1), heights_q.max(axis=1) - heights_p.min(axis=1)
+    return max(0.0, float(min(forward.min(), back.min())) - turned) * reach
 
 
 def triangle_depths(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -319,7 +319,22 @@ class SeparationSearch:
 def _corner_set(points: FloatArray) -> Polytope:
     """Return points (n, 3) as a polytope for GJK and EPA, which need no facets."""
     none = np.empty((0, 2), dtype=np.intp)
-    return Polytope(points, 3, none, none, (), np.empty((0, 3)), np.empty(0))
+    result = Polytope(points, 3, none, none, (), np.empty((0, 3)), np.empty(0))
+    result.__dict__["_rows"] = _Rows(points)
+    return result
+
+
+class _Rows:
+    """Points as `Polytope._rows`, made plain floats when asked: of many GJK and EPA look at few."""
+
+    def __init__(self, points: FloatArray) -> None:
+        self._points = points
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def __getitem__(self, index: int) -> tuple[float, ...]:
+        return tuple(self._points[index].tolist())
 
 
 def contact_directions(a: Body, b: Body, crossings: Crossings, most: int = 12) -> list[FloatArray]:

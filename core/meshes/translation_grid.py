@@ -83,8 +83,7 @@ class TranslationGrid:
         self._correlate(voxels[0], voxels[1])
         self.is_resolved = all(of.inside.any() or not body.solid for of, body in zip(voxels, (a, b), strict=True))
         """Whether cells are inside of each solid."""
-        self.deepest = _deepest(lattice, voxels[0], voxels[1])
-        """(3,) a point deep inside both solids; None where no cell is inside both."""
+        self._voxels = voxels[0], voxels[1]
 
     def _correlate(self, a: Voxels, b: Voxels) -> None:
         """Find the translations that overlap for certain and probably, and how to find those that perhaps do."""
@@ -104,8 +103,8 @@ class TranslationGrid:
                 product = np.fft.ifft(product, axis=axis).take(rows[axis], axis=axis)
             return np.fft.irfft(product, shape[2], axis=2).take(rows[2], axis=2)
 
-        # Cells inside count so much more than touched ones that one correlation shows which kinds of cells coincide: the
-        # square of the weight stands for two inside, the weight for one. All that are touched make half of it at most.
+        # Cells inside count so much more than touched ones that one correlation shows which kinds of cells coincide:
+        # the square of the weight stands for two inside, the weight for one, and touched ones make half of it at most.
         weight = 2.0 + a.touched.sum() + b.touched.sum()
         counts = correlate(weight * a.inside + a.touched, weight * b.inside + b.touched)
         self._near = counts > _COUNTED * weight
@@ -116,6 +115,10 @@ class TranslationGrid:
         self._find_touching: Callable[[], BoolArray] = lambda: (
             correlate(a.inside | a.touched, b.inside | b.touched) > _COUNTED
         )
+
+    def deepest(self) -> FloatArray | None:
+        """Return a point (3,) deep inside both solids; None where no cell is inside both."""
+        return _deepest(self._lattice, *self._voxels)
 
     @property
     def least(self) -> float:
@@ -143,11 +146,12 @@ class TranslationGrid:
         even = np.arange(-self._steps, self._steps + 1) % 2 == 0
         uses = 2 * uses + (even[:, None, None] & even[:, None] & even)
         uses[~self._overlapping] = -1
-        boxes = np.argwhere(needed)
-        corners = boxes[:, None] + np.array(list(np.ndindex(2, 2, 2)))
-        of_corners = uses[corners[..., 0], corners[..., 1], corners[..., 2]]
-        chosen = corners[np.arange(len(boxes)), of_corners.argmax(axis=1)]
-        of_a, of_b = self._common_cells(np.unique(chosen, axis=0) - self._steps)
+        boxes = np.ravel_multi_index(np.nonzero(needed), uses.shape)
+        around = [np.ravel_multi_index(corner, uses.shape) for corner in np.ndindex(2, 2, 2)]
+        corners = boxes[:, None] + around
+        chosen = corners[np.arange(len(boxes)), uses.ravel().take(corners).argmax(axis=1)]
+        steps = np.stack(np.unravel_index(np.unique(chosen), uses.shape), axis=1) - self._steps
+        of_a, of_b = self._common_cells(steps)
         if self._points is None:
             return CommonCells(self._lattice, of_a, of_b, least)
         of_surface, of_solid, first = (of_a, of_b, self._firsts[0]) if self._of_a else (of_b, of_a, self._firsts[1])

@@ -134,9 +134,9 @@ def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: floa
     u, v = q - p, r - p
     normals = u[[1, 2, 0]] * v[[2, 0, 1]] - u[[2, 0, 1]] * v[[1, 2, 0]]
     axes = (np.abs(normals).argmax(axis=0) + np.array([[1], [2], [0]])) % 3
-    every = np.arange(len(near))
-    normals, first, last = normals[axes, every], first[axes, every], last[axes, every]
-    inside = inside[:, axes, every]
+    turned = axes * len(near) + np.arange(len(near))
+    normals, first, last = (rows.ravel().take(turned) for rows in (normals, first, last))
+    inside = inside.reshape(3, -1).take(turned, axis=1)
     of, x, y = _columns_over(inside, normals, first, last, margin)
     (a, b, c), base = normals.take(of, axis=1), inside[0].take(of, axis=1)
     # Where there is no area the plane is anywhere.

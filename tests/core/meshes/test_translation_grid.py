@@ -173,3 +173,20 @@ def test_what_is_inside_both_bounds_the_depth_from_below():
         ball, point = common_ball(a, b, crossings), point_inside(a, b, crossings)
         assert (ball is not None, point is not None) == ((True, False) if a.solid and b.solid else (False, True))
         assert 0.0 < (ball or point).least <= depth
+
+
+def test_no_bound_of_two_triangles_is_more_than_their_depth():
+    rng = np.random.default_rng(11)
+    found = 0
+    for k in range(300):
+        p, q = rng.normal(size=(2, 3, 3))
+        if k % 3 == 1:  # edges that are parallel, or nearly
+            q[1] = q[0] + 0.7 * (p[1] - p[0]) + rng.normal(size=3) * 10.0 ** rng.uniform(-18, -1)
+        size = 10.0 ** rng.uniform(-20, 20) if k % 3 == 2 else 1.0
+        a, b = (Mesh(points * size, [[0, 1, 2]]) for points in (p, q))
+        pair = crossing_pair(a, b, crossing_triangles(a, b))
+        if pair is not None:
+            depth = -sat(ConvexHull(a.points), ConvexHull(b.points)).signed_distance
+            assert depth * (1.0 - 1e-8) - 1e-9 * size <= pair.least <= depth + 1e-14 * size
+            found += 1
+    assert found > 50
