@@ -37,7 +37,7 @@ from contact_lens.core import (
 )
 
 from .peers import Coal
-from .table import Against, Row, duration, show
+from .table import Against, Row, duration, in_turn, show
 
 _SAME = 1e-5
 """How far a depth or a distance of coal may be off."""
@@ -323,6 +323,33 @@ def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
     return rows
 
 
+def few_pairs() -> list[Row]:
+    """One, five and twenty pairs through `contacts`, as lists and as sets, against a loop of `contact`."""
+    rng, rows = np.random.default_rng(34), []
+    for words in ("boxes", "hulls of 32 v"):
+        for state, room in (("that meet", 0.3), ("apart", 6.0)):
+            for count in (1, 5, 20):
+                places = rng.uniform(-room, room, (2 * count, 3))
+                if words == "boxes":
+                    shapes = [Box(place, rng.uniform(0.8, 1.6, 3), rng.normal(size=4)) for place in places]
+                else:
+                    shapes = [turned(rng, ConvexHull(hull_of_sphere(rng)), place) for place in places]
+                pairs, known = np.arange(2 * count).reshape(-1, 2), ShapeSet(shapes)
+                arguments = [(shapes[i], shapes[j]) for i, j in pairs.tolist()]
+                listed, as_set, loop = in_turn(
+                    (
+                        partial(contacts, shapes, pairs),
+                        partial(contacts, known, pairs),
+                        lambda arguments=arguments: [contact(*both) for both in arguments],
+                    ),
+                    21,
+                )
+                note = f"as a set {loop / as_set:.2f}x"
+                what = f"34 {count} pairs of {words} {state}"
+                rows.append(row(what, listed, loop, 1.0 / 1.5, note, peer="loop of contact"))
+    return rows
+
+
 def print_memory(quick: bool) -> None:
     """Print by how much the peak of the memory rises in a call with a million pairs of boxes."""
     rng, count = np.random.default_rng(0), 10_000 if quick else 1_000_000
@@ -343,6 +370,7 @@ def print_memory(quick: bool) -> None:
 def main(quick: bool = False) -> None:
     """Print the table."""
     print_memory(quick)
+    show(few_pairs())
     try:
         peer = Coal()
     except ImportError as error:

@@ -120,7 +120,8 @@ def contacts(
         tolerance = validate_tolerance(contact_tolerance, len(indices))
         bodies, numbers = scene.bodies_of(scene.numbers(indices))
     result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions, reproducible)
-    left, solved = np.arange(len(indices)), dict[int, Contact]()
+    solved: dict[int, Contact] = {}
+    left = np.arange(len(indices))
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
         same = (start.clearance, start.method, start.budget, start.depths) == (clearance, method, budget, depths)
         same &= start.reproducible or not reproducible

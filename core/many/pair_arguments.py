@@ -27,8 +27,8 @@ def validate_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"pairs: an array (p, 2) expected, got the shape {array.shape}")
     result = np.array(array, dtype=np.intp)
-    first, second = result.view(np.uintp).T  # as unsigned numbers, negative ones are the largest
-    if first.max() >= count or second.max() >= others:
+    numbers = result.view(np.uintp)  # as unsigned numbers, negative ones are the largest
+    if numbers.max() >= min(count, others) and (numbers >= np.array([count, others], dtype=np.uintp)).any():
         row = int(((array < 0) | (array >= np.array([count, others]))).any(axis=1).argmax())
         there = f"{count} shapes" if count == others else f"{count} shapes and {others} others"
         raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {there}")

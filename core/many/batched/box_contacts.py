@@ -92,10 +92,12 @@ def measure_axes(boxes: BoxColumns, i: IntArray, j: IntArray, axis: NDArray[np.i
     of_b, edges = len(groups[0]), len(groups[0]) + len(groups[1])
     # P is the box whose face decides, Q the other.
     p, q = np.concatenate([i[:of_b], j[of_b:edges]]), np.concatenate([j[:of_b], i[of_b:edges]])
-    _measure_faces(boxes, p, q, axis[:edges] % 3, rows[:, :edges])
+    if edges:
+        _measure_faces(boxes, p, q, axis[:edges] % 3, rows[:, :edges])
     rows[:3, of_b:edges] *= -1.0  # np.negative of numpy 2.4 is wrong in place where numbers are 64 bytes apart
     rows[3:9, of_b:edges] = np.concatenate([rows[6:9, of_b:edges], rows[3:6, of_b:edges]])
-    _measure_edges(boxes, i[edges:], j[edges:], axis[edges:], rows[:, edges:])
+    if edges < len(order):
+        _measure_edges(boxes, i[edges:], j[edges:], axis[edges:], rows[:, edges:])
     return order, BoxAxes(axis, rows)
 
 

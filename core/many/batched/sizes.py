@@ -37,6 +37,12 @@ class Sizes:
         """Return the sizes of shapes `numbers` (m,)."""
         return Sizes(self.low.take(numbers, axis=1), self.high.take(numbers, axis=1))
 
+    def overlap(self, i: IntArray, j: IntArray) -> BoolArray:
+        """Return (n,) whether bounding boxes of i (n,) and j (n,) overlap."""
+        low = np.maximum(self.low.take(i, axis=1), self.low.take(j, axis=1))
+        result: BoolArray = (low <= np.minimum(self.high.take(i, axis=1), self.high.take(j, axis=1))).all(axis=0)
+        return result
+
     def inside(self, i: IntArray, j: IntArray, slack: FloatArray) -> BoolArray:
         """Return (n,) whether bounding boxes of i (n,) stick out of those of j (n,) by no more than `slack` (n,)."""
         below = self.low.take(j, axis=1) - self.low.take(i, axis=1)
