@@ -40,7 +40,8 @@ class Sizes:
     def overlap(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return (n,) whether bounding boxes of i (n,) and j (n,) overlap."""
         low = np.maximum(self.low.take(i, axis=1), self.low.take(j, axis=1))
-        result: BoolArray = (low <= np.minimum(self.high.take(i, axis=1), self.high.take(j, axis=1))).all(axis=0)
+        high = np.minimum(self.high.take(i, axis=1), self.high.take(j, axis=1))
+        result: BoolArray = np.logical_and.reduce(low <= high, axis=0)
         return result
 
     def inside(self, i: IntArray, j: IntArray, slack: FloatArray) -> BoolArray:
