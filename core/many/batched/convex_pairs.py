@@ -73,6 +73,7 @@ class PairContacts:
         self.bodies, self.distances, self.with_regions = bodies, distances, regions
         few = _FEW_CONTACTS_IN_POSES if bodies.in_poses else _FEW_CONTACTS
         self._few_boxes, self._few_polytopes = (0, 0) if reproducible else few
+        self._reproducible = reproducible
         self.i, self.j = np.ascontiguousarray(pairs.T)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         count, self.dim = len(pairs), bodies.dim
@@ -292,7 +293,8 @@ class PairContacts:
             left = np.flatnonzero(~self._done.take(chosen))
             chosen, i, j, state = chosen[left], i[left], j[left], state[left]
         else:
-            state = intersect_hulls(table, i, j, False, subrange(progress, 0.1, 0.3))
+            known_enough = not self._reproducible and intervals_pay(table, i)
+            state = intersect_hulls(table, i, j, known_enough, subrange(progress, 0.1, 0.3))
         distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
         between = 0.3 + 0.7 * len(distant) / max(1, len(chosen))
         if len(distant):
