@@ -4,6 +4,8 @@ give the same bits alone and among others."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from .types import FloatArray
@@ -52,3 +54,18 @@ def spiral_directions(count: int, turn: float = 0.0) -> FloatArray:
     angle = turn + k * (np.pi * (3.0 - np.sqrt(5.0)))
     r = np.sqrt(1.0 - z * z)
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
+
+
+def least_mean(rows: FloatArray) -> FloatArray:
+    """Return (k,) the largest column of one of the rows (k, r, c), or of a weighted mean of two of them: the least that
+    there is. It bounds what is less than all rows."""
+    found = rows.max(axis=2).min(axis=1)
+    for s, t in combinations(range(rows.shape[1]), 2):
+        x, y = rows[:, s], rows[:, t]
+        for u, v in combinations(range(rows.shape[2]), 2):
+            # The largest of a mean is least where two of its columns are equal.
+            rise, fall = x[:, u] - x[:, v], y[:, v] - y[:, u]
+            total = rise + fall
+            weight = np.divide(fall, total, out=np.zeros_like(total), where=total != 0.0).clip(0.0, 1.0)[:, None]
+            np.minimum(found, (weight * x + (1.0 - weight) * y).max(axis=1), out=found)
+    return found

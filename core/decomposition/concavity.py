@@ -16,7 +16,7 @@ from ..shapes.polytope import PRODUCTS, Polytope
 from ..shapes.quickhull import extreme_points
 from ..tolerance import CONCAVITY_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
-from ..vectors import spiral_directions
+from ..vectors import least_mean, spiral_directions
 
 _FLOOR = 64.0
 """Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
@@ -192,17 +192,21 @@ def _deepest(
         i, j = divmod(int(depths.argmax()), k + 1)
         if depths[i, j] > best:
             best, place = float(depths[i, j]), candidates[i, j]
-        tops, bounds_of_tops = pieces[top], under[:, :k].max(axis=1).min(axis=1)
+        tops, nearest = pieces[top], under.argmin(axis=2)
+        # Between two planes the deepest places are a line, along which only means of the two bound the depth closely.
+        rows = np.take_along_axis(under[:, :k].transpose(0, 2, 1), nearest[:, :, None], axis=1)
+        bounds_of_tops = np.minimum(under[:, :k].max(axis=1).min(axis=1), least_mean(rows))
         pieces, bound = np.delete(pieces, top, axis=0), np.delete(bound, top)
-        new = np.flatnonzero(~known & np.isin(np.arange(len(normals)), under.argmin(axis=2)))
+        new = np.flatnonzero(~known & np.isin(np.arange(len(normals)), nearest))
         if len(new):
             known[new] = True
             bound = np.minimum(bound, _bounds(normals[new], offsets[new], pieces))
-        open_tops = tops[bounds_of_tops > best + max(CONCAVITY_RELATIVE * best, least)]
-        if len(open_tops):
-            halves = np.concatenate([_split(piece) for piece in open_tops])
+        is_open = bounds_of_tops > best + max(CONCAVITY_RELATIVE * best, least)
+        if is_open.any():
+            halves = np.concatenate([_split(piece) for piece in tops[is_open]])
             pieces = np.concatenate([pieces, halves])
-            bound = np.concatenate([bound, _bounds(normals, offsets, halves)])
+            of_halves = np.minimum(_bounds(normals, offsets, halves), bounds_of_tops[is_open].repeat(2))
+            bound = np.concatenate([bound, of_halves])
 
 
 def _spread(normals: FloatArray) -> IntArray:

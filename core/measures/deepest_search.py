@@ -8,13 +8,12 @@ points of the triangle. Its error falls with the square of the triangle's size, 
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from ..progress import Progress, report_progress
 from ..runs import chunks, scattered
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import least_mean
 from .cut_surface import CutSurface
 from .surface_depths import SurfaceDepths
 
@@ -87,21 +86,6 @@ def _bounds(depths: SurfaceDepths, surface: CutSurface, cells: IntArray) -> Floa
 
 def _lengths(vectors: FloatArray) -> FloatArray:
     return np.sqrt((vectors * vectors).sum(axis=-1))
-
-
-def least_mean(rows: FloatArray) -> FloatArray:
-    """Return (k,) the largest column, of three, of one of the rows (k, r, 3), or of a weighted mean of two of them: the
-    least that there is. It bounds what is less than all rows."""
-    found = rows.max(axis=2).min(axis=1)
-    for s, t in combinations(range(rows.shape[1]), 2):
-        x, y = rows[:, s], rows[:, t]
-        for u, v in combinations(range(3), 2):
-            # The largest of a mean is least where two of its columns are equal.
-            rise, fall = x[:, u] - x[:, v], y[:, v] - y[:, u]
-            total = rise + fall
-            weight = np.divide(fall, total, out=np.zeros_like(total), where=total != 0.0).clip(0.0, 1.0)[:, None]
-            np.minimum(found, (weight * x + (1.0 - weight) * y).max(axis=1), out=found)
-    return found
 
 
 def _halves(depths: SurfaceDepths, surface: CutSurface, cells: IntArray, are_inside: BoolArray) -> IntArray:

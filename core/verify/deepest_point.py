@@ -17,7 +17,6 @@ from ..compounds.compound import Compound
 from ..curved.curved_inside import spread
 from ..measures.deepest_point import TOUCHING, named_reasons, no_inside, plain_solid
 from ..measures.deepest_record import DeepestPoint, DeepestPoints
-from ..measures.deepest_search import least_mean
 from ..meshes.body import Body, length_of
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances, points_to_mesh
@@ -29,6 +28,7 @@ from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, MESH_GAP
 from ..types import FloatArray
+from ..vectors import least_mean
 from .check import Check, Verification
 from .form import Test, field_faults, first, is_length, of_kind, optional, vector
 from .inside import turns

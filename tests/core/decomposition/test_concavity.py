@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from contact_lens.core.decomposition.concavity import Concavity, least_concavity, max_concavity
+from contact_lens.core.decomposition.decompose_polygon import triangulated
+from contact_lens.core.decomposition.polygon_convexity import outline_of
 from contact_lens.core.shapes.hull import ConvexHull
 
 from ..generators import sphere_points
-from ..mesh_shapes import block
+from ..mesh_shapes import block, prism
 
 CUBE, _ = block((2.0, 2.0, 2.0), (-1.0, -1.0, -1.0))
 CUBE_QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]  # the last: z = 1
@@ -126,3 +128,14 @@ def test_without_a_dent_nothing_is_shown() -> None:
     flat = np.column_stack([rng.uniform(size=(50, 2)), np.zeros(50)])
     for points in (sphere_points(rng, 300), 1e6 + CUBE, flat, flat * [1, 0, 0], np.ones((4, 3))):
         assert least_concavity(points) == 0.0
+
+
+def test_a_thin_slab_takes_no_longer_than_a_thick_one():
+    """The deepest places of its notch are a line half-way up: planes alone bound that to the size of triangles."""
+    outline = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
+    points, triangles = prism(outline, triangulated(outline_of(outline)), (0.0, 0.004))
+    calls: list[float] = []
+    hull = ConvexHull(points)
+    found = max_concavity(hull, hull.vertex_ids, points, triangles, progress=calls.append)
+    assert found.depth == pytest.approx(0.002, rel=1e-2)
+    assert len(calls) < 50
