@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Approximate convex pieces of meshes against CoACD: `python -m benchmarks --only decomposition`.
 
-Meshes that the pybullet package ships, bunny and duck among them. CoACD cuts with its own settings, and we cut into as
-many pieces. One measure for both, of the union of the pieces: the Hausdorff distance between its surface and that of
-the mesh, by samples, over the diagonal of its box; and how much larger its volume is.
+Solids made by code come first. Then meshes that the pybullet package ships, bunny and duck among them. CoACD cuts with
+its own settings, and we cut into as many pieces. One measure for both, of the union of the pieces: the Hausdorff
+distance between its surface and that of the mesh, by samples, over the diagonal of its box; and how much larger its
+volume is.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 from contact_lens.core import Mesh, mesh_pieces
+from contact_lens.core.decomposition.decompose_polygon import triangulated
+from contact_lens.core.decomposition.polygon_convexity import outline_of
+from tests.core.mesh_shapes import Surface, bumpy, prism, torus
 
 from .table import duration, print_table
 
@@ -97,8 +101,33 @@ def in_its_own_process(mesh: Any) -> tuple[list[np.ndarray], float] | None:
             return None
 
 
+def made() -> dict[str, Surface]:
+    """Solids that cut exactly, some that do not, and bumpy balls within the concavity."""
+    x = 2.0 * np.arange(30)[:, None]
+    teeth = np.stack([np.concatenate([x + 1, x, x, x - 1], axis=1), np.tile([2.0, 2.0, 1.0, 1.0], (30, 1))], axis=2)
+    outline = np.concatenate([[[0.0, 0.0], [59.0, 0.0]], teeth[::-1].reshape(-1, 2)[:-2]])
+    return {
+        "comb of 30 teeth": prism(outline, triangulated(outline_of(outline))),
+        "torus 16 x 8": torus(16, 8),
+        "torus 48 x 24": torus(48, 24),
+        **{f"ball of {4 * n * (n - 1)}": bumpy(np.random.default_rng(3), n, 0.97, 1.0) for n in (12, 50)},
+    }
+
+
+def print_made() -> None:
+    """Print the table of solids made by code."""
+    lines = [["", "pieces", "exact", "within", "outside", "CPU"]]
+    for name, surface in made().items():
+        start = process_time()
+        found, extent = mesh_pieces(mesh := Mesh(*surface)), mesh.extent
+        figures = [f"{100.0 * length / extent:.2f} %" for length in (found.distance, found.outside)]
+        lines.append([name, str(len(found.pieces)), str(found.exact), *figures, duration(process_time() - start)])
+    print_table(lines)
+
+
 def main(quick: bool = False) -> None:
-    """Print the table."""
+    """Print the tables."""
+    print_made()
     found = find_spec("pybullet_data")
     missing = [name for name in ("coacd", "manifold3d", "pybullet_data") if find_spec(name) is None]
     if missing or found is None or found.origin is None:
@@ -115,7 +144,7 @@ def main(quick: bool = False) -> None:
         parts, their_time = answer
         start = perf_counter()
         pieces = mesh_pieces(
-            Mesh(mesh.vertices, mesh.faces), most_reflex=0, most_pieces=max(1, len(parts)), concavity=0.0
+            Mesh(mesh.vertices, mesh.faces), most_cuts=0, most_pieces=max(1, len(parts)), concavity=0.0
         )
         our_time = perf_counter() - start
         assert len(pieces.pieces) <= len(parts)

@@ -132,11 +132,11 @@ def named(sentences: str, names: tuple[str, str]) -> str:
 
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     reason, number = decomposition.reason or decomposition.message, len(decomposition.pieces)
-    distance = units.length(decomposition.distance, rounding="up")
-    there = "it, except in hollows that it fills" if number == 1 else "them, except in hollows that they fill"
+    distance, outside = (units.length(x, rounding="up") for x in (decomposition.distance, decomposition.outside))
+    theirs, reach = ("the piece's", "which reaches") if number == 1 else ("theirs", "which reach")
     return (
         f"'{name}' is approximated by {counted(number, 'convex piece')} ({reason}): its surface is within {distance} "
-        f"of {there}"
+        f"of {theirs}, {reach} up to {outside} outside of it"
     )
 
 

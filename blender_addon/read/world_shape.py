@@ -119,10 +119,12 @@ class WorldShape:
     def _placed(self, local: Decomposition) -> Decomposition:
         """Return pieces in world space."""
         obj = self.object
+        stretch = float(np.linalg.norm(obj.linear, 2))
         return replace(
             local,
             pieces=tuple(piece.transformed(obj.matrix) for piece in local.pieces),
-            distance=local.distance * float(np.linalg.norm(obj.linear, 2)),
+            distance=local.distance * stretch,
+            outside=local.outside * stretch,
         )
 
     def _pieces_of_parts(self, progress: Progress | None) -> Decomposition:
@@ -132,6 +134,7 @@ class WorldShape:
             self._facets.pieces,
             exact=not inexact,
             distance=max((pieces.distance for _, pieces in inexact), default=0.0),
+            outside=max((pieces.outside for _, pieces in inexact), default=0.0),
             message="the children are its pieces",
             reason="; ".join(f"'{name}': {pieces.reason or pieces.message}" for name, pieces in inexact),
         )

@@ -197,7 +197,7 @@ def _object(side: InspectedSide, resolution: float) -> Report:
             "note": proxy.choice.note or None,
             **_measures(side.shape),
             "mesh_sticks_out": None if proxy.fit is None else proxy.fit.sticks_out,
-            "reaches_beyond_mesh": None if proxy.fit is None else proxy.fit.reaches_beyond,
+            "reaches_beyond_mesh": _reach(proxy),
             "stand_ins": None if proxy.pieces is None else len(proxy.pieces.pieces),
             "exact": None if proxy.pieces is None else proxy.pieces.exact,
             "distance_from_mesh": None if proxy.pieces is None else proxy.pieces.distance,
@@ -220,6 +220,13 @@ def _object(side: InspectedSide, resolution: float) -> Report:
             "open_share": concavity.open_fraction,
         },
     }
+
+
+def _reach(proxy: CollisionProxy) -> float | None:
+    """How far a primitive reaches beyond the hull of the mesh, or pieces outside of it; None for any other shape."""
+    if proxy.fit is not None:
+        return proxy.fit.reaches_beyond
+    return None if proxy.pieces is None else proxy.pieces.outside
 
 
 def _measures(shape: Solid) -> Report:

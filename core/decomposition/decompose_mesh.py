@@ -28,7 +28,12 @@ from .piece_distance import distance_from_mesh
 
 
 def decompose_mesh(
-    mesh: Mesh, *, most_reflex: int = 100, tolerance: float = 0.0, progress: Progress | None = None
+    mesh: Mesh,
+    *,
+    most_reflex: int = 100,
+    most_cuts: int = 1_000_000,
+    tolerance: float = 0.0,
+    progress: Progress | None = None,
 ) -> Decomposition:
     """Return convex pieces whose union is the solid that a closed mesh bounds.
 
@@ -36,14 +41,15 @@ def decompose_mesh(
         mesh: wound outward; a loose part wound inward is turned round, unless it is a cavity, inside the box of another
             part. Otherwise its box must not overlap that of one wound outward.
         most_reflex: at most so many edges may bend inward; time grows with the square of it or faster.
+        most_cuts: of triangles, or of parts that are left of them; 100,000 take about a second.
         tolerance: concavities and bends up to this fraction of the bounding box's diagonal are left out, as rounding
             (CONVEX_FLAT EPS M) always is. Meshes stored in single precision want about 1e-6.
         progress: called with the fraction done, 0 to 1; False cancels.
 
     A convex mesh is one piece. Raise ValueError, naming the argument, when one is not of that kind, when the mesh is
-    not closed or bounds no volume, when more edges bend inward, when parts wound against each other may overlap, or
-    when the pieces do not add up to the mesh's volume (its surface crosses itself); Cancelled when `progress` returns
-    False. Source: S1.2.
+    not closed or bounds no volume, when more edges bend inward or more cuts are needed, when parts wound against each
+    other may overlap, or when the pieces do not add up to the mesh's volume (its surface crosses itself); Cancelled
+    when `progress` returns False. Source: S1.2.
 
     >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> len(decompose_mesh(Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])).pieces)
@@ -52,6 +58,7 @@ def decompose_mesh(
     validate_mesh("mesh", mesh)
     tolerance = as_length("tolerance", tolerance)
     most_reflex = as_whole_number("most_reflex", most_reflex)
+    most_cuts = as_whole_number("most_cuts", most_cuts)
     report_progress(progress, 0.0)
     if not is_balanced(mesh.triangles):
         raise ValueError("mesh: it is not closed (an edge is not used once in each direction); only a solid has pieces")
@@ -72,11 +79,13 @@ def decompose_mesh(
             parts.append(([ConvexHull(solid.points)], convexity.depth))
         else:
             cuts = ExactCuts(solid.points, solid.triangles, least)
-            cells = cuts.cells(subrange(part, 0.0, 0.4))
+            cells = cuts.cells(most_cuts, subrange(part, 0.0, 0.4))
+            most_cuts -= cuts.cuts
             if tolerance == 0.0 and any(map(cuts.is_thin, cells)):
                 # Faces that lean against each other a little: what is rounded across a plane is far along it.
                 cuts = ExactCuts(solid.points, solid.triangles, 0.0)
-                cells = cuts.cells(subrange(part, 0.4, 0.8))
+                cells = cuts.cells(most_cuts, subrange(part, 0.4, 0.8))
+                most_cuts -= cuts.cuts
             parts.append((cuts.pieces(cells, subrange(part, 0.8, 1.0)), cuts.moved))
     pieces = [piece for found, _ in parts for piece in found]
     _check_volume(pieces, sum(signed_volume(solid.points - hull.center, solid.triangles) for solid in solids), least)
@@ -92,7 +101,7 @@ def decompose_mesh(
     words = f"{counted(len(pieces), 'convex piece', 'convex pieces')} from {inward}"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"
     report_progress(progress, 1.0)
-    return Decomposition(tuple(pieces), exact, distance, reflex, words)
+    return Decomposition(tuple(pieces), exact, distance, reflex, words, outside=0.0 if exact else distance)
 
 
 def _check_volume(pieces: list[ConvexHull], enclosed: float, least: float) -> None:

@@ -37,7 +37,8 @@ _CANDIDATES = 48
 """Planes that are compared closely before a cell is cut."""
 _THIN = 1e-4
 """In half the size of the solid: what is rounding of a plane may be far beyond the tip of a cell thinner than this."""
-_MOST_CELLS = 20_000
+_COMPARED = 128
+"""Planes to compare a fragment with take as long as to cut it in two."""
 _HEIGHTS = 4_000_000
 """Heights of corners above planes computed at once."""
 
@@ -85,6 +86,8 @@ class ExactCuts:
         size = float((high - low).max())
         self._size = self._unit / (1 << self._grid.bits) if self._grid.bits < 1000 else size
         self._width = max(least / self._size, _FILTER * EPS) if least > 0.0 else 0.0  # nearer to a plane is on it
+        self.cuts = 0
+        """How many cuts were made, see `cells`."""
         self._moved = 0.0
         self._points: list[_Point] = []
         self._floats: list[tuple[float, float, float]] = []
@@ -254,17 +257,17 @@ class ExactCuts:
             halves[side].append((self._flipped(plane) if side else plane, ring))
         return halves[0], halves[1]
 
-    def cells(self, progress: Progress | None) -> list[_Faces]:
-        """Return convex cells that are the solid together."""
+    def cells(self, most: int, progress: Progress | None) -> list[_Faces]:
+        """Return convex cells that are the solid together. Raise ValueError when they need more than so many cuts: one
+        for each fragment in a cell, and one more for each _COMPARED planes of that cell."""
         found: list[_Faces] = []
         stack = [(self._start, self._fragments, 0.0, 1.0)]
-        cells = 0
         while stack:
             cell, fragments, begin, fraction = stack.pop()
             report_progress(progress, begin)
-            cells += 1
-            if cells > _MOST_CELLS:
-                raise ValueError(f"triangles: the mesh needs more than {_MOST_CELLS} cuts; allow a larger tolerance")
+            self.cuts += len(fragments) * (1 + len({face for face, _ in fragments}) // _COMPARED)
+            if self.cuts > most:
+                raise ValueError(f"most_cuts: the mesh needs more than {most} cuts; allow more, or a larger tolerance")
             plane = self._choose_plane(fragments)
             if plane is None:
                 for h in dict.fromkeys(face for face, _ in fragments):

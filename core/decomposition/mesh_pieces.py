@@ -19,22 +19,30 @@ from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..shapes.shape import counted
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
+from ..types import IntArray
 from .approximate_cuts import ApproximateCuts
-from .concavity import max_concavity
+from .concavity import least_concavity, max_concavity
 from .decompose_mesh import decompose_mesh
 from .mesh_convexity import reflex_edges
 from .piece_distance import depth_inside
+from .piece_reach import reach_outside
 
 _SINGLE = 1e-6
 """Times the bounding box's diagonal: concavities of meshes that were stored in single precision, which do not count."""
 
 DEFAULT_MOST_REFLEX = 48
-"""Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
+"""Edges that bend inward up to which a mesh is cut exactly for its depth, which then takes some seconds at most."""
+
+DEFAULT_MOST_CUTS = 60_000
+"""Cuts, as `decompose_mesh` counts them, after which a mesh has no exact pieces: a second for each tolerance."""
 
 DEFAULT_MOST_PIECES = 32
 
 DEFAULT_CONCAVITY = 0.02
 """Times the bounding box's diagonal: a part that is no more concave than this is not cut."""
+
+_FILLED = 0.8
+"""Fraction of a hull that a mesh fills at least where one piece is enough: a comb fills less, however fine it is."""
 
 _ROUNDING = 8.0
 """Times CONVEX_FLAT EPS M: what cuts, the hulls and their planes round, added to the certified distance."""
@@ -45,7 +53,7 @@ _ASKED = 250  # corners of a mesh that are asked whether pieces are those of the
 def mesh_pieces(
     mesh: Mesh,
     *,
-    most_reflex: int = DEFAULT_MOST_REFLEX,
+    most_cuts: int = DEFAULT_MOST_CUTS,
     most_pieces: int = DEFAULT_MOST_PIECES,
     concavity: float = DEFAULT_CONCAVITY,
     progress: Progress | None = None,
@@ -54,16 +62,17 @@ def mesh_pieces(
 
     Args:
         mesh: any mesh, its coordinates in world space or its own. One that is not closed stands for its surface.
-        most_reflex: the pieces are exact where the mesh is closed, does not cross itself, and at most so many of its
-            edges bend inward, however many pieces that makes.
+        most_cuts: the pieces are exact where the mesh is closed, does not cross itself, and at most so many cuts of its
+            triangles are needed, see `decompose_mesh`, however many pieces that makes; 0 for none.
         most_pieces: at least 1; the number of pieces at most, where they are not exact.
         concavity: cut until none of the pieces is more concave than this fraction of the bounding box's diagonal, by
-            samples, or until there are enough; `inf` for the convex hulls of the loose parts, however many.
+            samples, or until there are enough; `inf` for the convex hulls of the loose parts, however many. A closed
+            mesh that is within it, and fills four fifths of its hull, is one piece without a try for exact ones.
         progress: called with the fraction done, 0 to 1; False cancels.
 
-    `exact`, `message`, `distance` and `reason` of the result say which, how near to the surfaces of the pieces that of
-    the mesh is for certain, and why they are not exact; `fills_hollows` whether they are more than a mesh that is not
-    closed. The same mesh always has the same pieces.
+    `exact`, `message`, `distance`, `outside` and `reason` of the result say which, how near to the surfaces of the
+    pieces that of the mesh is for certain, how far they reach outside of it, and why they are not exact;
+    `fills_hollows` whether they are more than a mesh that is not closed. The same mesh always has the same pieces.
 
     Raise ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` returns False.
     Source: S1.2.
@@ -74,18 +83,54 @@ def mesh_pieces(
     1 True
     """
     validate_mesh("mesh", mesh)
-    most_reflex = as_whole_number("most_reflex", most_reflex)
+    most_cuts = as_whole_number("most_cuts", most_cuts)
     most_pieces = as_whole_number("most_pieces", most_pieces, 1)
     concavity = inf if concavity == inf else as_length("concavity", concavity)
-    exact, reflex, reason = exact_pieces(mesh, most_reflex, subrange(progress, 0.0, 0.8))
-    if exact is not None:
-        return exact
     whole = joined(mesh).surface
     whole = whole if whole is mesh and mesh.is_closed else whole.welded()
-    remaining = subrange(progress, 0.8 if 0 <= reflex <= most_reflex else 0.0, 1.0)
+    tried = subrange(progress, 0.0, 0.1)
+    if 0.0 < concavity < inf and (one := _one_piece(whole, concavity, tried)) is not None:
+        return one
+    exact, reflex, reason = exact_pieces(mesh, None, subrange(progress, 0.1, 0.8), most_cuts)
+    if exact is not None:
+        return exact
+    remaining = subrange(progress, 0.8 if reflex >= 0 and 2 * len(whole.triangles) <= most_cuts else 0.1, 1.0)
     if concavity == inf or not whole.extent > 0.0:
         return _hulls(whole, reflex, reason, remaining)
     return _cut(whole, reflex, reason, most_pieces, concavity, remaining)
+
+
+def _reflex_of(mesh: Mesh) -> IntArray:
+    """Return the edges (k, 2) that bend inward, but for those that single precision bends."""
+    return reflex_edges(mesh.points, mesh.triangles, _SINGLE * mesh.extent)[0]
+
+
+def _one_piece(mesh: Mesh, concavity: float, progress: Progress | None) -> Decomposition | None:
+    """Return the hull of a closed mesh that is not convex, but within a concavity of its hull, and fills it; else None.
+
+    No point of the surface is deeper under the hull, and none was found that is farther outside of the mesh.
+    """
+    if not (mesh.is_closed and mesh.extent > 0.0):
+        return None
+    used, corners = np.unique(mesh.triangles, return_inverse=True)
+    points, limit = mesh.points[used], concavity * mesh.extent
+    hull, reflex = ConvexHull(points), len(_reflex_of(mesh))
+    if not reflex or hull.rank < 3 or abs(mesh.volume) < _FILLED * hull.volume or least_concavity(points) > limit:
+        return None
+    found = max_concavity(hull, hull.vertex_ids, points, corners.reshape(-1, 3), progress=subrange(progress, 0.0, 0.5))
+    distance = found.depth * (1.0 + CONCAVITY_RELATIVE) + _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
+    if found.depth > limit:
+        return None
+    # From a point outside of the mesh to the middle of the hull, inside, nothing is met beyond that depth.
+    around = float(hull.offsets.min())
+    outside = distance / around * float(np.sqrt(((hull.vertices - hull.center) ** 2).sum(axis=1).max()))
+    if not (distance < around and outside <= limit and mesh.contains(hull.center[None])[0]):
+        least, outside = reach_outside([hull], mesh, limit, subrange(progress, 0.5, 1.0))
+        if least > limit:
+            return None
+    report_progress(progress, 1.0)
+    reason = f"its concavity is at most {concavity:g} of its diagonal"
+    return Decomposition((hull,), False, distance, reflex, "the convex hull of the mesh", reason, outside=outside)
 
 
 def _cut(
@@ -99,21 +144,27 @@ def _cut(
     distance = 0.0
     triangles = mesh.points[mesh.triangles]
     rounding = _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
-    for piece, part in equal_parts(pieces, subrange(progress, 0.8, 1.0)):
+    for piece, part in equal_parts(pieces, subrange(progress, 0.8, 0.9)):
         if piece.rank == 3:
             distance = max(distance, depth_inside(piece, triangles, distance, rounding, part))
     distance += rounding
+    outside = reach_outside(pieces, mesh, progress=subrange(progress, 0.9, 1.0))[1]
     fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
     report_progress(progress, 1.0)
     words = f"{counted(len(pieces), 'convex piece that contains', 'convex pieces that contain')} the surface"
-    return Decomposition(pieces, False, distance, reflex, words, why, fills)
+    return Decomposition(pieces, False, distance, reflex, words, why, fills, outside)
 
 
 def exact_pieces(
-    mesh: Mesh, most_reflex: int = DEFAULT_MOST_REFLEX, progress: Progress | None = None
+    mesh: Mesh,
+    most_reflex: int | None = DEFAULT_MOST_REFLEX,
+    progress: Progress | None = None,
+    most_cuts: int = DEFAULT_MOST_CUTS,
 ) -> tuple[Decomposition | None, int, str]:
     """Return the exact pieces of a mesh, the number of edges that bend inward, -1 where they were not counted, and the
     reason why there are no exact pieces where there are none.
+
+    most_reflex: None for any number, where single precision alone does not make more of them.
 
     Raise Cancelled when `progress` returns False.
     """
@@ -123,15 +174,24 @@ def exact_pieces(
         return None, -1, "the mesh is not closed"
     reflex = 0
     if whole.extent > 0.0:
-        reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
+        reflex = len(_reflex_of(whole))
+    if most_reflex is None:
+        most_reflex = max(DEFAULT_MOST_REFLEX, reflex)
     reason = f"{counted(reflex, 'edge bends', 'edges bend')} inward and {most_reflex} are allowed"
+    if reflex and 2 * len(whole.triangles) > most_cuts:
+        return None, reflex, f"the mesh needs more than {most_cuts} cuts"
+    fine = len(reflex_edges(whole.points, whole.triangles, CONVEX_FLAT * EPS * whole.magnitude)[0]) if reflex else 0
     # Coordinates stored in single precision are no planes; a second try takes them as such.
     for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
         try:
             part = subrange(progress, 0.5 * k, 0.5 * (k + 1))
-            pieces = decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
+            pieces = decompose_mesh(
+                whole, most_reflex=most_reflex, most_cuts=most_cuts, tolerance=tolerance, progress=part
+            )
         except ValueError as error:
             reason = str(error).split(": ", 1)[-1].split(";", 1)[0]
+            if reflex == fine and str(error).startswith("most_cuts"):
+                break
             continue
         if pieces.exact or pieces.distance <= PIECES_OUT * whole.extent:
             return replace(pieces, distance=pieces.distance + found.slit), reflex, ""
@@ -156,7 +216,8 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
         distance = max(distance, convex_contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
-    return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled)
+    outside = reach_outside(pieces, mesh)[1] if filled else distance
+    return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled, outside)
 
 
 def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:

@@ -215,8 +215,8 @@ def test_messages_agree_in_number_and_round_to_nothing_untrue() -> None:
     pictures, worst = lens.report.pictures, lens.commands.worst_pictures
     counts = {"hidden": 1, "excluded": 0, "rendered": 1}
     hidden = {"left_out": counts, "settings": {"visibility": "viewport"}, "ignored_pairs": {}, "skipped": []}
-    pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1)
-    ending = "its surface is within 0.1 m of it, except in hollows that it fills"
+    pieces = SimpleNamespace(pieces=[None], reason="it is open", distance=0.1, outside=0.02)
+    ending = "its surface is within 0.1 m of the piece's, which reaches up to 0.02 m outside of it"
     deep = ["penetrating"] * 2 + ["a_inside_b", "coincident"]
     mild = ["within_clearance", "touching", "touching"]
     changes = {"new": ["touching", "penetrating"], "deeper": ["touching"]}

@@ -7,13 +7,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contact_lens.core.decomposition.decompose_polygon import triangulated
 from contact_lens.core.decomposition.mesh_pieces import mesh_pieces
+from contact_lens.core.decomposition.piece_reach import reach_outside
+from contact_lens.core.decomposition.polygon_convexity import outline_of
 from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.point_distance import points_to_mesh
 from contact_lens.core.progress import Cancelled
 
 from ..assertions import assert_progress
 from ..generators import rotation
-from ..mesh_shapes import Surface, block, bumpy, flipped, joined, sheet, suzanne, torus
+from ..mesh_shapes import Surface, block, bumpy, flipped, joined, prism, sheet, suzanne, torus
+from .test_decompose_polygon import comb
 
 
 def sampled(surface: Surface, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,7 +63,7 @@ SHAPES = {
 def test_the_surface_is_within_the_certified_distance_of_the_pieces(name):
     """No sample of it is outside of all pieces, or deeper in one than that; the deepest is nearly as deep."""
     surface, rng = SHAPES[name], np.random.default_rng(1)
-    found = mesh_pieces(Mesh(*surface), most_reflex=0, most_pieces=10)
+    found = mesh_pieces(Mesh(*surface), most_cuts=0, most_pieces=10)
     assert not found.exact
     assert len(found.pieces) <= 10
     size = np.ptp(surface[0], axis=0).max()
@@ -80,7 +85,7 @@ def test_the_solid_is_in_the_pieces(name):
     low, high = mesh.bounds
     points = rng.uniform(low, high, (4000, 3))
     points = points[mesh.contains(points)]
-    found = mesh_pieces(mesh, most_reflex=0, most_pieces=10, concavity=0.0)
+    found = mesh_pieces(mesh, most_cuts=0, most_pieces=10, concavity=0.0)
     assert depths_in(found.pieces, points).min() >= -1e-9
 
 
@@ -88,7 +93,7 @@ def test_the_solid_is_in_the_pieces(name):
 def test_a_torus_is_cut_across():
     """In as many sectors as there are pieces: half as concave with twice as many."""
     mesh = Mesh(*torus(48, 16, 1.0, 0.25))
-    distances = [mesh_pieces(mesh, most_reflex=0, most_pieces=n, concavity=0.0).distance for n in (4, 8)]
+    distances = [mesh_pieces(mesh, most_cuts=0, most_pieces=n, concavity=0.0).distance for n in (4, 8)]
     assert distances[0] < 0.3
     assert distances[1] < 0.6 * distances[0]
 
@@ -98,12 +103,12 @@ def test_pieces_are_the_same_each_time_and_serve_in_each_pose():
     """A torus can be cut in many ways, and which is taken depends on the pose: all are less concave than its tube is
     thick."""
     points, triangles = torus(24, 12, 1.0, 0.25)
-    one, two = (mesh_pieces(Mesh(points, triangles), most_reflex=0, most_pieces=8) for _ in range(2))
+    one, two = (mesh_pieces(Mesh(points, triangles), most_cuts=0, most_pieces=8) for _ in range(2))
     assert [piece.vertices.tobytes() for piece in one.pieces] == [piece.vertices.tobytes() for piece in two.pieces]
     assert one.distance < 0.25
     for seed in (0, 2, 5):
         turned = 1e-4 * (points @ rotation(np.random.default_rng(seed)).T) + [3.0, 2.0, 1.0]
-        other = mesh_pieces(Mesh(turned, triangles), most_reflex=0, most_pieces=8)
+        other = mesh_pieces(Mesh(turned, triangles), most_cuts=0, most_pieces=8)
         assert other.distance < 0.25e-4
         assert len(other.pieces) == len(one.pieces)
 
@@ -111,9 +116,36 @@ def test_pieces_are_the_same_each_time_and_serve_in_each_pose():
 @pytest.mark.slow
 def test_cuts_are_cancelled_and_bad_arguments_named():
     mesh = Mesh(*torus(24, 12))
-    assert_progress(lambda progress: mesh_pieces(mesh, most_reflex=0, most_pieces=6, progress=progress), least=8)
+    assert_progress(lambda progress: mesh_pieces(mesh, most_cuts=0, most_pieces=6, progress=progress), least=8)
     with pytest.raises(Cancelled):
-        mesh_pieces(mesh, most_reflex=0, progress=lambda fraction: fraction < 0.3)
+        mesh_pieces(mesh, most_cuts=0, progress=lambda fraction: fraction < 0.3)
     for wrong in ({"most_pieces": 0}, {"most_pieces": 2.5}, {"concavity": -1.0}, {"concavity": "much"}):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
             mesh_pieces(mesh, **wrong)
+
+
+def test_pieces_report_how_far_they_reach_outside():
+    """No sample of a piece is farther from the solid, and the hull of a ring is as far as its hole is wide."""
+    rng = np.random.default_rng(4)
+    ring = Mesh(*torus(24, 12, 1.0, 0.3))
+    (hull,) = mesh_pieces(ring, most_cuts=0, concavity=np.inf).pieces
+    least, most = reach_outside([hull], ring)
+    deepest = np.hypot(1.0, 0.3) - 0.3  # over the middle of the hole, from the circle in the tube, less its radius
+    assert 0.95 * deepest <= least <= 1.02 * deepest
+    assert 0.99 * deepest <= most <= 1.08 * deepest
+    for mesh in (ring, Mesh(*bumpy(rng, 7, 0.8, 1.0)), Mesh(*sheet(4))):
+        found = mesh_pieces(mesh, most_cuts=0, most_pieces=5, concavity=0.01)
+        weights = [rng.dirichlet(np.full(len(piece.vertices), 0.1), 1000) @ piece.vertices for piece in found.pieces]
+        points = np.concatenate(weights)
+        outside = points[~mesh.contains(points)] if mesh.is_closed else points
+        assert not found.exact
+        assert points_to_mesh(outside, mesh).distance.max(initial=0.0) <= found.outside <= 0.1 * mesh.extent
+
+
+def test_a_mesh_within_the_concavity_is_one_piece_and_a_comb_is_not():
+    ball = mesh_pieces(Mesh(*bumpy(np.random.default_rng(3), 12, 0.97, 1.0)))
+    assert (len(ball.pieces), ball.exact) == (1, False)
+    assert 0.0 < ball.distance <= ball.outside < 0.02 * 3.5
+    outline = comb(30)
+    found = mesh_pieces(Mesh(*prism(outline, triangulated(outline_of(outline)))))
+    assert (len(found.pieces), found.exact, found.outside) == (31, True, 0.0)

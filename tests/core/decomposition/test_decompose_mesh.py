@@ -211,7 +211,7 @@ def test_hulls_report_whether_they_fill_hollows():
 def test_pieces_of_any_concavity_are_the_hulls_of_the_loose_parts():
     reported: list[float] = []
     mesh = Mesh(*torus(80, 40))
-    found = mesh_pieces(mesh, most_reflex=0, concavity=inf, progress=reported.append)
+    found = mesh_pieces(mesh, most_cuts=0, concavity=inf, progress=reported.append)
     assert "the convex hull of the mesh" in found.message
     assert len(found.pieces) == 1
     assert found.distance > 0.29
@@ -219,4 +219,4 @@ def test_pieces_of_any_concavity_are_the_hulls_of_the_loose_parts():
     assert reported == sorted(reported)
     assert len({fraction for fraction in reported if 0.0 < fraction < 0.5}) > 10
     with pytest.raises(Cancelled):
-        mesh_pieces(mesh, most_reflex=0, concavity=inf, progress=lambda fraction: fraction < 0.1)
+        mesh_pieces(mesh, most_cuts=0, concavity=inf, progress=lambda fraction: fraction < 0.1)
