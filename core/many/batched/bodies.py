@@ -90,7 +90,7 @@ class Bodies:
     @cached_property
     def is_box(self) -> BoolArray:
         """(n,) whether each is a solid box that is not sheared."""
-        return self._boxes[0]
+        return self.tables.is_box.take(self.index) if self._poses is None else self._boxes[0]
 
     @cached_property
     def is_polytope(self) -> BoolArray:

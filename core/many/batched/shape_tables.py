@@ -38,7 +38,8 @@ class ShapeTables:
     def is_box(self) -> BoolArray:
         """(n,) whether each is a solid box that is not sheared."""
         kinds = (type(s) is Box and s.orthogonal and s.rank == 3 for s in self.shapes)
-        return np.fromiter(kinds, dtype=bool, count=len(self)) & self.sizes.ordinary
+        result = np.fromiter(kinds, dtype=bool, count=len(self))
+        return result & self.sizes.ordinary if result.any() else result
 
     @cached_property
     def is_polytope(self) -> BoolArray:
