@@ -24,6 +24,7 @@ from .triangle_axes import across_edges, edges_of, in_planes, normals, range_alo
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
+_TOGETHER = 1 << 11  # pairs of a triangle pair and an axis tested at once
 _NEAREST = 512  # pairs of triangles looked at first: what they find spares most others
 
 
@@ -206,10 +207,12 @@ def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Me
     count = a.shape[2]
     met = _Meetings(np.full(count, -np.inf), np.full(count, np.inf), np.zeros((3, count)), np.zeros(count))
     edges_a, edges_b = edges_of(a), edges_of(b)
-    # The two normals decide for most.
+    # The two normals decide for most. Few are tested along several axes at once: that is fewer steps.
     for stage in (normals, in_planes, across_edges):
-        for axis in stage(edges_a, edges_b):
-            _narrow(met, axis, a, b, path)
+        axes = list(stage(edges_a, edges_b))
+        together = max(1, _TOGETHER // max(1, count))
+        for first in range(0, len(axes), together):
+            _narrow(met, np.stack(axes[first : first + together], axis=1), a, b, path)
         left = np.flatnonzero((met.enter <= met.leave) & (met.enter <= end) & (met.leave >= 0.0))
         if len(left) < count:
             count = len(left)
@@ -218,24 +221,26 @@ def _meetings(a: FloatArray, b: FloatArray, path: FloatArray, end: float) -> _Me
     return met
 
 
-def _narrow(met: _Meetings, axis: FloatArray, a: FloatArray, b: FloatArray, path: FloatArray) -> None:
-    """Narrow the fractions between which triangles a and b (corner, axis, k) meet by the shadows on an axis (3, k)."""
-    low_a, high_a = range_along(axis, a)
-    low_b, high_b = range_along(axis, b)
-    speed = path[0] * axis[0] + path[1] * axis[1] + path[2] * axis[2]
+def _narrow(met: _Meetings, axes: FloatArray, a: FloatArray, b: FloatArray, path: FloatArray) -> None:
+    """Narrow the fractions between which triangles a and b (corner, axis, k) meet by the shadows on axes (3, n, k)."""
+    low_a, high_a = range_along(axes, a[:, :, None])
+    low_b, high_b = range_along(axes, b[:, :, None])
+    speed = path[0] * axes[0] + path[1] * axes[1] + path[2] * axes[2]
     ahead = speed > 0.0
     # B comes from below where it goes up, and leaves above.
     before = np.where(ahead, low_a - high_b, high_a - low_b)
     after = np.where(ahead, high_a - low_b, low_a - high_b)
     with np.errstate(divide="ignore", invalid="ignore"):
         enter, leave = before / speed, after / speed
-    still = np.flatnonzero(speed == 0.0)
-    if len(still):
+    still = np.nonzero(speed == 0.0)
+    if len(still[0]):
         apart = (low_a > high_b) | (low_b > high_a)
         enter[still], leave[still] = np.where(apart[still], np.inf, -np.inf), np.inf
-    np.minimum(met.leave, leave, out=met.leave)
-    better = np.flatnonzero(enter > met.enter)
-    met.enter[better] = enter[better]
-    turn = np.where(ahead[better], -1.0, 1.0)
-    met.axis[:, better] = axis[:, better] * turn
-    met.gap[better] = before[better] * turn
+    np.minimum(met.leave, leave.min(axis=0), out=met.leave)
+    last = enter.argmax(axis=0)
+    better = np.flatnonzero(enter.max(axis=0) > met.enter)
+    last = last.take(better)
+    met.enter[better] = enter[last, better]
+    turn = np.where(ahead[last, better], -1.0, 1.0)
+    met.axis[:, better] = axes[:, last, better] * turn
+    met.gap[better] = before[last, better] * turn
