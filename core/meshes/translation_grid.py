@@ -200,10 +200,8 @@ class TranslationGrid:
         squares = np.arange(-self._steps, self._steps + 1, dtype=np.float64) ** 2
         lengths = np.where(free, squares[:, None, None] + squares[:, None] + squares, np.inf)
         least = np.pad(lengths, 1, constant_values=np.inf)
-        for axis in range(3):
-            count = least.shape[axis] - 2
-            parts = [np.take(least, range(k, k + count), axis) for k in range(3)]
-            least = np.minimum(np.minimum(parts[0], parts[1]), parts[2])
+        for _ in range(3):  # along each axis, which then becomes the last one
+            least = np.minimum(np.minimum(least[:-2], least[1:-1]), least[2:]).transpose(1, 2, 0)
         nearest = np.flatnonzero((lengths <= least) & (lengths * self.size**2 <= length**2))
         cells: IntArray = np.stack(np.unravel_index(nearest, lengths.shape), axis=1) - self._steps
         # Of equally long ones in an order that does not change when A and B change places.
@@ -215,9 +213,8 @@ class TranslationGrid:
 
 def _any_corner(grid: BoolArray) -> BoolArray:
     """Return for each box between eight neighbours in a grid (x, y, z) whether one of them is True."""
-    for axis in range(3):
-        count = grid.shape[axis] - 1
-        grid = np.take(grid, range(1, count + 1), axis) | np.take(grid, range(count), axis)
+    for _ in range(3):  # along each axis, which then becomes the last one
+        grid = (grid[1:] | grid[:-1]).transpose(1, 2, 0)
     return grid
 
 

@@ -138,13 +138,16 @@ def _columns_of(corners: FloatArray, shape: tuple[int, int, int], rounding: floa
     normals, first, last = (rows.ravel().take(turned) for rows in (normals, first, last))
     inside = inside.reshape(3, -1).take(turned, axis=1)
     of, x, y = _columns_over(inside, normals, first, last, margin)
-    (a, b, c), base = normals.take(of, axis=1), inside[0].take(of, axis=1)
+    (a, b, c), base = normals, inside[0]
     # Where there is no area the plane is anywhere.
     flat = c != 0.0
     c = np.where(flat, c, 1.0)
     slope_x, slope_y = np.where(flat, -a / c, 0.0), np.where(flat, -b / c, 0.0)
-    height = base[2] + slope_x * (x + 0.5 - base[0]) + slope_y * (y + 0.5 - base[1])
+    level = base[2] + slope_x * (0.5 - base[0]) + slope_y * (0.5 - base[1])
     reach = np.where(flat, 0.5 * (np.abs(slope_x) + np.abs(slope_y)), np.inf) + 4.0 * rounding
+    slope_x, slope_y, height, reach = np.stack([slope_x, slope_y, level, reach]).take(of, axis=1)
+    height += slope_x * x
+    height += slope_y * y
     return _Columns(axes.take(of, axis=1), near.take(of), x, y, height, reach, (first[2].take(of), last[2].take(of)))
 
 
@@ -167,7 +170,11 @@ def _columns_over(
         over_x, over_y = turn * (start[1] - end[1]), turn * (end[0] - start[0])
         offset = margin * (np.abs(over_x) + np.abs(over_y))
         offset -= over_x * (start[0] - 0.5) + over_y * (start[1] - 0.5)
-        over &= over_x.take(triangles) * x + over_y.take(triangles) * y + offset.take(triangles) >= 0.0
+        along_x, along_y, beyond = np.stack([over_x, over_y, offset]).take(triangles, axis=1)
+        along_x *= x
+        along_x += along_y * y
+        along_x += beyond
+        over &= along_x >= 0.0
     columns = np.flatnonzero(over)
     return triangles.take(columns), x.take(columns), y.take(columns)
 
