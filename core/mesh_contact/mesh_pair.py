@@ -6,7 +6,7 @@ Unless both are solids with exact pieces, both bounds of the depth are proved on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import nan
@@ -21,18 +21,19 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import Samples, crossing_pair, sample_surface
+from ..meshes.depth_bounds import MOST_SAMPLED, Samples, crossing_pair, sample_surface
 from ..meshes.depth_proof import CrossingPair, DepthProof, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
 from ..meshes.point_distance import points_to_mesh
 from ..meshes.separation import SeparationSearch, contact_directions
+from ..meshes.short_steps import are_clear_after
 from ..meshes.solid_facets import SolidFacets
 from ..meshes.triangle_pairs import crossing_triangles
 from ..narrow_phase.relation import clear_length, contact_band
 from ..note import NOTCH, Note
-from ..progress import Progress, report_progress, subrange, tracked
+from ..progress import Progress, report_progress, subrange
 from ..region.merged_region import MergedRegion
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.polytope import Polytope
@@ -50,6 +51,7 @@ Pieces = Decomposition | Callable[[], Decomposition | None]
 NO_DEPTH = Note("open surfaces have no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
+_SAMPLED = Note("touching was decided from samples of the surfaces")
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
@@ -294,13 +296,15 @@ class MeshPair:
 
     def _along_regions(self, draft: MeshDraft, regions: tuple[MergedRegion, ...]) -> MeshDraft:
         """Return the results with the normal of the first region that keeps what is promised of a normal."""
-        for region in regions[:_MOST_NORMALS]:
-            normal = region.normal
-            if not normal.any():
-                continue
+        normals = [region.normal for region in regions[:_MOST_NORMALS] if region.normal.any()]
+        clear = np.ones(len(normals), dtype=np.bool_)
+        for k, normal in enumerate(normals):
             if draft.normal is not None and float(normal @ draft.normal) > _SAME_NORMAL:
                 return draft
-            found = self._along(draft, normal)
+            if k == 1 and self.intersects:  # most often the first one separates
+                length = max(draft.depth, self.promise)
+                clear[k:] = are_clear_after(self.a.mesh, self.b.mesh, length * np.array(normals[k:]))
+            found = self._along(draft, normal) if clear[k] else None
             if found is not None:
                 return found
         return draft
@@ -380,10 +384,8 @@ class MeshPair:
         """Return the results for two bare surfaces that meet."""
         a, b, crossings = self.a, self.b, self.crossings
         # A surface that reaches beyond the other's box does not coincide with it: skip the slow samples.
-        if self._within(a, b) and self._within(b, a):
-            of_a, of_b = sample_surface(a, b, crossings, 0, self.band), sample_surface(b, a, crossings, 1, self.band)
-            if self._coincide(of_a, of_b):
-                return self._apart(Relation.COINCIDENT, proved, normal)
+        if self._within(a, b) and self._within(b, a) and self._coincide(*self._samples):
+            return self._apart(Relation.COINCIDENT, proved, normal)
         if not len(crossings):
             return self._apart(Relation.TOUCHING, proved, normal)
         if not self._is_deep():
@@ -415,9 +417,11 @@ class MeshPair:
         """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
         normals = [region.normal for region in self.touching[:_MOST_NORMALS] if region.normal.any()]
         directions = [*normals, *(-normal for normal in normals), *contact_directions(self.a, self.b, self.crossings)]
-        for direction in tracked(directions, progress):
-            if are_disjoint(self.a, self.b.translated(direction * self.band)):
-                return direction
+        ways = [direction * self.band for direction in directions]
+        for k in self._clear_ways(ways):
+            report_progress(progress, k / len(ways))
+            if are_disjoint(self.a, self.b.translated(ways[k])):
+                return directions[k]
         return None
 
     def _coincide(self, of_a: Samples, of_b: Samples) -> bool:
@@ -502,7 +506,7 @@ class MeshPair:
         proving = subrange(progress, 0.7, 1.0)
         if pieces is None or found is None:
             search = self._search()
-            return self._by_meshes(search, self._refine(search, proving))
+            return self._fitted(search) or self._by_meshes(search, self._refine(search, proving))
         spare = pieces[0].distance + pieces[1].distance
         exact = pieces[0].exact and pieces[1].exact
         tolerance = certificate_of(found).tolerance
@@ -575,12 +579,44 @@ class MeshPair:
         if self._is_deep():
             return search
         regions = [region for region in self.touching if region.normal.any()]
+        ways: list[FloatArray] = []
         for region in regions[:_MOST_NORMALS]:
             together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
-            length = max(0.0, *map(deepest, together)) + search.clearance
-            if length < search.length:
-                search.separates(length * region.normal)
+            ways.append((max(0.0, *map(deepest, together)) + search.clearance) * region.normal)
+        for k in self._clear_ways(ways):
+            if length_of(ways[k]) < search.length:
+                search.separates(ways[k])
         return search
+
+    def _clear_ways(self, ways: list[FloatArray]) -> Iterator[int]:
+        """Yield after which of short translations of B no triangles meet; the first in any case, as most often it is
+        one."""
+        yield from range(min(1, len(ways)))
+        if len(ways) > 1:
+            yield from (1 + np.flatnonzero(are_clear_after(self.a.mesh, self.b.mesh, np.array(ways[1:])))).tolist()
+
+    def _fitted(self, search: SeparationSearch) -> MeshDraft | None:
+        """Return the first answer for two that touch all around, as what fits into a hollow does: no part of one is
+        inside the other and no translation within the band separates. None where that is not known from their
+        triangles."""
+        if self.budget.nodes > 0 or self.nested or search.length <= self.band or self._is_deep():
+            return None
+        if any(len(body.mesh.triangles) > MOST_SAMPLED for body in (self.a, self.b)):
+            return None
+        of_a, of_b = self._samples
+        if max(of_a.deepest, of_b.deepest) > self.band or self._coincide(of_a, of_b):
+            return None
+        ways = [self.band * direction for direction in contact_directions(self.a, self.b, self.crossings)]
+        if are_clear_after(self.a.mesh, self.b.mesh, np.array(ways)).any():
+            return None
+        self.notes.append(_SAMPLED)
+        return self._draft(Relation.TOUCHING, lower=-search.length)
+
+    @cached_property
+    def _samples(self) -> tuple[Samples, Samples]:
+        """Points of A and of B, seen from the other."""
+        a, b, crossings = self.a, self.b, self.crossings
+        return sample_surface(a, b, crossings, 0, self.band), sample_surface(b, a, crossings, 1, self.band)
 
     def _beyond(self, length: float) -> float:
         """Return the length beyond a translation of `length` for which the solids must stay separated."""
@@ -645,8 +681,7 @@ class MeshPair:
             return
         if not (a_within or b_within or least <= self.band):
             return
-        of_a = sample_surface(a, b, self.crossings, 0, self.band)
-        of_b = sample_surface(b, a, self.crossings, 1, self.band)
+        of_a, of_b = self._samples
         if self._coincide(of_a, of_b):
             deep.relation = Relation.COINCIDENT
         elif self.nested:
@@ -654,7 +689,7 @@ class MeshPair:
         elif least <= self.band and max(of_a.deepest, of_b.deepest) <= self.band:
             # No part is known to be inside: for example, a shape that fits into a hollow.
             deep.relation, deep.signed_distance, deep.normal = Relation.TOUCHING, 0.0, None
-            self.notes.append(Note("touching was decided from samples of the surfaces"))
+            self.notes.append(_SAMPLED)
         elif of_a.farthest <= self.band and of_b.deepest <= self.band:
             deep.relation = Relation.A_INSIDE_B
             self.notes.append(Note("A inside B was decided from samples of its surface"))

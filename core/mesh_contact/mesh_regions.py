@@ -41,6 +41,8 @@ _MOST_TRIED = 64
 """Normals that are tried at a point or on a line."""
 _MOST_IN_ONE_PLACE = 8
 """Triangles of a mesh that are looked at: their polygons lie on each other."""
+_MOST_TESTED = 4_096
+"""Pairs of a point and a box that are tested faster than sorted."""
 _MOST_MERGED = 300
 """Polygons of parts that overlap, up to which they are united: a fifth of a second."""
 _FLAT = 10.0
@@ -272,10 +274,12 @@ def _edges(
     covered = np.isin(codes, known)
     # Neighbours in a plane meet along their sides: those of polygons are in their outline.
     covered |= parallel & np.isin(pairs[:, 0], facing.pairs[:, 0]) & np.isin(pairs[:, 1], facing.pairs[:, 1])
-    found = edge_contacts(a.mesh, b.mesh, pairs[~covered], reach)
-    middles = 0.5 * found.ends[:, 0] + 0.5 * found.ends[:, 1]
-    asked = np.concatenate([found.ends[:, 0], found.ends[:, 1], middles])
-    found = found.take(np.flatnonzero(~_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0)))
+
+    def are_known(ends: FloatArray) -> BoolArray:
+        asked = np.concatenate([ends[:, 0], ends[:, 1], 0.5 * ends[:, 0] + 0.5 * ends[:, 1]])
+        return np.asarray(_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0))
+
+    found = edge_contacts(a.mesh, b.mesh, pairs[~covered], reach, are_known)
     lengths = np.sqrt(((found.ends[:, 1] - found.ends[:, 0]) ** 2).sum(axis=1))
     found = found.take(np.lexsort((np.arange(len(lengths)), -lengths)))
     faces = _RegionFaces(a, b, gap, width)
@@ -404,18 +408,18 @@ def _on_polygons(points: FloatArray, facing: Facing, width: float) -> BoolArray:
     valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
     low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
     high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
-    i, j = candidate_pairs(points, points, low, high, margin=width).pairs.T
+    if len(points) * len(low) > _MOST_TESTED:
+        i, j = candidate_pairs(points, points, low, high, margin=width).pairs.T
+    else:
+        i, j = np.nonzero(((points[:, None] >= low - width) & (points[:, None] <= high + width)).all(axis=2))
     away = points.take(i, axis=0) - facing.corners[j, 0]
     inside = np.abs(np.einsum("ij,ij->i", away, facing.normals[j])) <= width
-    after = facing.corners[:, 0]
-    for k in range(facing.corners.shape[1] - 1, -1, -1):
-        start = facing.corners[:, k]
-        side = np.where(valid[:, k, None], after - start, 0.0)
-        after = np.where(valid[:, k, None], start, after)
-        side = np.where(
-            np.abs(side).max(axis=1, keepdims=True) > width, side, 0.0
-        )  # the line of a short one is anywhere
-        inward = unit_rows(np.cross(facing.normals, side))
-        inside &= np.einsum("ij,ij->i", points.take(i, axis=0) - start[j], inward[j]) >= -width
+    start = facing.corners
+    after = np.where(np.roll(valid, -1, axis=1)[..., None], np.roll(start, -1, axis=1), start[:, :1])
+    # The line of a short side is anywhere.
+    side = np.where(valid[..., None] & (np.abs(after - start).max(axis=2, keepdims=True) > width), after - start, 0.0)
+    across = np.cross(facing.normals[:, None], side)
+    inward = unit_rows(across.reshape(-1, 3)).reshape(across.shape)
+    inside &= (np.einsum("ikj,ikj->ik", points.take(i, axis=0)[:, None] - start[j], inward[j]) >= -width).all(axis=1)
     result[i[inside]] = True
     return result

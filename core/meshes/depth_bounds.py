@@ -43,6 +43,8 @@ _SAMPLES = 8_000
 """Points of a surface that are sampled, at most."""
 _OTHER = 10_000
 """Triangles of the other mesh, beyond which it is fewer."""
+MOST_SAMPLED = _SAMPLES // 7
+"""Triangles of a mesh that are all sampled, where the other one has no more."""
 _NEAR = 1_000
 """Pairs of triangles beside which the surfaces are sampled."""
 _FRACTIONS = (0.003, 0.03, 0.3)

@@ -4,6 +4,7 @@ triangles."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,18 +46,22 @@ class EdgeContacts(NamedTuple):
         )
 
 
-def edge_contacts(a: Mesh, b: Mesh, pairs: IntArray, reach: float) -> EdgeContacts:
+def edge_contacts(
+    a: Mesh, b: Mesh, pairs: IntArray, reach: float, are_known: Callable[[FloatArray], BoolArray]
+) -> EdgeContacts:
     """Return where edges and corners of pairs (k, 2) of triangles are no farther apart than `reach`; pairs that are
-    farther apart are left out."""
+    farther apart are left out, and those whose segments, given by their ends (k, 2, 3), `are_known`."""
     parts = [EdgeContacts(pairs[:0], np.zeros((0, 2, 3)), np.zeros((0, 3)), pairs[:0, 0])]
     for part in chunks(len(pairs), _BATCH):
-        met, ends, normals, ranks = _contacts(a.corner_rows(pairs[part, 0]), b.corner_rows(pairs[part, 1]), reach)
+        met, ends, normals, ranks = _contacts(
+            a.corner_rows(pairs[part, 0]), b.corner_rows(pairs[part, 1]), reach, are_known
+        )
         parts.append(EdgeContacts(pairs[part].take(met, axis=0), ends, normals, ranks))
     return EdgeContacts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _contacts(
-    rows_a: FloatArray, rows_b: FloatArray, reach: float
+    rows_a: FloatArray, rows_b: FloatArray, reach: float, are_known: Callable[[FloatArray], BoolArray]
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
     """Return which pairs with corners in rows (corner, axis, n) are near, their segments, normals and ranks."""
     origin = rows_a[0]
@@ -80,12 +85,14 @@ def _contacts(
     best, place = np.full(len(met), -1.0), np.arange(len(met))
     first, last = np.zeros((2, len(met)), dtype=np.intp)
     for i in range(15):
-        for j in range(i + 1):
-            away = points[i] - points[j]
-            square = np.where(valid[i] & valid[j], dot(away, away), -1.0)
-            farther = np.flatnonzero(square > best)
-            best[farther], first[farther], last[farther] = square[farther], j, i
+        away = (points[i] - points[: i + 1]).transpose(1, 0, 2)
+        square = np.where(valid[i] & valid[: i + 1], dot(away, away), -1.0)
+        j = square.argmax(axis=0)
+        farther = np.flatnonzero(square[j, place] > best)
+        best[farther], first[farther], last[farther] = square[j, place][farther], j[farther], i
     ends = np.stack([points[first, :, place], points[last, :, place]], axis=1) + origin.T.take(met, axis=0)[:, None]
+    left = np.flatnonzero(~are_known(ends))
+    met, ends, valid = met.take(left), ends.take(left, axis=0), valid.take(left, axis=1)
     a, b, s, t = a.take(met, axis=2), b.take(met, axis=2), s.take(met, axis=2), t.take(met, axis=2)
     normals, ranks = _normals(a, b, valid, s, t)
     return met, ends, normals, ranks

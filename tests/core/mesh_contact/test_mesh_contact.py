@@ -35,6 +35,7 @@ from contact_lens.core.decomposition.mesh_pieces import check_pieces
 from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
+from contact_lens.core.meshes.separation import SeparationSearch
 
 from ..assertions import assert_progress, assert_verified
 from ..generators import rotation, sphere_points
@@ -500,3 +501,17 @@ def test_without_the_depth_the_relation_and_the_curves_are_those_with_it(name: s
     assert [c.points.tolist() for c in quick.curves] == [c.points.tolist() for c in whole.curves]
     if whole.relation is Relation.SEPARATED:
         assert quick.signed_distance == whole.signed_distance
+
+
+@pytest.mark.parametrize("step", [0.0, 1e-9, 0.2, -0.2])
+def test_what_fits_into_an_opening_touches_without_a_search_for_a_depth(step: float, monkeypatch) -> None:
+    """However it slides along it; a grid of translations would take most of the time of an answer."""
+    frame = Mesh(*voxels([(x, 0, z) for x in range(3) for z in range(3) if (x, z) != (1, 1)]))
+    panel = Mesh(*block((1.0, 0.5, 1.0), (1.0, 0.25 + step, 1.0)))
+    thick = Mesh(*block((1.01, 0.5, 1.0), (1.0, 0.25 + step, 1.0)))
+    assert contact(frame, thick, budget=0.0).relation is Relation.PENETRATING
+    monkeypatch.setattr(SeparationSearch, "explore", None)
+    found = contact(frame, panel, budget=0.0)
+    assert (found.relation, found.status) == (Relation.TOUCHING, Status.NO_DEPTH)
+    assert found.regions
+    assert_verified(found, frame, panel)
