@@ -51,9 +51,12 @@ def pieces_of(solid: ConvexPieces) -> tuple[ConvexShape, ...]:
 
 
 def solid_facets(solid: Solid) -> SolidFacets:
-    """Return a solid in space as a mesh."""
+    """Return a solid in space as a mesh. Polytopes keep theirs, whose tree is made once for all pairs."""
     if isinstance(solid, Mesh):
         return SolidFacets(solid, None, 0.0)
+    if isinstance(solid, Polytope) and "_solid_facets" in solid.__dict__:
+        kept: SolidFacets = solid.__dict__["_solid_facets"]
+        return kept
     hulls: list[ConvexHull] = []
     slack, curved = 0.0, 0
     for piece in pieces_of(solid):
@@ -64,7 +67,10 @@ def solid_facets(solid: Solid) -> SolidFacets:
         else:
             hulls.append(piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices))
     pieces = Decomposition(tuple(hulls), True, 0.0, -1, "the pieces as they are")
-    return SolidFacets(mesh_of(hulls), pieces, slack, curved)
+    result = SolidFacets(mesh_of(hulls), pieces, slack, curved)
+    if isinstance(solid, Polytope):
+        solid.__dict__["_solid_facets"] = result
+    return result
 
 
 def mesh_of(pieces: list[ConvexHull] | list[Polytope]) -> Mesh:
