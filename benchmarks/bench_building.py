@@ -114,9 +114,8 @@ def main(quick: bool = False) -> None:
         for name, (seconds, count, relations) in json.loads(done.stdout).items():
             clashes = count - relations.get("separated", 0)
             words = ", ".join(f"{number} {relation}" for relation, number in sorted(relations.items()))
-            print(
-                f"{version}, {name}: {duration(seconds)} for {count} pairs, {duration(seconds / clashes)} a clash; {words}"
-            )
+            spent = f"{duration(seconds)} for {count} pairs, {duration(seconds / clashes)} a clash"
+            print(f"{version}, {name}: {spent}; {words}")
     if not find_spec("fcl"):
         print("FCL is left out: the package python-fcl is not installed.")
         return

@@ -22,7 +22,7 @@ from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
 from ..meshes.depth_bounds import MOST_SAMPLED, Samples, crossing_pair, sample_surface
-from ..meshes.depth_proof import CrossingPair, DepthProof, renumbered
+from ..meshes.depth_proof import CrossingPair, DepthProof, PointInside, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
@@ -153,7 +153,7 @@ class MeshPair:
         elif not self.intersects:
             draft = self._beside(proved, normal, near)
         elif not self.depth and self._is_deep():
-            draft = self._only_related(proved)
+            draft = self._only_related(self._deepest_pair, proved)
         else:
             draft = self._solids(near)
         if draft.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
@@ -597,14 +597,19 @@ class MeshPair:
 
     def _fitted(self, search: SeparationSearch) -> MeshDraft | None:
         """Return the first answer for two that touch all around, as what fits into a hollow does: no part of one is
-        inside the other and no translation within the band separates. None where that is not known from their
-        triangles."""
-        if self.budget.nodes > 0 or self.nested or search.length <= self.band or self._is_deep():
+        inside the other and no translation within the band separates; also where a part is, if no depth is wanted.
+        None where that is not known from their triangles."""
+        if (self.depth and self.budget.nodes > 0) or self.nested or search.length <= self.band or self._is_deep():
             return None
-        if any(len(body.mesh.triangles) > MOST_SAMPLED for body in (self.a, self.b)):
+        are_many = any(len(body.mesh.triangles) > MOST_SAMPLED for body in (self.a, self.b))
+        if self.depth and are_many:
             return None
         of_a, of_b = self._samples
-        if max(of_a.deepest, of_b.deepest) > self.band or self._coincide(of_a, of_b):
+        if max(of_a.deepest, of_b.deepest) > self.band:
+            is_of_a = of_a.deepest >= of_b.deepest
+            point = (of_a if is_of_a else of_b).point_inside(is_of_a, self.magnitude)
+            return None if self.depth or point.least <= self.band else self._only_related(point)
+        if are_many or self._coincide(of_a, of_b):
             return None
         ways = [self.band * direction for direction in contact_directions(self.a, self.b, self.crossings)]
         if are_clear_after(self.a.mesh, self.b.mesh, np.array(ways)).any():
@@ -640,12 +645,12 @@ class MeshPair:
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
 
-    def _only_related(self, proved: float) -> MeshDraft:
+    def _only_related(self, proof: CrossingPair | PointInside | None, proved: float = 0.0) -> MeshDraft:
         """Return the results for two that are known to be deeper in each other than the contact tolerance, which are
         moved out of each other's box; without crossings, their surfaces are apart by `proved`."""
         length = self._out_of_box()
-        self.depth_proof = self._deepest_pair
-        least = proved if self.depth_proof is None else self.depth_proof.least
+        self.depth_proof = proof
+        least = proved if proof is None else proof.least
         draft = self._draft(Relation.PENETRATING, -length, -length, 0.0, np.eye(3)[0])
         self._relate(draft, least)
         return draft

@@ -159,6 +159,12 @@ class Samples:
         """How deep the deepest is inside the other, 0.0 when none is."""
         return float(self.distance[self.inside].max(initial=0.0))
 
+    def point_inside(self, of_a: bool, magnitude: float) -> PointInside:
+        """Return the deepest one inside the other as what proves a depth; no coordinate is larger than `magnitude`."""
+        k = int(np.where(self.inside, self.distance, -1.0).argmax())
+        least = max(0.0, float(self.distance[k]) * (1.0 - 1e-9) - 64.0 * EPS * magnitude)
+        return PointInside(of_a, self.points[k].copy(), int(self.triangles[k]), least)
+
     @property
     def farthest(self) -> float:
         """How far the farthest is outside of the other, 0.0 when none is."""

@@ -76,7 +76,7 @@ class CommonPoints(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class PointInside(ReadOnlyArrays):
-    """A point of a bare surface inside of a solid, which no translation shorter than its distance from the surface of
+    """A point of a surface inside of a solid, which no translation shorter than its distance from the surface of
     the solid separates."""
 
     of_a: bool

@@ -511,6 +511,10 @@ def test_what_fits_into_an_opening_touches_without_a_search_for_a_depth(step: fl
     thick = Mesh(*block((1.01, 0.5, 1.0), (1.0, 0.25 + step, 1.0)))
     assert contact(frame, thick, budget=0.0).relation is Relation.PENETRATING
     monkeypatch.setattr(SeparationSearch, "explore", None)
+    flush = Mesh(*block((3.0, 1.0, 1.0), (0.0, 0.0, -0.5)))  # its sides are in the planes of the frame's
+    deep = contact(frame, flush, budget=0.0, depth=False)
+    assert (deep.relation, deep.status) == (Relation.PENETRATING, Status.BOUNDS_ONLY)
+    assert_verified(deep, frame, flush)
     found = contact(frame, panel, budget=0.0)
     assert (found.relation, found.status) == (Relation.TOUCHING, Status.NO_DEPTH)
     assert found.regions
