@@ -29,7 +29,7 @@ from .peers import fcl_mesh, fcl_mesh_pairs
 from .table import duration
 
 Arrays = tuple[np.ndarray, np.ndarray]
-STOREYS, ROOMS = 4, 6
+STOREYS, ROOMS = 2, 4
 ROOM, HIGH, THICK = 4.0, 3.0, 0.25
 """Metres: sides and height of a room, and how thick walls and slabs are."""
 
