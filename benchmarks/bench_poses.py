@@ -24,7 +24,7 @@ from contact_lens.core import Box, ConvexHull, Polytope, ShapeSet, candidate_pai
 
 from .bench_contacts import alternate, hull_of_sphere, pairs_of_hulls, row
 from .peers import Coal, Parry
-from .table import Row, duration, show
+from .table import Row, duration, in_turn, show
 
 
 def random_poses(rng: np.random.Generator, count: int, room: float = 0.0) -> np.ndarray:
@@ -210,6 +210,55 @@ def many_poses(quick: bool) -> Row:
     return row(f"19 {count:,} poses of hulls of 60 v", mine, other, None, note, peer="transformed")
 
 
+def two_hulls_in_stacked_poses(peer: Coal, quick: bool) -> list[Row]:
+    """Ten thousand poses of two hulls in one call, against one call for each, and coal in a loop."""
+    rng, count = np.random.default_rng(21), 500 if quick else 10_000
+    pair = [ConvexHull(hull_of_sphere(rng, 32)) for _ in range(2)]
+    shapes, poses = ShapeSet(pair), random_poses(rng, 2 * count, 1.4).reshape(count, 2, 4, 4)
+    arguments = [peer.shape(hull) for hull in pair]
+
+    def ask(stacked: np.ndarray) -> Any:
+        return contacts(shapes, [[0, 1]], poses=stacked, reproducible=True, regions=False)
+
+    def theirs() -> list[float]:
+        distance, request, result, said = peer.coal.distance, peer.distance_request, peer.distances, []
+        (one, at), (other, place) = arguments
+        for first, second in poses:
+            for to, pose in (at, first), (place, second):
+                to.setRotation(np.ascontiguousarray(pose[:3, :3]))
+                to.setTranslation(pose[:3, 3].copy())
+            result.clear()
+            said.append(distance(one, at, other, place, request, result))
+        return said
+
+    found, said, mine, his = alternate(lambda: ask(poses), theirs, 3)
+    apart = found.signed_distance > 0.0
+    assert np.allclose(found.signed_distance[apart], np.array(said)[apart], atol=1e-5)
+    calls, _, each, _ = alternate(lambda: [ask(matrices) for matrices in poses[:200]], lambda: None, 1)
+    assert [call.signed_distance[0] for call in calls] == found.signed_distance[:200].tolist()
+    note = f"one call for each pose: {duration(each / 200)} a pose"
+    return [row(f"{count:,} poses of two hulls of 32 v, one call, a pose", mine, his, None, note, count)]
+
+
+def placing(quick: bool) -> list[Row]:
+    """One box against 200 of a set, and a set that grows, by one box at a time."""
+    rng, count = np.random.default_rng(22), 200 if quick else 1_000
+    boxes = [Box(rng.uniform(0, 10, 3), rng.uniform(0.5, 1.5, 3), rng.normal(size=4)) for _ in range(count)]
+    placed, one = ShapeSet(boxes[:200]), [Box((5, 5, 5), (1.5, 1.5, 1.5))]
+    meet = len(pairs_intersect(one, others=placed))
+    ours, together = in_turn([lambda: pairs_intersect(one, others=placed), lambda: contacts(one, others=placed)], 9)
+    note = f"{meet} of them meet it; their contacts: {duration(together)}"
+    rows = [Row("one box against 200 of a set, which meet it", ours, {}, {}, (note,))]
+    sets = ShapeSet(boxes[:10]), ShapeSet(boxes[:-1])
+    for known in sets:
+        contacts(known, regions=False)
+    few, many, new = in_turn(
+        [*(lambda known=known: known.extended(boxes[-1:]) for known in sets), lambda: ShapeSet(boxes)], 9
+    )
+    note = f"the 11th: {duration(few)}; a new set of all, before its tables are made: {duration(new)}"
+    return [*rows, Row(f"the {count:,}th box of a set that grows", many, {}, {}, (note,))]
+
+
 def poses_against_parry(threads: int, quick: bool) -> list[Row]:
     """Two shapes in many poses each: yes or no. In a process of its own, for the sake of the threads."""
     parry = Parry(threads)
@@ -249,7 +298,8 @@ def main(quick: bool = False) -> None:
         lines += [scene_of_boxes(peer, count, rounds, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
         lines += [scene_of_hulls(peer, count, rounds, deep) for deep in (False, True) for count in counts]
         lines.append(hulls_that_move_little(peer, quick))
-    lines.append(many_poses(quick))
+        lines += two_hulls_in_stacked_poses(peer, quick)
+    lines += [many_poses(quick), *placing(quick)]
     try:
         import_module("py_parry3d")
     except ImportError as error:

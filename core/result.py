@@ -27,6 +27,8 @@ Method = Literal["auto", "sat", "gjk", "both"]
 DICT_VERSION = 1
 """Version of the form of `Contact.to_dict()`: incremented when a key changes its meaning or is removed."""
 
+WITHOUT_DEPTH = "signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"
+"""What `to_dict` has None for where there is no depth."""
 _NOT_IN_DICT = ("certificate", "_facing", "_middle", "trace")
 _Lengths = TypeVar("_Lengths", FloatArray, float)
 
@@ -438,7 +440,7 @@ class Contact(ReadOnlyArrays):
         names = [field.name for field in fields(self) if field.name not in _NOT_IN_DICT]
         result = {"version": DICT_VERSION, **{name: plain(getattr(self, name)) for name in (*names, *derived)}}
         if not self.has_depth:
-            result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))
+            result |= dict.fromkeys(WITHOUT_DEPTH)
         return result
 
 

@@ -11,7 +11,7 @@ Source: S0.4, S1.3, S4.4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,8 @@ from .result import Contacts
 _METHODS = get_args(Method)
 _FEW_BOXES = 2_000
 """Pairs of bounding boxes that are tested faster than sorted."""
+_FEW_BOXES_IN_POSES = 30_000
+"""The same in each of many poses, and pairs that are tested at once."""
 _PAIRS_IN_POSES = 5_120
 """Pairs of shapes in poses that are tested at once where no pose is in many of them."""
 _BROAD_PHASE = 0.05
@@ -70,9 +72,10 @@ def contacts(
         pairs: (p, 2) indices of shapes, in any order. None: all pairs whose bounding boxes are within the clearance or
             the band of TOUCHING, in ascending order; pairs left out are SEPARATED.
         poses: (n, 4, 4) affine matrices, in the plane (n, 3, 3), one for each shape: the same as with
-            `shape.transformed(pose)` for each, in one step for all boxes and polytopes.
+            `shape.transformed(pose)` for each, in one step for all boxes and polytopes. Or (k, n, 4, 4), several for
+            each shape: as k calls, the pairs of one pose after those of the other; `Contacts.pose_index` says in which.
         others: a second set: A of a pair is then of `shapes` and B of `others`. Without it both are of `shapes`.
-        other_poses: the poses of `others`.
+        other_poses: the poses of `others`; (m, 4, 4) or (k, m, 4, 4), whichever `poses` are.
         clearance, contact_tolerance, method: see `contact`. With pairs, the tolerance may be an array (p,), one of each
             pair. Methods other than "auto" solve pair by pair.
         budget: seconds for each pair of compounds or meshes; 0 for the first answers: see `contact`.
@@ -86,7 +89,7 @@ def contacts(
             call, as `combine` needs it; slower for few pairs. False: the same call still gives the same bytes.
         start: the last result, with its shapes (see certificates). Pairs of shapes that are the same objects, in the
             same poses, are taken over; where distances are not needed, others that moved little, or that the last
-            normal separates, are SEPARATED without a search.
+            normal separates, are SEPARATED without a search. Not with several poses for each shape.
         progress: called with the fraction done, 0 to 1; False cancels.
 
     Raise ValueError, naming the argument, when one is not a shape or has another dimension, a pair has no such shape,
@@ -96,6 +99,11 @@ def contacts(
     >>> found = contacts(row)
     >>> print(found.pairs, found.depth, found.relation[0])
     [[0 1]] [0.25] penetrating
+    >>> poses = np.tile(np.eye(4), (2, 3, 1, 1))  # two of each shape
+    >>> poses[:, 1, 0, 3] = 0.0, 2.0
+    >>> found = contacts(row, [[0, 1]], poses=poses)
+    >>> print(found.pose_index, found.signed_distance)
+    [0 1] [-0.25  1.75]
     """
     scene = PosedShapes.of(shapes, poses, others, other_poses, copy=certificates or regions)
     if not (isinstance(method, str) and method in _METHODS):
@@ -103,22 +111,20 @@ def contacts(
     clearance = as_length("clearance", clearance)
     if budget is not None:
         budget = as_length("budget", budget)
-    validate_start(start)
+    validate_start(start, scene)
     report_progress(progress, 0.0)
     begin = _BROAD_PHASE if pairs is None else 0.0
     tolerance: float | FloatArray
     if pairs is None:
         tolerance = as_length("contact_tolerance", contact_tolerance)
-        bodies = scene.bodies()
-        indices = np.zeros((0, 2), dtype=np.intp)
-        if scene.count and (second := len(scene) - scene.count if others is not None else None) != 0:
-            near = subrange(progress, 0.0, begin)
-            indices = near_pairs(bodies.sizes, scene.count, second, clearance, tolerance, near)
-        numbers = scene.numbers(indices)
+        indices, pose_index = near_pairs(scene, clearance, tolerance, subrange(progress, 0.0, begin))
     else:
-        indices = validate_pairs(pairs, scene.count, len(scene) if others is None else len(scene) - scene.count)
+        indices = validate_pairs(pairs, *scene.counts)
         tolerance = validate_tolerance(contact_tolerance, len(indices))
-        bodies, numbers = scene.bodies_of(scene.numbers(indices))
+        indices, pose_index = scene.in_each_pose(indices)
+        if scene.stack is not None and not isinstance(tolerance, float):
+            tolerance = read_only(np.tile(tolerance, scene.stack))
+    bodies, numbers = scene.bodies_of(scene.numbers(indices, pose_index), every=pairs is None)
     result = PairContacts(bodies, numbers, clearance, tolerance, budget, distances, regions, reproducible)
     solved: dict[int, Contact] = {}
     left = np.arange(len(indices))
@@ -153,35 +159,73 @@ def contacts(
         _relations=read_only(result.relation),
         _statuses=read_only(result.status),
         _solved=solved if certificates else {},
+        pose_index=None if pose_index is None else read_only(pose_index),
         **{name: read_only(getattr(result, name)) for name in ARRAYS},
     )
 
 
+@overload
+def pairs_intersect(
+    shapes: Sequence[Shape],
+    pairs: None = None,
+    *,
+    poses: ArrayLike | None = None,
+    others: Sequence[Shape] | None = None,
+    other_poses: ArrayLike | None = None,
+    start: Contacts | None = None,
+    progress: Progress | None = None,
+) -> IntArray: ...
+
+
+@overload
 def pairs_intersect(
     shapes: Sequence[Shape],
     pairs: ArrayLike,
     *,
     poses: ArrayLike | None = None,
+    others: Sequence[Shape] | None = None,
+    other_poses: ArrayLike | None = None,
     start: Contacts | None = None,
     progress: Progress | None = None,
-) -> BoolArray:
-    """Return (p,) whether the shapes of each pair intersect, touching included, and nothing else.
+) -> BoolArray: ...
 
-    The same as `contacts(shapes, pairs, poses=poses).intersects` outside of the promise's margin, 1e-10 L + 64 eps M of
-    touching, with L the smaller shape's extent and M the largest coordinate; much faster. `pairs` is (p, 2), indices of
-    shapes, which must all have one dimension. `start` is a result of `contacts` of the same shapes, not long ago: pairs
-    that moved less since then than they were apart or deep are not tested.
+
+def pairs_intersect(
+    shapes: Sequence[Shape],
+    pairs: ArrayLike | None = None,
+    *,
+    poses: ArrayLike | None = None,
+    others: Sequence[Shape] | None = None,
+    other_poses: ArrayLike | None = None,
+    start: Contacts | None = None,
+    progress: Progress | None = None,
+) -> BoolArray | IntArray:
+    """Return whether the shapes of each pair intersect, touching included; without `pairs`, which pairs do.
+
+    With pairs (p, 2) the result is (p,) bool, of several poses (k, p). Without, it is (q, 2), the pairs that intersect
+    in ascending order; of several poses (q, 3), the pose first. The same as `intersects` of `contacts`, with the same
+    arguments, outside of the promise's margin, 1e-10 L + 64 eps M of touching, with L the smaller shape's extent and M
+    the largest coordinate; much faster. `start` is a result of `contacts` of the same shapes, not long ago: pairs that
+    moved less since then than they were apart or deep are not tested.
 
     Raise ValueError, naming the argument, when one is not a shape or has another dimension, a pair has no such shape,
     or a shape cannot be transformed by its pose; Cancelled when `progress` returns False. Source: S0.4, S1.8, S4.4.
 
-    >>> print(pairs_intersect([Sphere([x, 0, 0], 1) for x in (0, 1, 5)], [[0, 1], [1, 2]]))
-    [ True False]
+    >>> row = [Sphere([x, 0, 0], 1) for x in (0, 1, 5)]
+    >>> print(pairs_intersect(row, [[0, 1], [1, 2]]), pairs_intersect(row))
+    [ True False] [[0 1]]
+    >>> print(pairs_intersect([Sphere([5, 1, 0], 1)], others=row))
+    [[0 2]]
     """
-    scene = PosedShapes.of(shapes, poses, None, None)
-    indices = validate_pairs(pairs, len(scene), len(scene))
-    validate_start(start)
+    scene = PosedShapes.of(shapes, poses, others, other_poses)
+    validate_start(start, scene)
     report_progress(progress, 0.0)
+    if pairs is None:
+        begin = _BROAD_PHASE
+        indices, pose_index = near_pairs(scene, 0.0, 0.0, subrange(progress, 0.0, begin))
+    else:
+        begin = 0.0
+        indices, pose_index = scene.in_each_pose(validate_pairs(pairs, *scene.counts))
     result, rows = np.zeros(len(indices), dtype=bool), np.arange(len(indices))
     normals = None
     if start is not None and (moved := bounds_after_motion(indices, scene, start)) is not None:
@@ -191,20 +235,24 @@ def pairs_intersect(
         before = before.take(rows)
         normals = (start.normal.take(before, axis=0) * (start.signed_distance.take(before) > 0.0)[:, None]).T
     # Of poses that are asked about once, those of a few pairs stay in the cache.
-    once = scene.matrices is not None and len(rows) <= len(scene)
+    every, numbers = pairs is None, scene.numbers(indices, pose_index)
+    once = not every and scene.all_bodies.in_poses and len(rows) <= len(scene.all_bodies)
     for part in chunks(len(rows), _PAIRS_IN_POSES if once else len(rows)):
         chosen, across = (part, None) if normals is None else (rows[part], normals[:, part])
-        done = subrange(progress, part.start / len(rows), part.stop / len(rows))
-        result[chosen] = _intersecting(scene, indices[chosen], across, done)
+        done = subrange(progress, *(begin + (1.0 - begin) * k / len(rows) for k in (part.start, part.stop)))
+        result[chosen] = _intersecting(scene, numbers[chosen], every, across, done)
     report_progress(progress, 1.0)
-    return result
+    if pairs is None:
+        found = indices if pose_index is None else np.column_stack([pose_index, indices])
+        return found[result]
+    return result if scene.stack is None else result.reshape(scene.stack, -1)
 
 
 def _intersecting(
-    scene: PosedShapes, indices: IntArray, normals: FloatArray | None, progress: Progress | None
+    scene: PosedShapes, numbers: IntArray, every: bool, normals: FloatArray | None, progress: Progress | None
 ) -> BoolArray:
-    """Return whether the shapes of each pair (p, 2) intersect; `normals` (dim, p) may be those of empty slabs."""
-    bodies, numbers = scene.bodies_of(indices)
+    """Return whether the bodies of each pair (p, 2) intersect; `normals` (dim, p) may be those of empty slabs."""
+    bodies, numbers = scene.bodies_of(numbers, every=every)
     result, left = intersecting_pairs(bodies, numbers, normals, progress)
     if not len(left):
         return result
@@ -228,10 +276,12 @@ def _intersecting(
     return result
 
 
-def validate_start(start: Contacts | None) -> None:
-    """Raise ValueError unless `start` is a result of many pairs, or none."""
+def validate_start(start: Contacts | None, scene: PosedShapes) -> None:
+    """Raise ValueError unless `start` is a result of many pairs in one pose, as `scene` then is, or none."""
     if start is not None and not isinstance(start, Contacts):
         raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
+    if start is not None and (start.pose_index is not None or scene.stack is not None):
+        raise ValueError("start: one pose for each shape expected, now and in the result to start from")
 
 
 def _solve_singly(
@@ -266,23 +316,63 @@ def _solve_singly(
 
 
 def near_pairs(
-    sizes: Sizes, count: int, others: int | None, clearance: float, contact_tolerance: float, progress: Progress | None
+    scene: PosedShapes, clearance: float, contact_tolerance: float, progress: Progress | None
+) -> tuple[IntArray, IntArray | None]:
+    """Return the pairs (p, 2) of shapes whose bounding boxes are within the clearance or the band of TOUCHING of each
+    other, and of several poses in which (p,), pose by pose and in ascending order."""
+    (count, other_count), stack, itself = scene.counts, scene.stack, scene.other is None
+    found = [np.zeros((0, 3), dtype=np.intp)]
+    if count and other_count and stack != 0:
+        boxes, others = (_widened(scene.bodies[k].sizes, contact_tolerance)[:, :, None] for k in (0, -1))
+        if others.shape[-1] == other_count:  # one search for all poses of the first set
+            near = _near(boxes, others, itself, clearance, _FEW_BOXES, progress)
+            near[:, 0], near[:, 1] = np.divmod(near[:, 1], count)
+            found.append(near)
+        else:
+            boxes, others = (
+                of.reshape(*of.shape[:2], -1, each) for of, each in ((boxes, count), (others, other_count))
+            )
+            boxes = np.broadcast_to(boxes, (*others.shape[:3], count))
+            for part in chunks(others.shape[2], _FEW_BOXES_IN_POSES // (count * other_count), progress):
+                both = boxes[:, :, part], others[:, :, part]
+                near = _near(*both, itself, clearance, _FEW_BOXES_IN_POSES, None)
+                near[:, 0] += part.start
+                found.append(near)
+    rows = np.concatenate(found)
+    return rows[:, 1:].copy(), None if stack is None else rows[:, 0].copy()
+
+
+def near_boxes(sizes: Sizes, clearance: float, contact_tolerance: float, progress: Progress | None) -> IntArray:
+    """Return the pairs (p, 2) of bounding boxes within the clearance or the band of TOUCHING of each other."""
+    boxes = _widened(sizes, contact_tolerance)[:, :, None]
+    return _near(boxes, boxes, True, clearance, _FEW_BOXES, progress)[:, 1:].copy()
+
+
+def _widened(sizes: Sizes, contact_tolerance: float) -> FloatArray:
+    """Return the lowest and highest corners (2, dim, n) of bounding boxes that are enlarged by the band."""
+    # By the whole band, if the shape is the smaller one or the other is a point; rounding of the larger of two
+    # magnitudes is no more than that of both.
+    margin = (contact_tolerance + PROMISE_EXTENT) * sizes.extents + PROMISE_ROUNDING * EPS * sizes.magnitudes
+    boxes = np.empty((2, *sizes.low.shape))
+    np.subtract(sizes.low, margin, out=boxes[0])
+    np.add(sizes.high, margin, out=boxes[1])
+    return boxes
+
+
+def _near(
+    boxes: FloatArray, others: FloatArray, itself: bool, clearance: float, few: int, progress: Progress | None
 ) -> IntArray:
-    """Return the pairs of the first `count` shapes, or of these and the `others` after them, whose bounding boxes are
-    within the clearance or the band of TOUCHING of each other."""
-    # Each box is enlarged by the whole band if its shape is the smaller one, or the other is a point.
-    margin = (contact_tolerance + PROMISE_EXTENT) * sizes.extents
-    margin += PROMISE_ROUNDING * EPS * sizes.magnitudes.max(initial=0.0)
-    low, high = np.maximum(sizes.low - margin, -LARGEST_COORDINATE), np.minimum(sizes.high + margin, LARGEST_COORDINATE)
-    low, high = low.T, high.T
-    itself = others is None
-    second = (low, high) if itself else (low[count:], high[count:])
-    low, high = low[:count], high[:count]
-    if len(low) * len(second[0]) <= _FEW_BOXES:
-        near = (second[0] - high[:, None] <= clearance) & (low[:, None] - second[1] <= clearance)
-        both = near.all(axis=2)
+    """Return (p, 3) the pose and the pair of boxes (2, dim, k, n) and others (2, dim, k, m) within the clearance, of
+    one pose where there are more than a `few` pairs."""
+    (low, high), (other_low, other_high) = boxes, others
+    if low.shape[-1] * other_low.shape[-1] <= few:
+        near = other_low[:, :, None] - high[..., None] <= clearance
+        near &= low[..., None] - other_high[:, :, None] <= clearance
+        both = near.all(axis=0)
         return np.argwhere(np.triu(both, 1) if itself else both)
     from ..broad_phase.candidate_pairs import candidate_pairs
 
-    other = () if itself else second
-    return candidate_pairs(low, high, *other, margin=clearance, progress=progress).pairs.copy()
+    corners = (low, high) if itself else (low, high, other_low, other_high)
+    rows = (np.clip(of[:, 0].T, -LARGEST_COORDINATE, LARGEST_COORDINATE) for of in corners)
+    pairs = candidate_pairs(*rows, margin=clearance, progress=progress).pairs
+    return np.concatenate([np.zeros((len(pairs), 1), dtype=np.intp), pairs], axis=1)

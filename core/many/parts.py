@@ -22,7 +22,7 @@ from ..types import FloatArray, IntArray, read_only
 from .batched.convex_pairs import ARRAYS
 from .batched.pair_regions import Regions
 from .batched.sizes import Sizes
-from .contacts import near_pairs
+from .contacts import near_boxes
 from .pair_arguments import validate_pairs
 from .result import Contacts
 
@@ -62,7 +62,7 @@ def partition(
     pairs = np.zeros((0, 2), dtype=np.intp)
     if len(low):
         sizes = Sizes(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T))
-        pairs = near_pairs(sizes, len(low), None, clearance, contact_tolerance, progress)
+        pairs = near_boxes(sizes, clearance, contact_tolerance, progress)
     found = [pairs[rows] for rows in split_pairs(low, high, pairs, number)]
     report_progress(progress, 1.0)
     return found
@@ -107,8 +107,11 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
     first = max(results, key=lambda result: bool(len(result)))
     all_pairs = [result.pairs for result in results] if parts is None else _validate_parts(parts, results)
     pairs = np.concatenate(all_pairs)
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    _refuse_doubles(pairs, order, np.repeat(np.arange(len(results)), [len(each) for each in all_pairs]))
+    keys = pairs
+    if first.pose_index is not None:
+        keys = np.column_stack([np.concatenate([of.pose_index for of in results if of.pose_index is not None]), pairs])
+    order = np.lexsort(keys.T[::-1])
+    _refuse_doubles(keys, order, np.repeat(np.arange(len(results)), [len(each) for each in all_pairs]))
     filled = [result for result in results if len(result)] or [first]
 
     def joined(name: str) -> np.ndarray:
@@ -146,6 +149,7 @@ def combine(results: Sequence[Contacts], parts: Sequence[ArrayLike] | None = Non
         _relations=joined("_relations"),
         _statuses=joined("_statuses"),
         _solved=solved,
+        pose_index=None if first.pose_index is None else read_only(keys[order, 0]),
         **{name: joined(name) for name in ARRAYS},
     )
 
@@ -167,7 +171,7 @@ def _validate_results(results: Sequence[Contacts]) -> tuple[Contacts, ...]:
     wanted = _options(first)
     for k, result in enumerate(given):
         for (name, value), other in zip(_options(result).items(), wanted.values(), strict=True):
-            if value != other and (len(result) or name != "dimension"):
+            if value != other and (len(result) or name not in ("dimension", "poses")):
                 raise ValueError(f"results: number {k} has the {name} {value}, but number {given.index(first)} {other}")
     return given
 
@@ -183,6 +187,7 @@ def _options(result: Contacts) -> dict[str, object]:
         "budget": result.budget,
         "option distances": result.distances,
         "option depths": result.depths,
+        "poses": "several of each shape" if result.pose_index is not None else "one of each shape",
         "regions": "none" if result.region is None else "one for each pair",
     }
 
@@ -207,14 +212,15 @@ def _validate_parts(parts: Sequence[ArrayLike], results: tuple[Contacts, ...]) -
     return found
 
 
-def _refuse_doubles(pairs: IntArray, order: IntArray, owner: IntArray) -> None:
-    """Raise ValueError when a pair of those in `order` (p,) is there twice; `owner` (p,) is the result it is of."""
-    ordered = pairs[order]
+def _refuse_doubles(keys: IntArray, order: IntArray, owner: IntArray) -> None:
+    """Raise ValueError when a pair of those in `order` (p,), or a pose and a pair, is there twice; `owner` (p,) is the
+    result it is of."""
+    ordered = keys[order]
     twice = np.flatnonzero((ordered[1:] == ordered[:-1]).all(axis=1))
     if len(twice):
         a, b = owner[order[twice[0] : twice[0] + 2]].tolist()
         where = f"in numbers {a} and {b}" if a != b else f"twice in number {a}"
-        raise ValueError(f"results: the pair {ordered[twice[0]].tolist()} is {where}")
+        raise ValueError(f"results: the pair {ordered[twice[0], -2:].tolist()} is {where}")
 
 
 def _same_shapes(a: Contacts, b: Contacts) -> bool:

@@ -14,20 +14,24 @@ from ..shapes.shape import Shape
 from ..types import FloatArray, IntArray, read_only
 from .batched.bodies import Bodies
 from .batched.poses import validate_poses
+from .batched.shape_tables import JoinedTables, renumbered
 from .shape_set import ShapeSet, validate_shapes
 
 
 @dataclass(frozen=True)
 class PosedShapes:
-    """Shapes, or two sets of them, in their poses."""
+    """Shapes, or two sets of them, in their poses: one each, or several stacks of them."""
 
     first: Sequence[Shape]
     """As given: a tuple or a `ShapeSet`."""
     second: Sequence[Shape] | None
     poses: FloatArray | None
+    """(n, dim + 1, dim + 1) or (k, n, dim + 1, dim + 1)."""
     other_poses: FloatArray | None
     known: ShapeSet
-    """All of them, the second set after the first."""
+    """The first set."""
+    other: ShapeSet | None
+    """The second one."""
 
     @classmethod
     def of(
@@ -41,60 +45,87 @@ class PosedShapes:
     ) -> PosedShapes:
         """Return validated shapes and poses, or read-only copies of these. Raise ValueError, naming the argument."""
         known = shapes if isinstance(shapes, ShapeSet) else ShapeSet(shapes)
-        first = shapes if known is shapes else known[:]
-        second = others
-        if others is not None:
-            different = validate_shapes("others", others, first)
-            second = others if isinstance(others, ShapeSet) else different
-            known = ShapeSet((*first, *different))
+        first, second, other = shapes if known is shapes else known[:], others, None
+        if isinstance(others, ShapeSet):
+            validate_shapes("others", others[:1], known[:1])  # a set has one dimension
+            other = others
+        elif others is not None:
+            second = validate_shapes("others", others, known[:1])
+            other = ShapeSet(second)
         elif other_poses is not None:
             raise ValueError("other_poses: others expected, whose poses they are")
-        matrices = None if poses is None else validate_poses("poses", poses, len(first), known.dim)
-        other_matrices = None
-        if second is not None and other_poses is not None:
-            other_matrices = validate_poses("other_poses", other_poses, len(second), known.dim)
+        dim = known.dim if known or other is None else other.dim
+        matrices = [
+            None if of is None or of_set is None else validate_poses(name, of, len(of_set), dim, stacked=True)
+            for name, of, of_set in (("poses", poses, known), ("other_poses", other_poses, other))
+        ]
+        stacked = {len(of) for of in matrices if of is not None and of.ndim == 4}
+        if len(stacked) > 1:
+            raise ValueError("other_poses: as many as poses, where both have several for each shape, expected")
         if copy:
-            matrices, other_matrices = (
-                None if of is None else read_only(of.copy()) for of in (matrices, other_matrices)
-            )
-        return cls(first, second, matrices, other_matrices, known)
+            matrices = [None if of is None else read_only(of.copy()) for of in matrices]
+        return cls(first, second, matrices[0], matrices[1], known, other)
 
     def __len__(self) -> int:
-        """Return the number of shapes of both"""
-        return len(self.known)
+        """Return the number of shapes of both."""
+        return len(self.known) + (0 if self.other is None else len(self.other))
 
     @property
-    def count(self) -> int:
-        """Number of shapes of the first set."""
-        return len(self.first)
-
-    def numbers(self, pairs: IntArray) -> IntArray:
-        """Return the indices (p, 2) among all shapes of pairs (p, 2) of both sets."""
-        return pairs if self.second is None else pairs + np.array([0, self.count])
+    def counts(self) -> tuple[int, int]:
+        """Numbers of shapes that A and that B may be of."""
+        return len(self.known), len(self.known if self.other is None else self.other)
 
     @cached_property
-    def matrices(self) -> FloatArray | None:
-        """(n, dim + 1, dim + 1) the poses of all shapes; None where there are none."""
-        if self.second is None or (self.poses is None and self.other_poses is None):
-            return self.poses
-        parts = (self.poses, self.count), (self.other_poses, len(self.second))
-        still = np.eye(self.known.dim + 1)
-        return np.concatenate([np.tile(still, (count, 1, 1)) if of is None else of for of, count in parts])
+    def stack(self) -> int | None:
+        """How many poses each shape has; None where it is one or none."""
+        return next((len(of) for of in (self.poses, self.other_poses) if of is not None and of.ndim == 4), None)
 
-    def bodies(self) -> Bodies:
-        """Return all shapes in their poses."""
-        return self._bodies_of(np.arange(len(self)))
+    def in_each_pose(self, pairs: IntArray) -> tuple[IntArray, IntArray | None]:
+        """Return pairs (p, 2) as they are; of several poses, those of each (k p, 2), and which it is (k p,)."""
+        if self.stack is None:
+            return pairs, None
+        return np.tile(pairs, (self.stack, 1)), np.repeat(np.arange(self.stack), len(pairs))
 
-    def bodies_of(self, pairs: IntArray) -> tuple[Bodies, IntArray]:
-        """Return the shapes of pairs (p, 2) in their poses, and their numbers (p, 2) among those."""
-        if self.matrices is None:
-            return self.bodies(), pairs
-        used = np.zeros(len(self), dtype=bool)
-        used[pairs] = True
-        chosen, places = np.flatnonzero(used), np.empty(len(self), dtype=np.intp)
-        places[chosen] = np.arange(len(chosen))
-        return self._bodies_of(chosen), places.take(pairs)
+    @cached_property
+    def bodies(self) -> tuple[Bodies, ...]:
+        """The shapes of each set in their poses, pose by pose where there are several."""
+        result = []
+        for known, poses, name in (self.known, self.poses, "poses"), (self.other, self.other_poses, "other_poses"):
+            if known is not None:
+                index, shape = known._index, (len(known),)
+                if poses is not None:
+                    shape, poses = poses.shape[:-2], poses.reshape(-1, *poses.shape[-2:])
+                    index = np.resize(index, shape).ravel() if len(shape) > 1 else index
+                result.append(Bodies(known._tables, index, poses, np.arange(len(index)), ((name, shape),)))
+        return tuple(result)
 
-    def _bodies_of(self, numbers: IntArray) -> Bodies:
-        known = self.known
-        return Bodies(known._tables, known._index.take(numbers), self.matrices, numbers, self.count)
+    @cached_property
+    def all_bodies(self) -> Bodies:
+        """Those of the first set, followed by those of the second."""
+        if self.other is None:
+            return self.bodies[0]
+        a, b = self.bodies
+        poses = None
+        if a.in_poses or b.in_poses:
+            still = np.eye(a.dim + 1)
+            parts = [np.tile(still, (len(of), 1, 1)) if of.poses is None else of.poses for of in (a, b)]
+            poses = np.concatenate(parts)
+        index = np.concatenate([a.index, b.index + len(a.tables)])
+        return Bodies(JoinedTables(a.tables, b.tables), index, poses, np.arange(len(index)), a.labels + b.labels)
+
+    def numbers(self, pairs: IntArray, pose_index: IntArray | None) -> IntArray:
+        """Return the indices (p, 2) among all bodies of pairs (p, 2), where there are several poses in those (p,)."""
+        numbers = pairs if self.other is None else pairs + np.array([0, len(self.bodies[0])])
+        if pose_index is None:
+            return numbers
+        steps = [count * (len(self.bodies[k]) > count) for k, count in zip((0, -1), self.counts, strict=True)]
+        return numbers + np.array(steps, dtype=np.intp) * pose_index[:, None]
+
+    def bodies_of(self, numbers: IntArray, *, every: bool) -> tuple[Bodies, IntArray]:
+        """Return the bodies of pairs (p, 2) of `numbers`, and the indices (p, 2) among these. `every` one may be
+        returned, where all are known."""
+        bodies = self.all_bodies
+        if bodies.poses is None or (every and self.other is None):
+            return bodies, numbers
+        chosen, numbers = renumbered(numbers, len(bodies))
+        return Bodies(bodies.tables, bodies.index.take(chosen), bodies.poses, chosen, bodies.labels), numbers

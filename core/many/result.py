@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contact import contact
-from ..result import Contact, Method
+from ..result import DICT_VERSION, WITHOUT_DEPTH, Contact, Method, Status, plain
 from ..shapes.shape import Shape
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
-from .batched.convex_pairs import RELATIONS, STATUSES
+from .batched.convex_pairs import ARRAYS, RELATIONS, STATUS_CODES, STATUSES
 from .pair_arguments import tolerance_of
 
 if TYPE_CHECKING:
@@ -73,13 +73,16 @@ class Contacts(ReadOnlyArrays):
     others: Sequence[Shape] | None
     """As given, the second set; None when there is none, or certificates were not asked for."""
     poses: FloatArray | None
-    """As given, of the shapes: (n, dim + 1, dim + 1); None when there are none, or certificates were not asked for."""
+    """As given, of the shapes: (n, dim + 1, dim + 1), or (k, n, dim + 1, dim + 1) of `pose_index`; None when there are
+    none, or certificates were not asked for."""
     other_poses: FloatArray | None
     """As given, of the second set; None when there are none, or certificates were not asked for."""
     _relations: NDArray[np.int8]
     _statuses: NDArray[np.int8]
     _solved: dict[int, Contact] = field(default_factory=dict, repr=False)
     """Contacts of compounds and meshes, which take long."""
+    pose_index: IntArray | None = None
+    """(p,) of poses (k, n, dim + 1, dim + 1), in which each pair is, in ascending order; None without several poses."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -121,9 +124,13 @@ class Contacts(ReadOnlyArrays):
         row %= len(self.pairs)
         if row not in self._solved:
             a, b = self.shapes[i], (self.shapes if self.others is None else self.others)[j]
-            other_poses = self.poses if self.others is None else self.other_poses
+            pose = slice(None) if self.pose_index is None else self.pose_index[row]
+            poses, other_poses = (
+                of if of is None or of.ndim == 3 else of[pose]
+                for of in (self.poses, self.poses if self.others is None else self.other_poses)
+            )
             return contact(
-                a if self.poses is None else a.transformed(self.poses[i]),
+                a if poses is None else a.transformed(poses[i]),
                 b if other_poses is None else b.transformed(other_poses[j]),
                 method=self.method,
                 clearance=self.clearance,
@@ -132,3 +139,23 @@ class Contacts(ReadOnlyArrays):
                 depth=self.depths,
             )
         return self._solved[row]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contacts as plain numbers, lists and strings, ready for `json.dumps`, without shapes and poses.
+
+        Fields of pairs are lists, one item a pair; `version` and None are as in `Contact.to_dict`.
+
+        >>> from contact_lens.core import Sphere, contacts
+        >>> found = contacts([Sphere([0, 0, 0], 1), Sphere([3, 0, 0], 1)], [[0, 1]]).to_dict()
+        >>> found["pairs"], found["relation"], found["signed_distance"]
+        ([[0, 1]], ['separated'], [1.0])
+        """
+        names = ("pairs", "pose_index", "relation", "status", *ARRAYS, "depth", "mtv", "intersects")
+        options = ("distances", "depths", "clearance", "contact_tolerance", "method", "budget")
+        result = {name: plain(getattr(self, name)) for name in (*names, *options)}
+        without = (self._statuses == STATUS_CODES[Status.NO_DEPTH]) | np.isnan(self.signed_distance)
+        for row in np.flatnonzero(without).tolist():
+            for name in WITHOUT_DEPTH:
+                result[name][row] = None
+        region = None if self.region is None else plain(self.region[:])
+        return {"version": DICT_VERSION, **result, "region": region}

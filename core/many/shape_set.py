@@ -42,6 +42,7 @@ class ShapeSet(Sequence[Shape]):
         self._shapes = validate_shapes("shapes", shapes)
         numbers: dict[int, int] = {}
         index = [numbers.setdefault(id(shape), len(numbers)) for shape in self._shapes]
+        self._numbers = numbers
         self._index: IntArray = read_only(np.array(index, dtype=np.intp))
         different = self._shapes
         if len(numbers) < len(index):
@@ -76,9 +77,31 @@ class ShapeSet(Sequence[Shape]):
         """
         return self._posed(poses).diameters(np.arange(len(self))).copy()
 
+    def extended(self, shapes: Sequence[Shape]) -> ShapeSet:
+        """Return a set of these shapes, followed by others, which keeps what this one has made of its shapes.
+
+        This one stays as it is. Raise ValueError as the constructor does.
+
+        >>> placed, box = ShapeSet([Box([0, 0, 0], [1, 1, 1])]), Box([0.75, 0, 0], [1, 1, 1])
+        >>> print(pairs_intersect([box], others=placed), len(placed.extended([box])))
+        [[0 0]] 2
+        """
+        more = validate_shapes("shapes", shapes, self._shapes[:1])
+        if not self._shapes:
+            return ShapeSet(more)
+        result = ShapeSet.__new__(ShapeSet)
+        result._shapes = (*self._shapes, *more)
+        result._numbers = dict(self._numbers)
+        index = [result._numbers.setdefault(id(shape), len(result._numbers)) for shape in more]
+        result._index = read_only(np.concatenate([self._index, np.array(index, dtype=np.intp)]))
+        known = len(self._tables)
+        new = {number: shape for number, shape in zip(index, more, strict=True) if number >= known}
+        result._tables = self._tables.extended(tuple(new.values()))
+        return result
+
     def _posed(self, poses: ArrayLike | None) -> Bodies:
         matrices = None if poses is None else validate_poses("poses", poses, len(self), self.dim)
-        return Bodies(self._tables, self._index, matrices, np.arange(len(self)), len(self))
+        return Bodies(self._tables, self._index, matrices, np.arange(len(self)), (("poses", (len(self),)),))
 
     def __len__(self) -> int:
         """Return the number of shapes."""

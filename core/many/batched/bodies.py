@@ -22,7 +22,7 @@ from ...types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import BoxColumns
 from .columns import CHUNK, einsum
 from .hull_table import HullTable
-from .poses import affine_rows
+from .poses import PoseLabels, affine_rows, pose_label
 from .shape_tables import ShapeTables
 from .sizes import Sizes
 
@@ -38,12 +38,11 @@ class Bodies:
     """Shapes of tables, each in a pose of its own or as it is."""
 
     def __init__(
-        self, tables: ShapeTables, index: IntArray, poses: FloatArray | None, rows: IntArray, first: int
+        self, tables: ShapeTables, index: IntArray, poses: FloatArray | None, rows: IntArray, labels: PoseLabels
     ) -> None:
-        """Take the shape `index` (n,) of each body, and its row (n,) of the poses (r, dim + 1, dim + 1), of which those
-        after the first so many are named `other_poses`."""
+        """Take the shape `index` (n,) of each body, and its row (n,) of the poses (r, dim + 1, dim + 1)."""
         self.tables, self.index = tables, index
-        self._poses, self._rows, self._first = poses, rows, first
+        self.poses, self.rows, self.labels = poses, rows, labels
         self._shapes: dict[int, Solid] = {}
         self._diameters: FloatArray = np.full(len(index), np.nan)
         self._hulls: tuple[HullTable, IntArray] | None = None
@@ -60,29 +59,28 @@ class Bodies:
     @property
     def in_poses(self) -> bool:
         """Whether bodies have poses."""
-        return self._poses is not None
+        return self.poses is not None
 
     def shape(self, number: int) -> Solid:
         """Return the shape of a body in its pose. Raise ValueError, naming the pose, where it has none."""
         shape = cast("Solid", self.tables.shapes[self.index[number]])
-        if self._poses is None:
+        if self.poses is None:
             return shape
         if number not in self._shapes:
-            row = int(self._rows[number])
+            row = int(self.rows[number])
             try:
-                self._shapes[number] = cast("Solid", shape.transformed(self._poses[row]))
+                self._shapes[number] = cast("Solid", shape.transformed(self.poses[row]))
             except ValueError as error:
-                words = f"poses: row {row}" if row < self._first else f"other_poses: row {row - self._first}"
-                raise ValueError(f"{words}: {str(error).removeprefix('matrix: ')}") from error
+                raise ValueError(f"{pose_label(self.labels, row)}: {str(error).removeprefix('matrix: ')}") from error
         return self._shapes[number]
 
     def vertices(self, number: int) -> Solid:
         """Return a polytope of which only vertices are as in its pose, which is all that GJK reads; other shapes as
         `shape` does."""
         shape = self.tables.shapes[self.index[number]]
-        if self._poses is None or not self.is_polytope[number] or not isinstance(shape, Polytope):
+        if self.poses is None or not self.is_polytope[number] or not isinstance(shape, Polytope):
             return self.shape(number)
-        matrix = self._poses[self._rows[number]]
+        matrix = self.poses[self.rows[number]]
         vertices = read_only(shape.vertices @ matrix[:3, :3].T + matrix[:3, 3])
         faces = shape.edges, shape.edge_facets, shape.facets, shape.normals, shape.offsets
         return Polytope(vertices, shape.rank, *faces)
@@ -90,19 +88,19 @@ class Bodies:
     @cached_property
     def is_box(self) -> BoolArray:
         """(n,) whether each is a solid box that is not sheared."""
-        return self.tables.is_box.take(self.index) if self._poses is None else self._boxes[0]
+        return self.tables.is_box.take(self.index) if self.poses is None else self._boxes[0]
 
     @cached_property
     def is_polytope(self) -> BoolArray:
         """(n,) whether each is a polytope in space, of any rank."""
         known = self.tables.is_polytope.take(self.index)
-        if self._poses is None:
+        if self.poses is None:
             return known
         # Bounding boxes are needed only where poses are extreme.
         numbers = np.flatnonzero(known)
         for part in chunks(len(numbers), CHUNK):
-            chosen, shapes = self._rows.take(numbers[part]), self.index.take(numbers[part])
-            affine = affine_rows(self._poses, chosen)
+            chosen, shapes = self.rows.take(numbers[part]), self.index.take(numbers[part])
+            affine = affine_rows(self.poses, chosen)
             stretch = np.sqrt(einsum("rcm,rcm->m", affine[:, :3], affine[:, :3]))
             reach = np.abs(affine[:, 3]).max(axis=0) + stretch * self.tables.sizes.magnitudes.take(shapes)
             least = stretch * self.tables.sizes.extents.take(shapes)
@@ -118,11 +116,11 @@ class Bodies:
     @cached_property
     def _boxes(self) -> tuple[BoolArray, BoxColumns, IntArray]:
         tables, known = self.tables, self.tables.is_box.take(self.index)
-        if self._poses is None:
+        if self.poses is None:
             return known, tables.boxes, tables.place_of_box.take(self.index)
         chosen = np.flatnonzero(known)
         places = tables.place_of_box.take(self.index.take(chosen))
-        solid, boxes = tables.boxes.posed(places, self._poses, self._rows.take(chosen))
+        solid, boxes = tables.boxes.posed(places, self.poses, self.rows.take(chosen))
         known[chosen] = solid
         columns = np.zeros(len(self), dtype=np.intp)
         columns[known] = np.arange(len(boxes))
@@ -133,7 +131,7 @@ class Bodies:
 
         Raise Cancelled.
         """
-        if self._poses is None:
+        if self.poses is None:
             table, places = self.tables.hulls(self.index.take(wanted), progress)
             return table, places.take(self.index)
         if self._hulls is None or (self._hulls[1].take(wanted) < 0).any():
@@ -141,7 +139,7 @@ class Bodies:
             used[wanted] = True
             chosen = np.flatnonzero(used)
             table, places = self.tables.hulls(self.index.take(chosen), progress)
-            posed = table.posed(places.take(self.index.take(chosen)), affine_rows(self._poses, self._rows.take(chosen)))
+            posed = table.posed(places.take(self.index.take(chosen)), affine_rows(self.poses, self.rows.take(chosen)))
             places = np.full(len(self), -1)
             places[chosen] = np.arange(len(chosen))
             self._hulls = posed, places
@@ -149,7 +147,7 @@ class Bodies:
 
     def diameters(self, wanted: IntArray) -> FloatArray:
         """Return the diameters (n,) of the bodies, of those `wanted` (m,) at least; others may be NaN."""
-        if self._poses is None:
+        if self.poses is None:
             return self.tables.diameters(self.index.take(wanted)).take(self.index)
         missing = np.zeros(len(self), dtype=bool)
         missing[wanted] = True
@@ -161,7 +159,7 @@ class Bodies:
             self._diameters[known] = boxes.diameters
             missing &= ~known
             turned = np.flatnonzero(missing)
-            scale = even_scales(affine_rows(self._poses, self._rows.take(turned))[:, :3])
+            scale = even_scales(affine_rows(self.poses, self.rows.take(turned))[:, :3])
             turned, scale = turned[scale > 0.0], scale[scale > 0.0]
             shapes = self.index.take(turned)
             self._diameters[turned] = scale * self.tables.diameters(shapes).take(shapes)
@@ -175,7 +173,7 @@ class Bodies:
     def sizes(self) -> Sizes:
         """Bounding boxes and sizes. Raise ValueError, naming a pose that takes a shape too far."""
         known = self.tables.sizes
-        if self._poses is None:
+        if self.poses is None:
             same = len(self) == len(self.tables) and np.array_equal(self.index, np.arange(len(self)))
             return known if same else known.take(self.index)
         low, high = np.empty((2, self.dim, len(self)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -105,28 +106,31 @@ class HullTable:
         gauges = _gauges(shapes, centers[3:], radii, subrange(progress, 0.3, 1.0))
         return cls(read_only(centers), read_only(radii), tuple(blocks), block, slot, count, gauges, np.arange(number))
 
-    def joined(self, other: HullTable) -> HullTable:
-        """Return the polytopes of this table, followed by those of another; neither may be posed."""
-        sizes = sorted({block.shape[2] for block in (*self.blocks, *other.blocks)})
-        block, slot = np.concatenate([self.block, other.block]), np.concatenate([self.slot, other.slot])
-        blocks = []
-        for k, size in enumerate(sizes):
-            parts, before = [], 0
-            for table, part in ((self, slice(0, len(self))), (other, slice(len(self), None))):
-                for number, rows in enumerate(table.blocks):
-                    if rows.shape[2] == size:
-                        members = part.start + np.flatnonzero(table.block == number)
-                        block[members], slot[members] = k, slot[members] + before
-                        parts.append(rows)
-                        before += len(rows)
-            blocks.append(read_only(np.concatenate(parts)))
-        centers, radii = (
-            read_only(np.concatenate(both, axis=1))
-            for both in ((self.centers, other.centers), (self.radii, other.radii))
+    @classmethod
+    def gathered(cls, *sources: tuple[HullTable, IntArray]) -> HullTable:
+        """Return polytopes `numbers` (m,) of each of several tables, none of which may be posed, in turn."""
+
+        def rows(name: str) -> Any:
+            arrays = [(getattr(table, name), numbers) for table, numbers in sources]
+            return read_only(np.concatenate([array.take(numbers, axis=-1) for array, numbers in arrays], axis=-1))
+
+        sizes = [np.array([block.shape[2] for block in table.blocks]) for table, _ in sources]
+        size = np.concatenate(
+            [of[table.block.take(numbers)] for of, (table, numbers) in zip(sizes, sources, strict=True)]
         )
-        count, gauges = np.concatenate([self.count, other.count]), np.concatenate([self.gauges, other.gauges])
-        gauge = np.concatenate([self.gauge, other.gauge + len(self.gauges)])
-        return HullTable(centers, radii, tuple(blocks), block, slot, count, read_only(gauges), gauge)
+        block, slot = np.zeros((2, len(size)), dtype=np.intp)
+        blocks: list[FloatArray] = []
+        for k in np.unique(size).tolist():
+            members, parts = np.flatnonzero(size == k), []
+            block[members], slot[members] = len(blocks), np.arange(len(members))
+            for of, (table, numbers) in zip(sizes, sources, strict=True):
+                for place in np.flatnonzero(of == k).tolist():
+                    own = numbers[table.block.take(numbers) == place]
+                    parts.append(table.blocks[place].take(table.slot.take(own), axis=0))
+            blocks.append(read_only(np.concatenate(parts)))
+        gauges = np.concatenate([table.gauges.take(table.gauge.take(numbers), axis=0) for table, numbers in sources])
+        places = tuple(blocks), block, slot, rows("count")
+        return cls(rows("centers"), rows("radii"), *places, read_only(gauges), np.arange(len(size)))
 
     def posed(self, numbers: IntArray, affine: FloatArray) -> HullTable:
         """Return polytopes `numbers` (m,) of the table, the same several times too, transformed by affine matrices

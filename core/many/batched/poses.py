@@ -3,29 +3,44 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arguments import as_array
 from ...types import FloatArray, IntArray
 
+PoseLabels = tuple[tuple[str, tuple[int, ...]], ...]
+"""Of one or two arguments the name, and how many matrices it has: (n,) or (k, n)."""
 
-def validate_poses(name: str, value: ArrayLike, count: int, dim: int) -> FloatArray:
-    """Return affine matrices (count, dim + 1, dim + 1), the given ones where they are float64. Raise ValueError, naming
-    `name`."""
-    expected = f"an array ({count}, {dim + 1}, {dim + 1})"
+
+def validate_poses(name: str, value: ArrayLike, count: int, dim: int, *, stacked: bool = False) -> FloatArray:
+    """Return affine matrices (count, dim + 1, dim + 1), the given ones where they are float64; where they may be
+    `stacked`, (k, count, dim + 1, dim + 1) too. Raise ValueError, naming `name`."""
+    size = dim + 1
+    expected = f"an array ({count}, {size}, {size})"
     array = as_array(name, value, expected)
-    if array.shape != (count, dim + 1, dim + 1):
-        raise ValueError(f"{name}: {expected}, one matrix for each shape, expected, got the shape {array.shape}")
-    wrong = np.zeros(count, dtype=bool)
-    for column in range(dim + 1):
-        wrong |= array[:, dim, column] != (column == dim)
+    if array.shape[-3:] != (count, size, size) or array.ndim > 3 + stacked:
+        many = f" or (k, {count}, {size}, {size})" if stacked else ""
+        raise ValueError(f"{name}: {expected}{many}, one matrix for each shape, expected, got the shape {array.shape}")
+    wrong = np.zeros(array.shape[:-2], dtype=bool)
+    for column in range(size):
+        wrong |= array[..., dim, column] != (column == dim)
     if wrong.any():
         row = int(wrong.argmax())
-        raise ValueError(
-            f"{name}: row {row}: the last row must be {', '.join('0' * dim)}, 1, got {array[row, dim].tolist()}"
-        )
+        last = array.reshape(-1, size, size)[row, dim].tolist()
+        label = pose_label(((name, array.shape[:-2]),), row)
+        raise ValueError(f"{label}: the last row must be {', '.join('0' * dim)}, 1, got {last}")
     return array
+
+
+def pose_label(labels: PoseLabels, row: int) -> str:
+    """Return words for a row of the matrices of one or two arguments."""
+    name, shape = labels[0]
+    if row >= prod(shape):
+        return pose_label(labels[1:], row - prod(shape))
+    return f"{name}: row {row}" if len(shape) == 1 else f"{name}: pose {row // shape[1]}, row {row % shape[1]}"
 
 
 def affine_rows(poses: FloatArray, rows: IntArray) -> FloatArray:

@@ -7,6 +7,7 @@ Everything is made when it is first asked for. Tables of hulls grow: only of tho
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ...shapes.curved_shape import ConvexShape
 from ...shapes.diameters import diameters_of
 from ...shapes.polytope import Polytope
 from ...shapes.shape import Shape
-from ...types import BoolArray, FloatArray, IntArray
+from ...types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import BoxColumns
 from .hull_table import HullTable
 from .sizes import Sizes, corners_of, radii_about_middles
@@ -29,6 +30,17 @@ class ShapeTables:
         self.shapes, self.dim = shapes, dim
         self._hulls: tuple[HullTable, IntArray] | None = None
         self._diameters: FloatArray = np.full(len(shapes), np.nan)
+
+    def extended(self, shapes: tuple[Shape, ...]) -> ShapeTables:
+        """Return tables of these shapes, followed by others, with what has been made of these."""
+        new = ShapeTables(shapes, self.dim)
+        both = JoinedTables(self, new)
+        result = ShapeTables(both.shapes, self.dim)
+        result.__dict__.update({name: getattr(both, name) for name in _JOINED if name in self.__dict__})
+        result._diameters = np.concatenate([self._diameters, new._diameters])
+        if self._hulls is not None:
+            result._hulls = self._hulls[0], np.concatenate([self._hulls[1], np.full(len(new), -1)])
+        return result
 
     def __len__(self) -> int:
         """Return the number of shapes."""
@@ -105,6 +117,60 @@ class ShapeTables:
             made = HullTable.of([shape for shape in chosen if isinstance(shape, Polytope)], progress)
             places = places.copy()
             places[new] = (0 if table is None else len(table)) + np.arange(len(new))
-            table = made if table is None else table.joined(made)
+            if table is not None:
+                made = HullTable.gathered((table, np.arange(len(table))), (made, np.arange(len(new))))
+            table = made
             self._hulls = table, places
         return table, places
+
+
+_JOINED = "is_box", "is_polytope", "is_convex", "sizes", "radii", "boxes"
+"""Cached properties of tables that are joined from those of parts."""
+
+
+class JoinedTables(ShapeTables):
+    """The shapes of several tables, one after the other, which keep what is made of them."""
+
+    def __init__(self, *parts: ShapeTables) -> None:
+        self._parts = [part for part in parts if len(part)] or parts[:1]
+        super().__init__(sum((part.shapes for part in parts), ()), self._parts[0].dim)
+
+    def _joined(self, name: str) -> Any:
+        """Return the rows (n,) of all parts."""
+        return np.concatenate([getattr(part, name) for part in self._parts], axis=-1)
+
+    is_box = cached_property(lambda self: self._joined("is_box"))
+    is_polytope = cached_property(lambda self: self._joined("is_polytope"))
+    is_convex = cached_property(lambda self: self._joined("is_convex"))
+    radii = cached_property(lambda self: self._joined("radii"))
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """As in `ShapeTables`."""
+        return Sizes.joined([part.sizes for part in self._parts])
+
+    @cached_property
+    def boxes(self) -> BoxColumns:
+        """As in `ShapeTables`."""
+        return BoxColumns(read_only(np.concatenate([part.boxes.frames for part in self._parts], axis=1)))
+
+    def hulls(self, wanted: IntArray, progress: Progress | None = None) -> tuple[HullTable, IntArray]:
+        """As in `ShapeTables`, of those that are wanted."""
+        used, sources = np.zeros(len(self), dtype=bool), []
+        used[wanted] = True
+        first = 0
+        for part in self._parts:
+            chosen = np.flatnonzero(used[first : first + len(part)])
+            table, places = part.hulls(chosen, progress)
+            sources.append((table, places.take(chosen)))
+            first += len(part)
+        return HullTable.gathered(*sources), np.cumsum(used) - 1
+
+
+def renumbered(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Return which (m,) below `count` are among `numbers`, in ascending order, and the places of `numbers` in these."""
+    used = np.zeros(count, dtype=bool)
+    used[numbers] = True
+    chosen, places = np.flatnonzero(used), np.empty(count, dtype=np.intp)
+    places[chosen] = np.arange(len(chosen))
+    return chosen, places.take(numbers)

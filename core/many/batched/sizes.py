@@ -33,6 +33,14 @@ class Sizes:
         self.ordinary = (longest > 1.0 / most) & (self.magnitudes < most)
         """(n,) whether squares and cubes of lengths neither overflow nor vanish."""
 
+    @classmethod
+    def joined(cls, parts: Sequence[Sizes]) -> Sizes:
+        """Return the sizes of the shapes of all parts."""
+        result = cls.__new__(cls)
+        for name in vars(parts[0]):
+            setattr(result, name, np.concatenate([getattr(part, name) for part in parts], axis=-1))
+        return result
+
     def take(self, numbers: IntArray) -> Sizes:
         """Return the sizes of shapes `numbers` (m,)."""
         return Sizes(self.low.take(numbers, axis=1), self.high.take(numbers, axis=1))
