@@ -46,6 +46,8 @@ class Geometry:
         self.digest = digest
         self._pieces: Decomposition | None = None
         self._exact_pieces: tuple[Decomposition | None] | None = None
+        self._concavity: tuple[Concavity, float] | None = None
+        """And more than which depth was enough."""
         self._by_stretch: LruCache[Any] = LruCache(STRETCHES)
 
     @cached_property
@@ -73,10 +75,13 @@ class Geometry:
         corners = self.hull.vertices
         return bool(self.hull.rank == 3 and len(corners) == 8 and ((corners == low) | (corners == high)).all())
 
-    @cached_property
-    def concavity(self) -> Concavity:
-        """How far the mesh is from its hull, in local space."""
-        return max_concavity(self.hull, self.hull.vertex_ids, self.points, self.triangles)
+    def concavity(self, enough: float) -> Concavity:
+        """Return how far the mesh is from its hull, in local space; a lower depth, where that is more than `enough`."""
+        known, limit = self._concavity or (None, 0.0)
+        if known is None or limit < known.depth <= enough:
+            known = max_concavity(self.hull, self.hull.vertex_ids, self.points, self.triangles, enough=enough)
+            self._concavity = known, enough
+        return known
 
     @cached_property
     def least_concavity(self) -> float:

@@ -172,12 +172,13 @@ class SceneObject:
             largest = geometry.magnitude * np.abs(self.linear).sum(axis=1) + np.abs(self.translation)
             if self._is_visible(geometry.least_concavity, float(largest.max())):
                 return False
-        local = geometry.concavity
-        if local.depth == 0.0 and local.open_fraction == 0.0:
-            return True
         magnitude = float(np.abs(geometry.hull.vertices @ self.linear.T + self.translation).max())
         resolution = RESOLUTION_STEPS * float32_step(magnitude)
         most, least = self._stretches
+        # Once its depth is visible nothing else counts.
+        local = geometry.concavity((1.0 + 2.0 * CONCAVITY_SLACK) * resolution / least if least > 0.0 else np.inf)
+        if local.depth == 0.0 and local.open_fraction == 0.0:
+            return True
         if least > 0.0:
             twist = (most / least) ** 2
             widest = Concavity(local.depth * most, local.point, local.is_closed, None, local.open_fraction * twist)

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.many.shape_set import ShapeSet
 from ...core.progress import Progress, report_progress
 from ...core.shapes.curved_shape import ConvexShape
+from ...core.shapes.polytope import Polytope
 from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES
 from ..data.records import Key
@@ -48,6 +49,8 @@ class ConvexBounds:
         """(n,) whether an object has a convex bound."""
         self.is_convex: BoolArray = np.zeros(count, dtype=bool)
         """(n,) whether it is its bound."""
+        self.is_polytope: BoolArray = np.zeros(count, dtype=bool)
+        """(n,) whether its bound is one."""
         self.shapes: list[ConvexShape | None] = [None] * count
         """The bounds, in local space where `poses` says so."""
         self.poses: FloatArray = np.tile(np.eye(4), (count, 1, 1))
@@ -76,6 +79,7 @@ class ConvexBounds:
             except ValueError:  # reported when the pair is checked by itself
                 continue
             self.has_bound[k], self.is_convex[k] = True, obj.kind != MESH
+            self.is_polytope[k] = isinstance(self.shapes[k], Polytope)
         if local:
             matrices = np.stack([objects[k].linear for k in local])
             self.poses[local, :3, :3], self.poses[local, :3, 3] = matrices, [objects[k].translation for k in local]

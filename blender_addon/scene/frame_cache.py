@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.many.contacts import contacts
+from ...core.many.contacts import contacts, pairs_intersect
 from ...core.many.result import Contacts
 from ...core.many.shape_set import ShapeSet
 from ...core.progress import Progress
 from ...core.shapes.curved_shape import ConvexShape
-from ...core.types import FloatArray, IntArray
+from ...core.types import BoolArray, FloatArray, IntArray
 from ..data.records import Key
 from ..read.world_shape import WorldShapeCache
 from .clashes import Clash
@@ -71,13 +71,10 @@ class FrameCache:
         progress: Progress | None,
     ) -> Contacts:
         """Return the contacts of pairs (n, 2) of objects with bounds, each with its own tolerance. Raises Cancelled."""
-        used, numbers = np.unique(pairs, return_inverse=True)
-        places = self._places_of(bounds, used)
-        poses = np.tile(np.eye(4), (len(self._shapes), 1, 1))
-        poses[places] = bounds.poses[used]
+        pairs, poses = self._placed(bounds, pairs)
         found = contacts(
             self._set,
-            places[numbers.reshape(-1, 2)],
+            pairs,
             poses=poses,
             clearance=clearance,
             contact_tolerance=tolerance,
@@ -89,6 +86,19 @@ class FrameCache:
         )
         self.last = found if self.follows else None
         return found
+
+    def intersect(self, bounds: ConvexBounds, pairs: IntArray, progress: Progress | None) -> BoolArray:
+        """Return (n,) whether the bounds of pairs (n, 2) of objects intersect. Raises Cancelled."""
+        pairs, poses = self._placed(bounds, pairs)
+        return pairs_intersect(self._set, pairs, poses=poses, start=self.last, progress=progress)
+
+    def _placed(self, bounds: ConvexBounds, pairs: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return pairs (n, 2) of objects as those of the set of shapes, and the poses of these."""
+        used, numbers = np.unique(pairs, return_inverse=True)
+        places = self._places_of(bounds, used)
+        poses = np.tile(np.eye(4), (len(self._shapes), 1, 1))
+        poses[places] = bounds.poses[used]
+        return places[numbers.reshape(-1, 2)], poses
 
     def _places_of(self, bounds: ConvexBounds, used: IntArray) -> IntArray:
         """Return where the bounds of objects are in the set of shapes, with those that were not there."""

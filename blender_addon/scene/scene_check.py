@@ -289,10 +289,15 @@ class _RunningCheck:
         """Find the clashes of convex shapes, and which of the pairs are apart by more than clearance and tolerance.
         Returns the rows of all others, which must be checked by themselves."""
         bounds = self._bounds
-        rows = np.flatnonzero(bounds.has_bound[pairs].all(axis=1))
+        # Bounds of meshes may only show that these are apart: where they meet, how deep says nothing.
+        is_bound = bounds.is_polytope[pairs].all(axis=1) & ~bounds.is_convex[pairs].all(axis=1)
+        rows = np.flatnonzero(is_bound)
+        meet = self._known.intersect(bounds, pairs[rows], subrange(progress, 0.0, 0.5))
+        rows = np.setdiff1d(np.flatnonzero(bounds.has_bound[pairs].all(axis=1)), rows[meet])
         left = np.ones(len(pairs), dtype=bool)
         if len(rows):
             chosen = pairs[rows]
+            progress = subrange(progress, 0.5 if is_bound.any() else 0.0, 1.0)
             tolerance = bounds.tolerances(chosen, self._settings.contact_tolerance)
             found = self._known.contacts(bounds, chosen, tolerance, self._widest, progress)
             separated = found.relation == Relation.SEPARATED

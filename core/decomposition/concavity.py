@@ -53,6 +53,7 @@ def max_concavity(
     points: FloatArray,
     triangles: NDArray[np.integer],
     *,
+    enough: float = np.inf,
     progress: Progress | None = None,
 ) -> Concavity:
     """Return how far a mesh is from its convex hull.
@@ -63,7 +64,8 @@ def max_concavity(
     the inside of a flat mesh is no concavity.
 
     The distance to the surface of a hull is the least distance to its planes, a concave function inside it: on a
-    triangle it can be larger than at any corner, so triangles are split until none can hide a deeper point.
+    triangle it can be larger than at any corner, so triangles are split until none can hide a deeper point, or one
+    deeper than `enough` is found, whose depth is returned then.
 
     `progress` is called with the fraction done, 0 to 1; False cancels. Raise Cancelled then.
     """
@@ -84,7 +86,7 @@ def max_concavity(
     pieces = np.concatenate([pieces, np.repeat(np.flatnonzero(loose)[:, None], pieces.shape[1], axis=1)])
     local = np.asarray(points, dtype=np.float64) - hull.center
     start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
-    depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
+    depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, enough, progress)
     floor = _FLOOR * EPS * max(hull.magnitude, hull.extent)
     # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
     exponent = -int(np.frexp(hull.extent)[1])
@@ -161,9 +163,11 @@ def _deepest(
     pieces: FloatArray,
     bound: FloatArray,
     extent: float,
+    enough: float,
     progress: Progress | None,
 ) -> tuple[float, FloatArray]:
-    """Return depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
+    """Return depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`, or
+    of one deeper than `enough`.
 
     The depth under some planes bounds the depth under all of them from above: most pieces never meet most planes.
     """
@@ -180,7 +184,7 @@ def _deepest(
     while True:
         keep = bound > best + max(CONCAVITY_RELATIVE * best, least)
         pieces, bound = pieces[keep], bound[keep]
-        if len(pieces) == 0:
+        if len(pieces) == 0 or best > enough:
             return best, place
         done = max(done, best / float(bound.max()))  # all is done when no piece can be deeper than the best
         report_progress(progress, done)

@@ -306,11 +306,15 @@ def test_each_mesh_is_read_once_and_its_hull_made_once() -> None:
     assert snapshot(obj, geometries).geometry is not first.geometry
 
 
-def test_deepest_dent_moves_along() -> None:
+def pit() -> bpy.types.Object:
+    """A cube whose top is a pit of four triangles."""
     corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4)]
-    pit = [(1, 5, 8), (5, 7, 8), (7, 3, 8), (3, 1, 8)]
-    obj = mesh_object("Pit", [*corners, (0.0, 0.0, 0.5)], [*quads, *pit])
+    return mesh_object("Pit", [*corners, (0.0, 0.0, 0.5)], [*quads, (1, 5, 8), (5, 7, 8), (7, 3, 8), (3, 1, 8)])
+
+
+def test_deepest_dent_moves_along() -> None:
+    obj = pit()
     for turn, height, depth, point in (
         (0.0, 1.0, 0.5, (3.0, 0.0, 0.5)),
         (np.pi / 2.0, 1.0, 0.5, (3.5, 0.0, 0.0)),
@@ -320,6 +324,16 @@ def test_deepest_dent_moves_along() -> None:
         concavity = shape(obj).concavity
         assert concavity.depth == pytest.approx(depth, rel=1e-5)
         assert point is None or concavity.point == pytest.approx(point, abs=1e-5)
+
+
+def test_a_dent_is_searched_no_farther_than_it_counts() -> None:
+    geometry = snapshot(pit()).geometry
+    near = geometry.concavity(0.1)
+    assert 0.1 < near.depth <= 0.5
+    assert geometry.concavity(0.05) is near, "this depth is enough, too"
+    whole = geometry.concavity(0.6)
+    assert whole is not near
+    assert whole.depth == 0.5
 
 
 def test_convex_primitives_have_no_dent_beyond_the_resolution() -> None:

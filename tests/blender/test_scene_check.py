@@ -1472,3 +1472,18 @@ def test_a_relation_does_not_depend_on_how_the_scene_is_turned(overlap: float, r
         (found,) = check(touching=True)
         assert found.row()["relation"] == relation
         assert inspect(lower, upper, contact_tolerance=tolerance).contact.relation == relation
+
+
+def test_hulls_of_meshes_that_meet_get_no_contact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a depth of hulls nothing follows for meshes that are not convex."""
+    for k in range(2 * lens.scene.convex_bounds.WORTH_HULL):
+        torus(f"{k}", (0.7 * k, 0.0, 0.0))
+    asked, contacts = [], lens.scene.frame_cache.contacts
+    monkeypatch.setattr(
+        lens.scene.frame_cache,
+        "contacts",
+        lambda set_, pairs, **of: (asked.append(len(pairs)), contacts(set_, pairs, **of))[1],
+    )
+    outcome = lens.scene.scene_check.check(read_input())
+    assert sum(asked) + len(outcome.clashes) <= outcome.candidates
+    assert len(outcome.clashes) > 0

@@ -139,3 +139,19 @@ def test_a_thin_slab_takes_no_longer_than_a_thick_one():
     found = max_concavity(hull, hull.vertex_ids, points, triangles, progress=calls.append)
     assert found.depth == pytest.approx(0.002, rel=1e-2)
     assert len(calls) < 50
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_a_search_that_ends_early_has_found_a_depth_of_the_mesh(turn: int) -> None:
+    """A thin plate with a notch: everywhere along the notch it is as deep, and the whole search splits all of it."""
+    outline = np.array([(0, 0), (9, 0), (9, 3), (6, 1), (3, 1), (0, 3)], dtype=np.float64)
+    points = np.roll(np.array([(x, y, z) for z in (0.0, 0.02) for x, y in outline]), turn, axis=1)
+    sides = [(k, (k + 1) % 6, (k + 1) % 6 + 6, k + 6) for k in range(6)]
+    caps = [(0, 5, 4), (0, 4, 3), (0, 3, 1), (1, 3, 2), (6, 10, 11), (6, 9, 10), (6, 7, 9), (7, 8, 9)]
+    triangles = np.array([*caps, *((a, b, c) for a, b, c, _ in sides), *((a, c, d) for a, _, c, d in sides)])
+    hull = ConvexHull(points)
+    whole = max_concavity(hull, hull.vertex_ids, points, triangles)
+    assert whole.depth == pytest.approx(0.01, rel=1e-3)
+    found = max_concavity(hull, hull.vertex_ids, points, triangles, enough=1e-6)
+    assert 1e-6 < found.depth <= whole.depth * (1.0 + 1e-9)
+    assert max_concavity(hull, hull.vertex_ids, points, triangles, enough=1.0).depth == whole.depth
