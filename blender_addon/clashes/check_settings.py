@@ -43,6 +43,12 @@ LEAST_CONTACTS = (
     ("EDGE", "Edge", "Leave out pairs that touch only at points"),
     ("FACE", "Face", "Leave out pairs that touch only at points and along edges"),
 )
+NONE, FIRST, EXACT = range(3)
+DEPTH_ITEMS = (
+    ("NONE", "None", "Find whether and where meshes intersect, not how deep: several times faster", NONE),
+    ("FIRST", "First Answer", "Find upper bounds of the depths of meshes", FIRST),
+    ("EXACT", "Exact", "Find exact depths of meshes, several times slower", EXACT),
+)
 SORTS = (
     ("DEPTH", "Depth", "Deepest first, then closest; over frames, transient ones before permanent ones"),
     ("NAME", "Name", "By the name of A"),
@@ -76,6 +82,14 @@ def _went_to(self: Any, context: bpy.types.Context) -> None:
     if not _silent:
         for call in on_go:
             call(context, clash)
+
+
+def _depth(self: Any) -> int:
+    return NONE if self.has_no_depths else EXACT if self.exact else FIRST
+
+
+def _set_depth(self: Any, depth: int) -> None:
+    self.has_no_depths, self.exact = depth == NONE, depth == EXACT
 
 
 def _filter_changed(self: Any, context: bpy.types.Context) -> None:
@@ -126,11 +140,15 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     least_contact: EnumProperty(  # type: ignore[valid-type]
         name="At Least", description="What touching pairs must share to be reported", items=LEAST_CONTACTS
     )
-    exact: BoolProperty(  # type: ignore[valid-type]
-        name="Exact Depths",
-        description="Compute exact depths of meshes instead of upper bounds, several times slower",
-        default=False,
+    depth: EnumProperty(  # type: ignore[valid-type]
+        name="Depth",
+        description="How far to search the depths of meshes; those of boxes and convex hulls are always exact",
+        items=DEPTH_ITEMS,
+        get=_depth,
+        set=_set_depth,
     )
+    has_no_depths: BoolProperty()  # type: ignore[valid-type]
+    exact: BoolProperty()  # type: ignore[valid-type]  # as files of version 0.2.0 have it
     volume: BoolProperty(  # type: ignore[valid-type]
         name="Overlap Volumes",
         description="Compute the volume of each overlap; meshes have one where they are closed",
@@ -248,7 +266,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
             contact_tolerance=float(f"{context.scene.contact_lens.contact_tolerance:.7g}"),  # type: ignore[attr-defined]
             touching=self.touching,
             least_contact=self.least_contact.lower(),
-            exact=self.exact,
+            depth=self.depth.lower(),
             volume=self.volume,
             least_volume=float(f"{self.least_volume:.7g}") if self.volume else 0.0,
             instances=self.instances,

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...core.types import FloatArray
+from ..data import depths
 from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
@@ -219,7 +220,7 @@ def update(
             if verdict is not None or finding.status == "RESOLVED":
                 finding.status = next_status(finding.status, verdict)
             finding.data = _as_data({**rows[row], "id": finding.clash_id}, given)
-            finding.is_refined = given.rules.exact
+            finding.is_refined = given.rules.depth == depths.EXACT
             if approval is not None and finding.status in ("APPROVED", "CHANGED"):
                 finding.approve_at(approval.signed_distance)
         elif finding.is_open:
@@ -234,7 +235,10 @@ def update(
                 for name, value in _pointers(objects[side].key, by_uid):
                     setattr(finding, f"{name}_{letter}", value)
             finding.set_looked_at(states, frame)
-            finding.data, finding.is_refined = _as_data({**rows[row], "id": clash_id}, given), given.rules.exact
+            finding.data, finding.is_refined = (
+                _as_data({**rows[row], "id": clash_id}, given),
+                given.rules.depth == depths.EXACT,
+            )
     revise()
     changes.renew(scene, states)
 

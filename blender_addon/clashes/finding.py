@@ -21,7 +21,8 @@ from ..data.objects import instance_name, library_name
 from ..data.records import Approval, Key, Pair, State
 from ..data.units import UnitFormat
 from ..scene import clash_ids
-from ..scene.fields import NUMBERS, OF_DEPTH
+from ..scene.clash_rows import without_depth
+from ..scene.fields import NUMBERS
 from . import changes, ignored, stored_clashes
 from .stored_clashes import StoredClashes
 
@@ -100,7 +101,7 @@ def _tooltip(self: Any) -> str:
     number = distance.text(units)
     what = f"{distance.name.lower()} {number}" if number else ""
     if not finding.has_depth:
-        what = messages.no_depth(row["relation"])
+        what = distance.no_depth_reason
     note = messages.APART_NOW if finding.is_apart else ""
     if reason:
         note = messages.outdated(reason)
@@ -258,7 +259,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         """What was found, as plain data, with the names and the status of today."""
         row = self.found()
         if not row.get("has_depth", True):  # files saved earlier have zeros there
-            row.update(dict.fromkeys(OF_DEPTH))
+            row.update(without_depth(row))
         if "center" not in row:  # files saved earlier do not have it
             points = zip(row["point_on_a"], row["point_on_b"], strict=True)
             row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]

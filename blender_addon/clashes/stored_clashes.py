@@ -138,10 +138,10 @@ class StoredClashes:
 
     @cached_property
     def distances(self) -> list[float]:
-        """The signed distances; 0.0 where there is no depth."""
+        """The signed distances; where there is no depth its bound, or 0.0."""
         values: list[float] = self.clashes.column("signed_distance").tolist()
         for k, row in self.whole.items():
-            values[k] = row["signed_distance"] or 0.0
+            values[k] = (row.get("upper_bound") if row["signed_distance"] is None else row["signed_distance"]) or 0.0
         return values
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..clashes import check_settings, clash_renewal
-from ..data import messages
+from ..data import depths, messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..frames import between
@@ -37,7 +37,7 @@ from ..terminal.outcome import CLEAN, UsageError, complain_of, complain_of_a_fau
 from ..terminal.progress import Progress, is_of_jobs
 from ..terminal.streams import Screen, blender_aside
 from . import blend_file
-from .check_options import parser
+from .check_options import parser, require_depths
 from .earlier import Earlier, lines_of_earlier
 from .part import make_folder, part_of
 from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
@@ -266,10 +266,12 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
         if options.volume is False:
             raise UsageError("--least-volume needs the volumes: leave out --no-volume")
         changes |= {"volume": True, "least_volume": units.in_blender_units(options.least_volume) ** 3}
-    named = ("instances", "touching", "least_contact", "exact", "volume", "shapes")
+    named = ("instances", "touching", "least_contact", "depth", "volume", "shapes")
     given = {name: getattr(options, name) for name in named}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes["visibility"] = options.visibility
+    if changes.get("depth", rules.depth) == depths.NONE:
+        require_depths(options.fail_on, options.verify)
     if options.volume is False:
         changes["least_volume"] = 0.0
     if options.ignore:

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..data import depths
 from ..data.frame_lists import LAST_FRAME, MOST_FRAMES
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length, written_volume
-from ..report.criteria import FAIL_ON
+from ..report.criteria import FAIL_ON, NEEDS_DEPTH
 from ..scene.clashes import LEAST_RANKS
 from ..terminal.check_lines import ALL_CLASHES, MOST_CLASHES
 from ..terminal.command_parser import Collected, CommandParser, duration, natural, positive
+from ..terminal.outcome import UsageError
 
 GIGABYTES = 14e-6, 3e-6
 """What a frame with a single clash takes at least in memory, and in the report as JSON."""
@@ -141,11 +143,14 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         "those along edges too. The report counts them",
     )
     what.add_argument(
-        "--exact",
-        action=argparse.BooleanOptionalAction,
-        help="find the depth of each pair of meshes, which takes several times as long; without it some depths are "
-        "upper bounds, reported as at most",
+        "--depth",
+        choices=depths.DEPTHS,
+        help="how far to search the depths of meshes and compounds. none: not at all, which is fastest, find relation "
+        "and contact curves only; first: some are upper bounds, reported as at most; exact: takes several times as "
+        "long. Boxes and convex hulls always have their depths",
     )
+    for option, depth in (("--exact", depths.EXACT), ("--no-exact", depths.FIRST)):
+        what.add_argument(option, action="store_const", const=depth, dest="depth", help=f"the same as --depth {depth}")
     what.add_argument(
         "--volume",
         action=argparse.BooleanOptionalAction,
@@ -182,6 +187,13 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
         metavar="FILE.json",
         help="approve, review or ignore clashes as this file says; it overrides the decisions in the .blend file",
     )
+
+
+def require_depths(fail_on: str, verify: bool = False) -> None:
+    """Raise UsageError where an option asks for depths, in a check that does not search them."""
+    for option, needs_depths in ((f"--fail-on {fail_on}", fail_on in NEEDS_DEPTH), ("--verify", verify)):
+        if needs_depths:
+            raise UsageError(f"{option} needs the depths of all clashes: take --depth first instead of none")
 
 
 def add_parts(made: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data import messages
+from ..data import depths, messages
 from ..frames.combined import combined
 from ..history.merging import Gaps, MergeError, Part, left, merged, validated
 from ..report import files as report_files
@@ -22,7 +22,7 @@ from ..terminal.interruption import Stop
 from ..terminal.outcome import CLEAN, STOPPED, UsageError, complain_of
 from ..terminal.progress import Progress
 from ..terminal.streams import Screen, blender_aside
-from .check_options import add_reports
+from .check_options import add_reports, require_depths
 from .earlier import compare_with_baseline, lines_of_earlier
 from .reporting import Stopped, criteria_of, exit_code, exit_code_of_incomplete, places_of, write_reports
 from .worst_pictures import draw_worst
@@ -81,6 +81,8 @@ def run(arguments: Sequence[str], prog: str, of_jobs: Run | None = None) -> int:
             parts = [_read(path) for path in paths] if of_jobs is None else of_jobs.parts
             criteria = criteria_of(options, parts[0].document["part"]["run"]["frames"])
             document = merged(parts, None if of_jobs is None else of_jobs.gaps)
+            if any(depths.depth_of(check["settings"]) == depths.NONE for check in document["checks"]):
+                require_depths(options.fail_on)
             compare_with_baseline(document, parts[0].document["part"]["run"], options.baseline)
         except MergeError as error:
             raise UsageError(str(error)) from error

@@ -27,7 +27,7 @@ SETTINGS = (
     "instances",
     "touching",
     "least_contact",
-    "exact",
+    "depth",
     "volume",
     "shapes",
     "verify",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.lazy_rows import column
 from ..frames.combined import combined
 from ..report import files as report_files
@@ -22,6 +22,7 @@ from ..terminal.interruption import Stop
 from ..terminal.outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault
 from ..terminal.progress import is_of_jobs
 from ..terminal.streams import Screen
+from .check_options import require_depths
 
 ALLOW_OPTIONS = tuple(f"allow_{word}" for word in ALLOWANCES)
 
@@ -35,6 +36,8 @@ def criteria_of(options: argparse.Namespace, frames: Sequence[int] | None) -> Cr
         )
     if options.fail_on == "new" and options.baseline is None:
         raise UsageError("--fail-on new needs a report to compare with: add --baseline OLD.json")
+    if getattr(options, "depth", None) == depths.NONE:
+        require_depths(options.fail_on, options.verify)
     return Criteria(options.fail_on, frozenset(word for word in ALLOWANCES if getattr(options, f"allow_{word}")))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from . import messages
 from .units import DIGITS, DIGITS_OF_BOUND, UnitFormat
 
 FAR_APART = 0.05
@@ -53,6 +54,11 @@ class Distance:
     def of_row(cls, row: Mapping[str, Any]) -> Distance:
         """Return that of a clash as plain data; files saved earlier do not have the bounds."""
         return cls(row["relation"], row["signed_distance"], row.get("lower_bound"), row.get("upper_bound"))
+
+    @property
+    def no_depth_reason(self) -> str:
+        """Why there is no depth; empty where there is one, or it was not searched, as then there are bounds."""
+        return messages.no_depth(self.relation) if self.signed_distance is None and self.upper_bound is None else ""
 
     @property
     def name(self) -> str:

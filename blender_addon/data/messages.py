@@ -117,6 +117,7 @@ RELATIONS = {
 BOUNDS_APART = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer whose bounds are valid and do not meet."""
 NO_DEPTH_SHORT = "No depth: open surfaces"
+DEPTHS_NOT_SEARCHED = "depths of meshes not searched"
 
 
 def of_a_or_b(note: str, names: tuple[str, str]) -> str:

@@ -85,8 +85,8 @@ class Rules:
     """Whether pairs that only touch are reported."""
     least_contact: str = "point"
     """Touching pairs that share less are left out: "point" (none are), "edge" or "face"."""
-    exact: bool = False
-    """Whether depths of meshes are refined until they are known, or the search ends; else upper bounds will do."""
+    depth: str = "first"
+    """How far depths of compounds and meshes are searched, see `depths`; those of convex shapes are always known."""
     volume: bool = False
     """Whether the volumes are computed in which clashing solids overlap."""
     least_volume: float = 0.0

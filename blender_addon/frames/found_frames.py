@@ -125,7 +125,7 @@ class FoundFrames:
         more["least"] = np.inf
         worst = self._worst = np.concatenate([self._worst, more])
         worst["resolution"][pairs] = np.fmax(worst["resolution"][pairs], clashes.column("resolution"))
-        weights = np.where(distances == -np.inf, TOUCHING, distances)
+        weights = np.where(distances == -np.inf, np.minimum(TOUCHING, clashes.column("upper_bound")), distances)
         worse = np.flatnonzero(weights < worst["least"][pairs])
         part = len(self.frames)
         for name, value in (("least", weights[worse]), ("part", part), ("row", np.arange(len(worse)))):

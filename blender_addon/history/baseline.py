@@ -24,7 +24,7 @@ from typing import Any
 from ..clashes.finding import RELATIONS
 from ..data import messages
 from ..data.frame_lists import named_list
-from ..data.lazy_rows import LazyRows, Row, column
+from ..data.lazy_rows import LazyRows, Row, column, columns
 from ..data.records import APPROVAL_SLACK, AUTOMATIC_SHAPES
 from ..frames.over_frames import TOUCHING, frame_number
 from ..read.scene_objects import identity_of
@@ -43,7 +43,7 @@ SAME_LENGTH = 1e-9
 NAMES = ("name", "object", "library", "instancer", "instancer_library", "instance")
 """What an entry says of an object."""
 FRAME_NOT_CHECKED = "this frame was not checked"
-NOT_DECIDING = frozenset({"exact", "volume"})
+NOT_DECIDING = frozenset({"exact", "depth", "volume"})
 """Settings that do not decide which pairs are clashes."""
 
 
@@ -60,6 +60,8 @@ class _Clash:
     things: tuple[EarlierSide, EarlierSide]
     relation: str
     signed_distance: float | None
+    upper_bound: float | None
+    """Of the signed distance; None where there is no depth, as of two open surfaces that meet."""
     resolution: float
     frame: float
     """At which it was found: not that of its check where this did not cover it."""
@@ -69,7 +71,7 @@ class _Clash:
 
     @classmethod
     def of_row(cls, row: Row, unit: float, frame: float, blender: str | None) -> _Clash:
-        distance, resolution = row["signed_distance"], row["resolution"]
+        distance, bound, resolution = row["signed_distance"], row.get("upper_bound"), row["resolution"]
         if not (clash_ids.PATTERN.fullmatch(row["id"]) and row["relation"] in RELATIONS):
             raise ValueError(row)
         return cls(
@@ -78,6 +80,7 @@ class _Clash:
             (_side(row["a"]), _side(row["b"])),
             row["relation"],
             None if distance is None else _number(distance) * unit,
+            None if bound is None else _number(bound) * unit,
             0.0 if resolution is None else _number(resolution) * unit,
             _number(row["frame"]),
             frame,
@@ -86,7 +89,7 @@ class _Clash:
 
     @property
     def weight(self) -> float:
-        return _weight(self.signed_distance)
+        return _weight(self.signed_distance, self.upper_bound)
 
     def is_renamed(self, sides: Sequence[EarlierSide], present: str) -> bool:
         """Return whether the sides of a clash, in any order, are those of this one, of which only those that are not
@@ -246,9 +249,9 @@ class Baseline:
         found: dict[str, list[tuple[float, float, int, float | None]]] = {}
         before: dict[str, dict[str, _Clash]] = {}
         for frame, check in now.items():
-            of_rows = zip(ids[frame], thens[frame], column(check["findings"], "signed_distance"), strict=True)
-            for k, (name, then, distance) in enumerate(of_rows):
-                found.setdefault(name, []).append((_weight(distance), frame, k, distance))
+            numbers = columns(check["findings"], "signed_distance", "upper_bound")
+            for k, (name, then, distance, bound) in enumerate(zip(ids[frame], thens[frame], *numbers, strict=True)):
+                found.setdefault(name, []).append((_weight(distance, bound), frame, k, distance))
                 if then in deepest:
                     before.setdefault(name, {})[then] = deepest[then]
         are_there = set(chain(*thens.values()))
@@ -272,8 +275,8 @@ class Baseline:
         compared: list[Row] = []
         for check in checks:
             names = ids[float(check["frame"])]
-            columns = {name: [of.get(one) for one in names] for name, of in more.items()} | {"id": names}
-            compared.append({**check, "gone": [], "not_compared": [], "findings": _with(check["findings"], columns)})
+            added = {name: [of.get(one) for one in names] for name, of in more.items()} | {"id": names}
+            compared.append({**check, "gone": [], "not_compared": [], "findings": _with(check["findings"], added)})
             del compared[-1][LOOKED_AT]
         min(compared, key=itemgetter("frame")).update(gone=gone, not_compared=not_compared)
         return compared
@@ -323,9 +326,9 @@ def _frames_words(frames: Iterable[float]) -> str:
     return named_list(sorted({frame_number(frame) for frame in frames}))
 
 
-def _weight(distance: float | None) -> float:
-    """Return by what clashes are in order, the deepest first."""
-    return TOUCHING if distance is None else distance
+def _weight(distance: float | None, bound: float | None) -> float:
+    """Return by what clashes are in order, the deepest first; bound: the upper one, of those not searched."""
+    return distance if distance is not None else TOUCHING if bound is None else bound
 
 
 def _recognized(
@@ -481,9 +484,13 @@ def _differing(before: Row, now: Row) -> list[str]:
 def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit: float) -> str:
     """Return how the clash of a row, at a signed distance `now` in units, stands to what it was.
 
-    A difference counts as an approval's does: above one percent, and above the resolution of the coordinates.
+    A difference counts as an approval's does: above one percent, and above the resolution of the coordinates. Where one
+    of both depths was not searched, only relations are compared.
     """
     then, distance = before.signed_distance, None if now is None else now * unit
+    if (then is None and before.upper_bound is not None) or (distance is None and rows[k]["upper_bound"] is not None):
+        gained = _severity(rows[k]["relation"]) - _severity(before.relation)
+        return SAME if gained == 0 else DEEPER if gained > 0 else SHALLOWER
     if then is None and distance is None:
         return SAME
     if then is not None and distance is not None and abs(distance - then) <= APPROVAL_SLACK * abs(then):
@@ -496,6 +503,10 @@ def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit
     if abs(distance - then) <= resolution:
         return SAME
     return DEEPER if distance < then else SHALLOWER
+
+
+def _severity(relation: str) -> int:
+    return ("within_clearance", "touching").index(relation) if relation in ("within_clearance", "touching") else 2
 
 
 def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:

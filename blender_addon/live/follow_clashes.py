@@ -19,6 +19,7 @@ from ..clashes import changes, check_settings, clash_list, clash_renewal
 from ..clashes.finding import ContactLensFinding
 from ..clashes.neighbours import read_neighbours
 from ..clashes.stored_frames import stored_frames
+from ..data import depths
 from ..data.objects import frame_of
 from ..data.records import Key, Pair
 from ..data.units import UnitFormat
@@ -122,7 +123,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
             ignore_collections=False,
             ignore_approved=False,
             least_contact="point",
-            exact=True,
+            depth=depths.EXACT,
         ),
         approved=check_settings.approvals(check),
         units=UnitFormat.of_scene(context.scene),
@@ -223,9 +224,10 @@ def unlisted(scene: bpy.types.Scene) -> Mapping[int, changes.Place]:
 
 
 def can_be_refined(context: bpy.types.Context, k: int) -> bool:
-    """Return whether a finding, which must be up to date, has an upper bound for a depth that was not searched yet."""
+    """Return whether a finding, which must be up to date, has a depth that was not searched yet, or not refined."""
     finding = check_settings.of_scene(context.scene).findings[k]
-    if finding.is_refined or not finding.is_open or not finding.is_at_most:
+    is_unsearched = finding.found().get("exactness") == depths.NOT_SEARCHED
+    if finding.is_refined or not finding.is_open or not (finding.is_at_most or is_unsearched):
         return False
     return not changes.reason(context.scene, k)[1] and finding.frame_of_state(0.0) == frame_of(context.scene)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.messages import counted
 from ..data.units import ratio
 from ..frames.sentences import frames_of_check
@@ -50,6 +50,12 @@ _SHAPES = {
     "hull": "The convex hulls of the meshes",
 }
 """The collision shapes of a check as the page has them."""
+_DEPTHS = {
+    depths.NONE: "Not searched, but of boxes and convex hulls",
+    depths.FIRST: "First answers; ≤ marks an upper bound",
+    depths.EXACT: "Exact where possible; ≤ marks an upper bound",
+}
+"""How far depths were searched."""
 _VISIBILITY = {
     "viewport": "as in the viewport",
     "render": "as in a render",
@@ -81,12 +87,7 @@ def of_check(check: dict[str, Any], digest: str | None) -> Facts:
         ("Shapes", _SHAPES[settings.get("shapes", "automatic")]),
         ("Clearance", units.length(clearance) if clearance > 0.0 else "None"),
         ("Touching", touching if settings["touching"] else "Not reported"),
-        (
-            "Depths",
-            "Exact where possible; ≤ marks an upper bound"
-            if settings.get("exact")
-            else "First answers; ≤ marks an upper bound",
-        ),
+        ("Depths", _DEPTHS[depths.depth_of(settings)]),
         ("Ignored", messages.capitalized(", ".join(_ignored(check))) or "Nothing"),
         ("Tolerance", f"{ratio(settings['contact_tolerance'])} of the size of the smaller object"),
         ("Unit", f"{units.words()}; a Blender unit is {check['units']['scale_length']:g} m"),

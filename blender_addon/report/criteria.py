@@ -22,6 +22,8 @@ FAIL_ON = {
     "never": frozenset(),
 }
 """The relations of clashes that count. Transient ones are pairs over frames: at one frame there are none."""
+NEEDS_DEPTH = frozenset({"new", TRANSIENT})
+"""Those that count what is deeper than before."""
 OPEN = frozenset(map(str.lower, OPEN_STATUSES))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.distance import Distance
 from ..data.names import visible
 from ..data.units import UnitFormat
@@ -78,7 +78,8 @@ def _cases(check: dict[str, Any], criteria: Criteria, decisions: dict[str, Any] 
     """Yield the test cases of a check; decisions: their file."""
     units = unit_format(check)
     left_out = messages.capitalized(messages.what_is_left_out([check], decisions))
-    more = (left_out,) if left_out else ()
+    unsearched = depths.depth_of(check["settings"]) == depths.NONE
+    more = tuple(filter(None, (left_out, messages.capitalized(messages.DEPTHS_NOT_SEARCHED) if unsearched else "")))
     if check["partial"]:
         yield Case(_CHECK_ENDED, "error", "partial", messages.STOPPED_EARLY, more)
     else:
@@ -108,7 +109,7 @@ def _message(row: dict[str, Any], units: UnitFormat) -> str:
         return sentence_of(row, units)
     distance, relation = Distance.of_row(row), messages.RELATIONS[row["relation"]]
     if distance.signed_distance is None:
-        return f"{relation}, no depth: {messages.no_depth(row['relation'])}"
+        return f"{relation}, no depth: {reason}" if (reason := distance.no_depth_reason) else relation
     number = distance.text(units)
     return f"{relation}, {distance.name.lower()} {number}" if number else relation
 

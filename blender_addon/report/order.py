@@ -36,11 +36,14 @@ def _place(entry: dict[str, Any]) -> tuple[bool, str, str, str]:
 
 
 def _in_order(findings: Sequence[Row]) -> Sequence[Row]:
-    """Return findings the deepest first, those without a depth among those that touch; then by name, then by all else
-    that they say."""
-    distances, *sides = columns(findings, "signed_distance", "a", "b")
+    """Return findings the deepest first, those whose depth was not searched by its bound, others without a depth among
+    those that touch; then by name, then by all else that they say."""
+    distances, bounds, *sides = columns(findings, "signed_distance", "upper_bound", "a", "b")
     names = [[side["name"] for side in of] for of in sides]
-    keys = list(zip([distance or 0.0 for distance in distances], *names, strict=True))
+    numbers = [
+        (bound if distance is None else distance) or 0.0 for distance, bound in zip(distances, bounds, strict=True)
+    ]
+    keys = list(zip(numbers, *names, strict=True))
     order: list[int] = []
     for _, group in groupby(sorted(range(len(keys)), key=keys.__getitem__), key=keys.__getitem__):
         alike = list(group)

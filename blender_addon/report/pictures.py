@@ -173,7 +173,7 @@ def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair
     def measure(progress: Progress | None) -> PairMeasures:
         progress = subrange(progress, 0.0, 1.0)
         inspection = Work(pair, settings, units)(progress)
-        if (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
+        if row["has_depth"] and (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
             inspection = Work(pair, replace(settings, budget=None), units)(progress)  # the row was refined
         measures = with_overlap(inspection, progress=progress)
         if inspection.contact.relation is Relation.WITHIN_CLEARANCE:

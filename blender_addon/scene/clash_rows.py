@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.lazy_rows import LazyRows, Row, column, columns, mapped
@@ -81,6 +81,7 @@ def rows(
         "change": [None] * len(clashes),
         "relation": clashes.words(),
         "signed_distance": clashes.distances,
+        "upper_bound": clashes.upper_bounds,
         "resolution": clashes.column("resolution").tolist(),
         "verified": verified,
         "margins": clashes.margins,
@@ -125,7 +126,14 @@ def row_of(
     }
     for name, value in clash.more.items():
         row[name] = value.tolist() if isinstance(value, np.ndarray) else value
-    return row if clash.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
+    return row if clash.has_depth else {**row, **without_depth(row)}
+
+
+def without_depth(row: Row) -> Row:
+    """Return the fields that a row without a depth does not have; where it was not searched there are bounds."""
+    return dict.fromkeys(
+        OF_DEPTH if row["exactness"] != depths.NOT_SEARCHED else [name for name in OF_DEPTH if "_bound" not in name]
+    )
 
 
 def _side_key(obj: SceneObject) -> tuple[object, ...]:
@@ -299,4 +307,4 @@ def _times(value: Any, factor: float) -> Any:
         ]
     if isinstance(value, dict):  # a side
         return {**value, "location": _times(value["location"], factor)} if value.get("location") else value
-    return None
+    return value if isinstance(value, str) else None  # a setting may be called like a number

@@ -18,10 +18,10 @@ from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.result import Contact, Relation, Status
 from ...core.types import FloatArray, IntArray
+from ..data import depths
 from ..data.records import Approval, Key, Pair
 from ..geometry.collision_shape import RESOLUTION_STEPS
 from ..pair.margins import Margins, are_within
-from ..pair.pair_check import PairResult
 from ..pair.pair_contact import center_of, is_convex
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShape
@@ -91,7 +91,8 @@ class Clash:
     """Smaller differences of the signed distance are not known."""
     notes: tuple[Note, ...] = ()
     has_depth: bool = True
-    """False where two open surfaces meet, or one is around the other."""
+    """False where two open surfaces meet, or one is around the other, and where no depth was searched: then
+    `signed_distance` is the upper bound."""
     checks: tuple[tuple[str, bool], ...] | None = None
     """Name and outcome of each check of `verify`; None where it was not verified."""
     approval: Approval | None = None
@@ -128,15 +129,22 @@ class Clash:
         return self.signed_distance if self.has_depth else None
 
 
-def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
-    """Return the contact of a pair that was checked by itself as a clash."""
-    contact, region = result.contact, result.contact.region
+def clash_of(
+    pair: tuple[int, int],
+    contact: Contact,
+    resolution: float,
+    checks: tuple[tuple[str, bool], ...] | None = None,
+) -> Clash:
+    """Return the contact of a pair with a compound or a mesh as a clash; resolution, checks: see `Clash`."""
+    region = contact.region
     if is_convex(contact):
         kind = None if region is None else str(region.kind)
     else:
         kind = "regions" if contact.regions else "curves" if contact.curves else None
     numbers = {stored.name: None if stored.source == CHECK else getattr(contact, stored.source) for stored in STORED}
-    numbers |= {"centroid": center_of(contact), "resolution": result.resolution}
+    numbers |= {"centroid": center_of(contact), "resolution": resolution}
+    if contact.status == depths.NOT_SEARCHED:  # by which clashes are in order
+        numbers["signed_distance"] = contact.upper_bound
     return _clash(
         *pair,
         {name: value if value is None or np.ndim(value) else float(value) for name, value in numbers.items()},
@@ -147,7 +155,7 @@ def clash_of(pair: tuple[int, int], result: PairResult, verify: bool) -> Clash:
         reason=contact.reason,
         notes=contact.notes,
         has_depth=contact.has_depth,
-        checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
+        checks=checks,
     )
 
 
@@ -377,6 +385,15 @@ class Clashes(Sequence[Clash]):
         return found
 
     @property
+    def upper_bounds(self) -> list[float | None]:
+        """(n,) the upper bounds of the signed distances; None where there is no depth."""
+        found: list[float | None] = self.column("upper_bound").tolist()
+        for row, clash in self._single.items():
+            if clash.status == Status.NO_DEPTH:
+                found[row] = None
+        return found
+
+    @property
     def verified(self) -> dict[int, Clash]:
         """By row the clashes that were verified."""
         return {row: clash for row, clash in self._single.items() if clash.checks is not None}
@@ -387,9 +404,9 @@ class Clashes(Sequence[Clash]):
         return [row for row, clash in self._single.items() if clash.verdict is not None]
 
     def deepest_first(self, objects: Sequence[SceneObject]) -> Clashes:
-        """Return the clashes in the order of their signed distances, equal ones by the names of their objects."""
+        """Return the clashes in the order of their signed distances, or bounds, equal ones by the names of objects."""
         distances = self.column("signed_distance").copy()
-        distances[[row for row, clash in self._single.items() if not clash.has_depth]] = 0.0
+        distances[[row for row, clash in self._single.items() if clash.status == Status.NO_DEPTH]] = 0.0
         used, places = np.unique(self.pairs, return_inverse=True)
         names = [objects[k].name for k in used.tolist()]
         ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}

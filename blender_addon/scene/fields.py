@@ -103,7 +103,8 @@ FIELDS = (
     Field(
         "has_depth",
         "`false` where two open surfaces meet, or an open one with small holes is around the other: then "
-        "`signed_distance`, `depth`, `normal`, `mtv`, `lower_bound` and `upper_bound` are `null`",
+        "`signed_distance`, `depth`, `normal`, `mtv`, `lower_bound` and `upper_bound` are `null`. Also where the depth "
+        "was not searched, as with `--depth none`: `exactness` is `bounds_only` then, and there are bounds",
         _TRUTH,
     ),
     Field(
@@ -213,7 +214,7 @@ FIELDS = (
     Field("centroid", "of the contact region; `null` without one", _POINT_OR_NULL, POINT, CHECK),
     Field(
         "exactness",
-        "`certified` when the bounds meet, otherwise the reason: the depth is an upper bound then",
+        "`certified` when the bounds meet, otherwise the reason: the depth is an upper bound then, or was not searched",
         _words(
             "certified gjk_stalled epa_stalled curved_bracket methods_disagree bounds_only budget stalled bracket "
             "unverified no_depth"

@@ -24,6 +24,10 @@ MOST_UNUSED = 2
 """Times the objects of a check: of more shapes, kept from earlier frames, none are kept."""
 
 
+FoundAlone = tuple[Clash, int] | None
+"""What a pair was found to be, with its `rank_of`; None where it is separated."""
+
+
 class FrameCache:
     """What is made of the shapes of a scene once for all frames, and what was found at the last one."""
 
@@ -33,8 +37,8 @@ class FrameCache:
         self.shapes = WorldShapeCache()
         self.pairs_alone = Counter[bytes]()
         """How many pairs were found alone, by the digests of geometries in them."""
-        self._found: dict[Hashable, tuple[Clash, int]] = {}
-        self._found_before: dict[Hashable, tuple[Clash, int]] = {}
+        self._found: dict[Hashable, FoundAlone] = {}
+        self._found_before: dict[Hashable, FoundAlone] = {}
         self._drop_convex()
 
     def _drop_convex(self) -> None:
@@ -55,12 +59,19 @@ class FrameCache:
         """Keep of what was found alone only what the last frame found."""
         self._found_before, self._found = self._found, {}
 
-    def alone(self, pair: tuple[int, int], state: Hashable, find: Callable[[], tuple[Clash, int]]) -> tuple[Clash, int]:
-        """Return what a pair of objects, by their indices, was found to be; found again unless this frame or the last
-        one has found it in the same state: of the shapes, where they are, and of all else that counts."""
-        found = self._found.get(state) or self._found_before.get(state) or find()
-        self._found[state] = found
-        return replace(found[0], a=pair[0], b=pair[1]), found[1]
+    def recalls(self, state: Hashable) -> bool:
+        """Return whether this frame or the last one has found a pair in this state: of the shapes, where they are, and
+        of all else that counts."""
+        if state in self._found_before:
+            self._found.setdefault(state, self._found_before[state])
+        return state in self._found
+
+    def alone(self, pair: tuple[int, int], state: Hashable, find: Callable[[], FoundAlone]) -> FoundAlone:
+        """Return what a pair of objects, by their indices, was found to be; found now unless it is recalled."""
+        if not self.recalls(state):
+            self._found[state] = find()
+        found = self._found[state]
+        return None if found is None else (replace(found[0], a=pair[0], b=pair[1]), found[1])
 
     def contacts(
         self,

@@ -4,29 +4,32 @@
 1. Bounds of all objects, and the pairs whose bounds meet (`candidates`).
 2. Pairs that a rule ignores are left out.
 3. Pairs with convex bounds are answered together by `contacts`, those apart and those of convex shapes for good.
-4. Every other pair is checked by itself (`check_pair`).
+4. So are the relations of all others; depths of meshes are searched pair by pair (`check_pair`), the deepest first.
 5. What collides, touches or is within the clearance is a clash, compared with what the user approved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...core.broad_phase.pair_order import split_pairs
+from ...core.many.contacts import contacts
 from ...core.measures.overlap_volume import overlap_volume
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation
+from ...core.runs import chunks
+from ...core.shapes.curved_shape import CurvedShape
 from ...core.types import IntArray
-from ..data import messages
+from ..data import depths, messages
 from ..data.collision_kinds import PRIMITIVES
 from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..geometry.collision_shape import RESOLUTION_STEPS
 from ..measure.pair_measures import OVERLAPPING
 from ..pair.margins import Margins
-from ..pair.pair_check import check_pair
+from ..pair.pair_check import check_pair, pair_tolerance
 from ..read.scene_objects import CheckInput, SceneObject
 from . import coarse
 from .candidates import Bounds, bounds_of, candidates, digest_of
@@ -44,7 +47,7 @@ from .clashes import (
 )
 from .convex_bounds import ConvexBounds
 from .decisions import IGNORED, Decision, approvals
-from .frame_cache import FrameCache
+from .frame_cache import FoundAlone, FrameCache
 
 CHUNK = 20_000
 """Pairs that are answered together at most."""
@@ -56,6 +59,8 @@ PAIRS = 0.5
 """The same of finding them, after which only their convex bounds are to be made."""
 VERIFIED, MEASURED = 0.8, 0.9
 """The same of finding the clashes, where they are verified, and of that, where volumes are computed."""
+RELATIONS_FOUND = 0.3
+"""The same of finding the clashes, after which only depths of meshes are to be searched."""
 TOGETHER = 0.1
 """The same of a chunk, after which its pairs with convex bounds are answered."""
 SAME_RELATION = "the same relation"
@@ -162,7 +167,7 @@ class _RunningCheck:
         self._objects = given.objects
         self._shapes = known.shapes
         known.next_frame()
-        budget = None if given.rules.exact else FIRST_ANSWER
+        budget = None if given.rules.depth == depths.EXACT else FIRST_ANSWER
         self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance, budget=budget)
         self._margins = Margins(given.objects)
         self._widest = given.rules.clearance
@@ -170,6 +175,8 @@ class _RunningCheck:
         self._cleared: list[IntArray] = []
         self._open: list[IntArray] = []
         """Pairs (n, 2) whose relation may be another within the resolution of their coordinates."""
+        self._unsearched: list[tuple[Clash, int]] = []
+        """Clashes of which the depth is still to be searched, and their `rank_of`."""
         self._decided: list[IntArray] = [np.zeros((0, 2), np.intp)]
         """Clashes (n, 2) that are left out as the user decided."""
 
@@ -213,7 +220,20 @@ class _RunningCheck:
             outcome.ignored_pairs = np.concatenate([outcome.ignored_pairs, pairs])
 
     def check_pairs(self, pairs: IntArray, progress: Progress | None) -> None:
-        """Find the clashes among pairs. Raises Cancelled."""
+        """Find the clashes among pairs, and then the depths of meshes. Raises Cancelled."""
+        searches = self._given.rules.depth != depths.NONE and not self._bounds.is_convex[pairs].all()
+        self._find_relations(pairs, subrange(progress, 0.0, RELATIONS_FOUND if searches else 1.0))
+        # Those that are deepest by what is known first: they are there when the check is stopped.
+        self._unsearched.sort(key=lambda found: -found[0].signed_distance)
+        for _, part in equal_parts(list(self._unsearched), subrange(progress, RELATIONS_FOUND, 1.0)):
+            report_progress(part, 0.0)
+            clash, _ = self._unsearched[-1]
+            found = self._check_alone((clash.a, clash.b), part)
+            self._unsearched.pop()
+            self._keep_all([found])
+
+    def _find_relations(self, pairs: IntArray, progress: Progress | None) -> None:
+        """Find the clashes among pairs, without the depths of meshes. Raises Cancelled."""
         start, size = 0, CHUNK if self._known.follows else FIRST_CHUNK
         while start < len(pairs):
             chunk = pairs[start : start + size]
@@ -225,6 +245,8 @@ class _RunningCheck:
 
     def keep_found(self) -> None:
         """Put what was found into the outcome."""
+        self._keep_all(self._unsearched)
+        self._unsearched = []
         self._outcome.clashes = Clashes.joined([self._outcome.clashes, *self._found])
         self._outcome.cleared = np.concatenate([self._outcome.cleared, *self._cleared])
         self._found, self._cleared = [], []
@@ -236,14 +258,70 @@ class _RunningCheck:
         left = self._answer_together(pairs, subrange(progress, 0.0, together))
         if len(left):
             self._begin("pairs of meshes")
-        for k, part in equal_parts(left.tolist(), subrange(progress, together, 1.0)):
+        groups = [pairs[left[part]] for part in chunks(len(left), FIRST_CHUNK)]
+        for group, part in equal_parts(groups, subrange(progress, together, 1.0)):
+            self._relate(group, part)
+
+    def _relate(self, pairs: IntArray, progress: Progress | None) -> None:
+        """Find the clashes among pairs (n, 2) of which one at least is a compound or a mesh, without a depth where that
+        takes a search. Raises Cancelled."""
+        found: list[tuple[tuple[int, int], FoundAlone]] = []
+        left: dict[float, list[tuple[int, int]]] = {}
+        for (a, b), part in equal_parts(pairs.tolist(), subrange(progress, 0.0, 0.4)):
             report_progress(part, 0.0)
-            a, b = pairs[k].tolist()
-            found = self._check_alone((a, b), part)
-            if found is not None:
-                clash, rank = found
-                self._note_facts(pairs[k : k + 1])
-                self._keep(Clashes.of_single(clash), np.array([rank]))
+            if self._are_ready((a, b), part):
+                settings, state = self._state((a, b))
+                is_curved = any(isinstance(self._shapes.of(self._objects[k]).solid, CurvedShape) for k in (a, b))
+                if self._known.recalls(state):
+                    found.append(((a, b), self._known.alone((a, b), state, lambda: None)))
+                elif is_curved and self._given.rules.depth != depths.NONE:  # its relation takes as long as its depth
+                    self._keep_all([self._check_alone((a, b), part)])
+                else:
+                    left.setdefault(settings.clearance, []).append((a, b))
+        for clearance, group in left.items():
+            try:
+                found += self._relations_of(group, clearance, subrange(progress, 0.4, 1.0))
+            except ValueError:  # which says why one of them cannot be checked
+                self._keep_all([self._check_alone(pair, None) for pair in group])
+        self._cleared.append(np.array([pair for pair, each in found if each is None], np.intp).reshape(-1, 2))
+        self._keep_all([each for _, each in found])
+
+    def _relations_of(
+        self, pairs: Sequence[tuple[int, int]], clearance: float, progress: Progress | None
+    ) -> Iterator[tuple[tuple[int, int], FoundAlone]]:
+        """Yield the pairs with what they are, but for those whose depth is still to be searched. Raises Cancelled."""
+        used, numbers = np.unique(pairs, return_inverse=True)
+        shapes = {k: self._shapes.of(self._objects[k]) for k in used.tolist()}
+        self._known.pairs_alone.update(self._objects[k].geometry.digest for pair in pairs for k in pair)
+        sides = [(shapes[a], shapes[b]) for a, b in pairs]
+        relations = contacts(
+            [shape.solid for shape in shapes.values()],
+            numbers.reshape(-1, 2),
+            clearance=clearance,
+            contact_tolerance=[pair_tolerance(a, b, self._settings.contact_tolerance) for a, b in sides],
+            budget=self._settings.budget,
+            depths=False,
+            regions=self._given.rules.touching or clearance > 0.0,
+            reproducible=True,
+            progress=progress,
+        )
+        for row, (pair, (a, b)) in enumerate(zip(pairs, sides, strict=True)):
+            each: FoundAlone = None
+            if relations.relation[row] != Relation.SEPARATED:
+                contact = relations.contact(row)
+                each = clash_of(pair, contact, RESOLUTION_STEPS * max(a.step, b.step)), rank_of(contact)
+                if each[0].status == depths.NOT_SEARCHED and self._given.rules.depth != depths.NONE:
+                    self._unsearched.append(each)
+                    continue
+            yield pair, self._known.alone(pair, self._state(pair)[1], [each].pop)
+
+    def _keep_all(self, found: Sequence[FoundAlone]) -> None:
+        """Keep clashes that were found by themselves."""
+        known = [(gap_judged(each[0], self._margins, self._settings.clearance), each[1]) for each in found if each]
+        if known:
+            clashes = Clashes.joined([Clashes.of_single(clash) for clash, _ in known])
+            self._note_facts(clashes.pairs)
+            self._keep(clashes, np.array([rank for _, rank in known]))
 
     def _keep(self, clashes: Clashes, ranks: IntArray) -> None:
         """Keep the clashes that the rules ask for, and count the others; ranks (n,): how they touch, see `rank_of`."""
@@ -290,14 +368,15 @@ class _RunningCheck:
         Returns the rows of all others, which must be checked by themselves."""
         bounds = self._bounds
         # Bounds of meshes may only show that these are apart: where they meet, how deep says nothing.
-        is_bound = bounds.is_polytope[pairs].all(axis=1) & ~bounds.is_convex[pairs].all(axis=1)
-        rows = np.flatnonzero(is_bound)
-        meet = self._known.intersect(bounds, pairs[rows], subrange(progress, 0.0, 0.5))
-        rows = np.setdiff1d(np.flatnonzero(bounds.has_bound[pairs].all(axis=1)), rows[meet])
+        is_known = np.asarray(bounds.has_bound[pairs].all(axis=1))
+        tested = np.flatnonzero(bounds.is_polytope[pairs].all(axis=1) & ~bounds.is_convex[pairs].all(axis=1))
+        if len(tested):
+            meet = self._known.intersect(bounds, pairs[tested], subrange(progress, 0.0, 0.5))
+            is_known[tested[meet]], progress = False, subrange(progress, 0.5, 1.0)
+        rows = np.flatnonzero(is_known)
         left = np.ones(len(pairs), dtype=bool)
         if len(rows):
             chosen = pairs[rows]
-            progress = subrange(progress, 0.5 if is_bound.any() else 0.0, 1.0)
             tolerance = bounds.tolerances(chosen, self._settings.contact_tolerance)
             found = self._known.contacts(bounds, chosen, tolerance, self._widest, progress)
             separated = found.relation == Relation.SEPARATED
@@ -327,38 +406,50 @@ class _RunningCheck:
 
     def _check_alone(
         self, pair: tuple[int, int], progress: Progress | None, verify: bool = False, exact: bool = False
-    ) -> tuple[Clash, int] | None:
-        """Return the contact of a pair, and its `rank_of`; None, with the reason in the outcome, where it cannot be
-        checked."""
+    ) -> FoundAlone:
+        """Return the contact of a pair, and its `rank_of`; None where it is separated, or, with the reason in the
+        outcome, cannot be checked."""
+        if not self._are_ready(pair, subrange(progress, 0.0, 0.4)):
+            return None
         objects = [self._objects[k] for k in pair]
-        for obj in objects:
-            if frozenset((obj.key,)) in self._outcome.unchecked:
-                return None
-            try:
-                self._shapes.of(obj).prepare(subrange(progress, 0.0, 0.4))
-            except ValueError as error:
-                self._skip_object(obj, str(error))
-                return None
         a, b = (self._shapes.of(obj) for obj in objects)
-        most = float(self._margins.most(np.array([pair]))[0])
-        settings = replace(self._settings, clearance=max(self._settings.clearance, most))
-        if exact:
-            settings = replace(settings, budget=None)
+        settings, state = self._state(pair, exact, verify)
 
         def find() -> tuple[Clash, int]:
             self._known.pairs_alone.update(obj.geometry.digest for obj in objects)
             result = check_pair(a, b, settings, subrange(progress, 0.4, 1.0))
-            return clash_of(pair, result, verify), rank_of(result.contact)
+            checks = tuple((check.name, check.ok) for check in result.verify().checks) if verify else None
+            return clash_of(pair, result.contact, result.resolution, checks), rank_of(result.contact)
 
         try:
-            clash, rank = self._known.alone(pair, (a.object.shape_key, b.object.shape_key, settings, verify), find)
-            return gap_judged(clash, self._margins, self._settings.clearance), rank
+            found = self._known.alone(pair, state, find)
+            return None if found is None else (gap_judged(found[0], self._margins, self._settings.clearance), found[1])
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
             reason = f"'{name_a}' and '{name_b}' cannot be checked: {error}"
             self._outcome.skipped.append(Skipped(f"{name_a} and {name_b}", reason, kind="pair"))
             self._outcome.unchecked.add(frozenset(obj.key for obj in objects))
             return None
+
+    def _are_ready(self, pair: tuple[int, int], progress: Progress | None) -> bool:
+        """Make the shapes of a pair; return whether both can be checked, else the reason is in the outcome."""
+        for k in pair:
+            obj = self._objects[k]
+            if frozenset((obj.key,)) in self._outcome.unchecked:
+                return False
+            try:
+                self._shapes.of(obj).prepare(progress)
+            except ValueError as error:
+                self._skip_object(obj, str(error))
+                return False
+        return True
+
+    def _state(self, pair: tuple[int, int], exact: bool = False, verify: bool = False) -> tuple[Settings, Hashable]:
+        """Return the settings with which a pair is checked, and all that decides what it is found to be."""
+        clearance = max(self._settings.clearance, float(self._margins.most(np.array([pair]))[0]))
+        settings = replace(self._settings, clearance=clearance, budget=None if exact else self._settings.budget)
+        keys = (self._objects[k].shape_key for k in pair)
+        return settings, (*keys, settings, verify, self._given.rules.depth == depths.NONE)
 
     def _skip_object(self, obj: SceneObject, reason: str) -> None:
         self._outcome.skipped.append(Skipped(obj.name, messages.about(obj.name, reason)))
@@ -406,7 +497,8 @@ class _RunningCheck:
         approved |= approvals(decided, given.units)
 
         def refine(clash: Clash) -> Clash:
-            found = None if given.rules.exact else self._check_alone((clash.a, clash.b), None, exact=True)
+            known = given.rules.depth == depths.EXACT and clash.status != depths.NOT_SEARCHED
+            found = None if known else self._check_alone((clash.a, clash.b), None, exact=True)
             return clash if found is None else found[0].with_volume_of(clash)
 
         within = compared(outcome.clashes, given.objects, approved, refine)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
-from ..data.lazy_rows import Row, column
+from ..data.lazy_rows import Row, column, columns
 from ..data.names import elided, visible
 from ..data.units import UnitFormat
 from ..frames.combined import is_folded
@@ -64,9 +64,13 @@ def lines(
     if check["gone"] is not None:
         changes = changed_relations([check])
         summary = f"{summary}; {messages.since_baseline(changes, len(check['gone']), len(check['not_compared']))}"
+        numbers = zip(*columns(check["findings"], "change", "baseline_distance", "signed_distance"), strict=True)
+        if any(change not in (None, "new") and (before is None) != (now is None) for change, before, now in numbers):
+            summary += ", by relation where no depth was searched"
     head = f"{file or check['file'] or 'unsaved file'}, {frames_of_check(check)}: {summary}"
     clearance = check["settings"]["clearance"]
-    found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
+    head = f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head
+    found = [f"{head}; {messages.DEPTHS_NOT_SEARCHED}" if depths.depth_of(check["settings"]) == depths.NONE else head]
     findings, folded = check["findings"], list[Row]()
     if over is not None and listing.most < ALL_CLASHES:
         folded = [row for row in findings if is_folded(row)]
@@ -102,7 +106,7 @@ def lines(
         found.append(f"  {_folded(folded)}")
     if over is not None and over.clashes and over.quiet:
         found.append(f"  {quiet_words(over)}")
-    if not check["settings"].get("exact"):
+    if depths.depth_of(check["settings"]) == depths.FIRST:
         bounds = sum(Distance.of_row(row).is_at_most for row in chain(listed, (findings[k] for k in others), folded))
         found += [f"  {_upper_bounds(bounds)}"] if bounds else []
     for title in ("gone", "not_compared"):
@@ -137,7 +141,7 @@ def _frames(row: Row) -> str:
 def _upper_bounds(number: int) -> str:
     """Return how to get the depths of a check that are upper bounds."""
     text = messages.counted(number, "depth is an upper bound", "depths are upper bounds")
-    return f"{text}: add --exact to refine {'it' if number == 1 else 'them'}"
+    return f"{text}: add --depth exact to refine {'it' if number == 1 else 'them'}"
 
 
 def _worst(findings: Sequence[Row], most: int, is_compared: bool) -> Sequence[int]:
@@ -200,7 +204,7 @@ def _status(row: dict[str, Any], units: UnitFormat) -> str:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     distance = Distance.of_row(row)
     if distance.signed_distance is None:
-        return f"{NO_DEPTH}{messages.no_depth(row['relation'])}"
+        return f"{NO_DEPTH}{reason}" if (reason := distance.no_depth_reason) else ""
     number = distance.text(units)
     # Not every terminal can show the sign.
     return f"{distance.name.lower()} {number.replace(AT_MOST, 'at most ')}" if number else ""

@@ -43,14 +43,16 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_args(self, args: Sequence[str], namespace: argparse.Namespace | None = None) -> Any:
         options = super().parse_args(args, namespace)
-        before: dict[argparse.Action, tuple[str, list[str]]] = {}
+        before: dict[str, tuple[list[Any], str]] = {}
         for action, words in given(self, args):
             if action is None or isinstance(action, Collected):
                 continue
             name, equals, value = words[0].partition("=")
-            now = name, [value, *words[1:]] if equals else words[1:]
-            if before.setdefault(action, now) != now:
-                self.error(_option_again(*(" ".join([option, *values]) for option, values in (before[action], now))))
+            values = [value, *words[1:]] if equals else words[1:]
+            said = [action.const] if isinstance(action, argparse._StoreConstAction) else values or [name]
+            option = " ".join([name, *values])
+            if before.setdefault(action.dest, (said, option))[0] != said:
+                self.error(_option_again(before[action.dest][1], option))
         return options
 
     def error(self, message: str) -> Any:

@@ -435,9 +435,8 @@ def _state_of(context: bpy.types.Context, clash: ContactLensFinding) -> tuple[st
     # Of a hull the panel of the pair warns, where it matters.
     hulls = [messages.hull_used(found[letter]["name"]) for letter in "ab"]
     if notes := [note for note in found["notes"] if note not in hulls]:
-        lacks_depth = found["signed_distance"] is None and not clash.is_apart
-        text = messages.capitalized(messages.no_depth(found["relation"])) if lacks_depth else notes[0]
-        return text, ". ".join(notes), "INFO"
+        reason = "" if clash.is_apart else Distance.of_row(found).no_depth_reason
+        return messages.capitalized(reason) or notes[0], ". ".join(notes), "INFO"
     return messages.UP_TO_DATE, messages.UP_TO_DATE, "CHECKMARK"
 
 
@@ -481,7 +480,7 @@ class CONTACT_LENS_PT_scene_settings(Tab, Closed, bpy.types.Panel):
         check = check_settings.of_scene(context.scene)
         touching = ("touching", "least_contact") if check.touching else ("touching",)
         overlaps = ("volume", "least_volume") if check.volume else ("volume",)
-        layout.properties(panel, check, *touching, "instances", "exact", *overlaps)
+        layout.properties(panel, check, *touching, "instances", "depth", *overlaps)
         names = ("parents", "collections", "joined", "approved", "listed")
         column = panel.column(heading="Ignore", align=True)
         for name in names:
@@ -544,7 +543,8 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
 
 def _number_of(row: dict[str, Any], units: UnitFormat) -> str:
     """Return the number of a clash, or that there is none."""
-    return "no depth" if row["signed_distance"] is None else Distance.of_row(row).text(units)
+    distance = Distance.of_row(row)
+    return "no depth" if distance.no_depth_reason else distance.text(units)
 
 
 CLASSES = (

@@ -66,7 +66,7 @@ def test_a_part_names_the_run_and_what_it_has_of_it(row_file: Path, tmp_path: Pa
         "shard": 2,
     }
     given = {name: value for name, value in document["part"]["run"]["options"].items() if value}
-    assert given == {"visibility": "viewport", "clearance": "2.0mm", "ignore": ["joined"], "exact": True}
+    assert given == {"visibility": "viewport", "clearance": "2.0mm", "ignore": ["joined"], "depth": "exact"}
     assert [entry["file"] for entry in document["inputs"]] == ["other.blend"]
     assert [check["frame"] for check in document["checks"]] == [1, 7, 2]
 

@@ -271,7 +271,7 @@ def test_pairs_that_stay_are_found_once(found_alone: list[tuple[str, str]]) -> N
         given = read(bpy.context, rules)
         found_alone.clear()
         now = clashes(scene_pairs.check(given, known=cache))
-        assert found_alone == [("0", "1"), ("1", "2")][min(frame, 2) - 1 :]
+        assert sorted(found_alone) == [("0", "1"), ("1", "2")][min(frame, 2) - 1 :]
         assert now == clashes(scene_pairs.check(given))
         assert len(now) == 2
 
@@ -301,7 +301,7 @@ def test_a_check_again_finds_only_the_pairs_that_have_changed(found_alone: list[
             setattr(bpy.context.scene.contact_lens_check, name, value)
         assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
         assert len(bpy.context.scene.contact_lens_check.findings) == 2
-        return list(found_alone)
+        return sorted(found_alone)
 
     both = [("0", "1"), ("1", "2")]
     assert checked() == both

@@ -379,7 +379,7 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(scene_file: Path) -> N
         assert panel._number_of(row, units).startswith("\N{LESS-THAN OR EQUAL TO}") == is_bound
         cell = table._distance(row, report_units.unit_format(check))
         assert ("Depth</span> \N{LESS-THAN OR EQUAL TO} 0.5 m<" in cell) == is_bound
-        hint = "  1 depth is an upper bound: add --exact to refine it"
+        hint = "  1 depth is an upper bound: add --depth exact to refine it"
         assert (hint in terminal.lines({**check, "findings": [row]})) == is_bound
 
 
@@ -489,16 +489,16 @@ def test_what_cannot_be_checked_is_not_clean(
 def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs, path = lens.scene.scene_check, tmp_path / "out.json"
     for obj in bpy.data.objects:
-        obj.contact_lens_shape = "MESH"  # meshes are checked one by one
+        obj.contact_lens_shape = "MESH"  # their depths are searched after all relations
     save_scene(scene_file)
-    find, before = pairs.check_pair, signal.getsignal(signal.SIGINT)
+    find, before = pairs.contacts, signal.getsignal(signal.SIGINT)
 
-    def stopped_meanwhile(*arguments: Any) -> Any:
-        found = find(*arguments)
+    def stopped_meanwhile(*arguments: Any, **options: Any) -> Any:
+        found = find(*arguments, **options)
         signal.raise_signal(signal.SIGINT)
         return found
 
-    monkeypatch.setattr(pairs, "check_pair", stopped_meanwhile)
+    monkeypatch.setattr(pairs, "contacts", stopped_meanwhile)
     code, data = run_json(scene_file, scene_file, "--frames", "1-10", "--clearance", "4")
     (check,) = data["checks"]
     assert (code, data["partial"], data["frames"], check["partial"]) == (130, True, [1], True)
@@ -506,14 +506,14 @@ def test_ctrl_c_keeps_what_is_done(scene_file: Path, tmp_path: Path, monkeypatch
         "the run was stopped before it reached frames 2-10",
         "the run was stopped before it was reached",
     ]
-    assert len(check["findings"]) == 1
+    assert [row["has_depth"] for row in check["findings"] if row["relation"] == "penetrating"] == [False]
     assert signal.getsignal(signal.SIGINT) is before
 
-    def stopped_twice(*arguments: Any) -> Any:
+    def stopped_twice(*arguments: Any, **options: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(pairs, "check_pair", stopped_twice)
+    monkeypatch.setattr(pairs, "contacts", stopped_twice)
     path.unlink()
     assert run(scene_file, "--json", path, "--quiet") == 130
     assert not path.exists()

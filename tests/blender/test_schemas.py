@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 OPTIONAL = re.compile(
-    r"(path|motion|left_out|differences|least_contact|exact|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
+    r"(path|motion|left_out|differences|least_contact|settings/depth|visibility|shapes|shape_source|margins|kind|approved_at|more_\w+"
     r"|measures|checks/\*/hidden|\w*volume\w*|deepest_point|clearance_band|location)$"
 )
 """Fields that checks stored by earlier versions, and so saved lists, do not have, and what was measured if it was."""
@@ -164,7 +164,7 @@ def test_a_list_that_0_1_0_has_stored_is_written_in_this_version(tmp_path: Path)
     finding.data = json.dumps({**row, "of_pieces": False, "scale_length": 1.0})
     for name in ("path", "motion", "left_out", "differences", "out_of_date"):
         record.pop(name, None)
-    for name in ("least_contact", "exact", "visibility"):
+    for name in ("least_contact", "depth", "visibility"):
         del record["settings"][name]
     check.summary = json.dumps(record)
     report = save_report(tmp_path / "out.json")
