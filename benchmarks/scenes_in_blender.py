@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from contact_lens.core import ConvexHull
+from tests.core.mesh_shapes import torus
 
 SIDE = 20
 """Bricks along each edge of the block: 8,000, with 93,556 touching pairs."""
@@ -91,6 +92,18 @@ def meshes(collection: bpy.types.Collection) -> None:
     _scatter_dented(collection, 200, 8.3, lambda: _mesh_of(add, segments=50, ring_count=21, radius=1.0))
 
 
+def large(collection: bpy.types.Collection) -> None:
+    """Twenty dented tori of 200,000 triangles, some 30 pairs of which penetrate."""
+
+    def make() -> bpy.types.Mesh:
+        points, triangles = torus(400, 250, 0.7, 0.4)
+        mesh = bpy.data.meshes.new("Torus")
+        mesh.from_pydata(points.tolist(), [], triangles.tolist())
+        return mesh
+
+    _scatter_dented(collection, 20, 3.6, make)
+
+
 def few_moving(collection: bpy.types.Collection) -> None:
     """Two hundred dented balls of 642 vertices, five of which move."""
     add = bpy.ops.mesh.primitive_ico_sphere_add
@@ -165,5 +178,6 @@ SCENES = {
     "moving": moving,
     "few_moving": few_moving,
     "meshes": meshes,
+    "large": large,
     "moving_pairs": moving_pairs,
 }

@@ -39,7 +39,7 @@ STRETCHES = 16
 class Geometry:
     """A mesh in local space; all objects with the same mesh share one."""
 
-    def __init__(self, points: FloatArray, triangles: NDArray[np.int32], digest: bytes) -> None:
+    def __init__(self, points: FloatArray, triangles: NDArray[np.integer], digest: bytes) -> None:
         """points (n, 3), triangles (t, 3); digest: of both as Blender stores them."""
         self.points = points
         self.triangles = triangles
@@ -134,7 +134,10 @@ class Geometry:
     @cached_property
     def mesh(self) -> Mesh:
         """The mesh in local space; what is the same in all places is shared. Raises ValueError."""
-        return Mesh(self.points, self.triangles.astype(np.intp), RESOLUTION_STEPS * float32_step(self.magnitude))
+        triangles = self.triangles.astype(np.intp, copy=False)
+        mesh = Mesh(self.points, triangles, RESOLUTION_STEPS * float32_step(self.magnitude))
+        self.points, self.triangles = mesh.points, mesh.triangles  # of which no second copy is needed
+        return mesh
 
 
 def _stretch(linear: FloatArray) -> tuple[float, ...]:

@@ -247,7 +247,7 @@ def _reject_filled_hollows(pieces: Decomposition, instead: str) -> None:
 class WorldShapeCache(LruCache[WorldShape]):
     """The world shapes used last: a scene of ten thousand objects has few candidates for each."""
 
-    def __init__(self, count: int = 4_000, triangles: int = 1_000_000) -> None:
+    def __init__(self, count: int = 4_000, triangles: int = 1_500_000) -> None:
         """Keep up to `count` shapes with `triangles` together: meshes with their trees take some hundred megabytes."""
         super().__init__(count, triangles, lambda shape: shape.weight)
 

@@ -24,6 +24,8 @@ from ..read.world_shape import WorldShapeCache
 
 WORTH_HULL = 8
 """Candidate pairs of a mesh from which on its hull, which is only its bound, takes less time than it saves."""
+HULL_POINTS = 20_000
+"""Points of a mesh above which there must be more pairs, in proportion: a hull takes longer then, a pair hardly."""
 
 
 class ConvexBounds:
@@ -108,4 +110,6 @@ class ConvexBounds:
 
 
 def _is_worth_hull(obj: SceneObject, pairs_of: Counter[bytes]) -> bool:
-    return obj.kind != MESH or obj.geometry.has_hull or pairs_of[obj.geometry.digest] >= WORTH_HULL
+    geometry = obj.geometry
+    worth = WORTH_HULL * max(1.0, len(geometry.points) / HULL_POINTS)
+    return obj.kind != MESH or geometry.has_hull or pairs_of[geometry.digest] >= worth

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...core.broad_phase.pair_order import split_pairs
+from ...core.broad_phase.pair_order import pair_order, split_pairs
 from ...core.many.contacts import contacts
 from ...core.measures.overlap_volume import overlap_volume
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
@@ -258,6 +258,9 @@ class _RunningCheck:
         left = self._answer_together(pairs, subrange(progress, 0.0, together))
         if len(left):
             self._begin("pairs of meshes")
+            assert self._outcome.bounds is not None
+            # Those near each other one after the other: large meshes are made again less often.
+            left = left[pair_order(*self._outcome.bounds[:2], pairs[left])]
         groups = [pairs[left[part]] for part in chunks(len(left), FIRST_CHUNK)]
         for group, part in equal_parts(groups, subrange(progress, together, 1.0)):
             self._relate(group, part)

@@ -7,10 +7,12 @@ al., Fast BVH Construction on GPUs, 2009.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from ..shapes.hilbert_curve import curve_order
-from ..types import FloatArray
+from ..types import FloatArray, IntArray
 from .nodes import Layout
 
 
@@ -25,7 +27,8 @@ def linear_layout(middles: FloatArray, leaf_size: int) -> Layout:
     depth = nodes.bit_length()
     last = (1 << depth - 1) - 1
     # One block of memory: for large ones numpy asks the system for large pages, and that is a quarter of the time.
-    left, first, counts, level = np.empty((4, nodes), dtype=np.intp)
+    left, first, counts = cast("IntArray", np.empty((3, nodes), dtype=np.int32))
+    level = cast("IntArray", np.empty(nodes, dtype=np.int8))
     left[: leaves - 1] = np.arange(1, nodes, 2)
     left[leaves - 1 :] = -1
     for k in range(depth):

@@ -22,7 +22,10 @@ from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
 
 @dataclass(frozen=True, eq=False)
 class Layout(ReadOnlyArrays):
-    """A binary tree of m nodes over n items, without its volumes; without items it has no nodes."""
+    """A binary tree of m nodes over n items, without its volumes; without items it has no nodes.
+
+    The numbers of linear trees, but the items, have no more bits than they need: there are as many as of coordinates.
+    """
 
     left: IntArray
     """(m,) the first child of each node, the second is the next node; -1 in a leaf."""
@@ -84,7 +87,8 @@ class Layout(ReadOnlyArrays):
 
     def nodes_down_to(self, level: int) -> IntArray:
         """Return what `at_level` does, unchecked."""
-        begin, end = self.level.searchsorted([level, level + 1]).tolist()
+        level = min(level, self.depth)
+        begin, end = self.level.searchsorted(np.array([level, level + 1], dtype=self.level.dtype)).tolist()
         return np.concatenate([np.flatnonzero(self.left[:begin] < 0), np.arange(begin, end)])
 
     def items_below(self, nodes: IntArray) -> IntArray:
@@ -99,8 +103,18 @@ class VolumeTree(Layout):
 
     volumes: Volumes
     """One for each of the m nodes. It contains the volumes of all items below, and those of its children."""
-    item_volumes: Volumes
-    """One for each item, by index: those that the tree was built over."""
+    kept_item_volumes: Volumes | None
+    """The volumes of the items; None where these are not kept beside those of leaves with one item each."""
+
+    @property
+    def item_volumes(self) -> Volumes:
+        """One for each item, by index: those that the tree was built over."""
+        if self.kept_item_volumes is not None:
+            return self.kept_item_volumes
+        leaves = np.flatnonzero(self.left < 0)
+        leaf_of = np.zeros(len(self.items), dtype=np.intp)
+        leaf_of[self.items.take(self.first.take(leaves))] = leaves
+        return self.volumes.take(leaf_of)
 
 
 def enclosing_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress
 from ..runs import chunks
 from ..tolerance import EPS
-from ..types import BoolArray, IntArray, ReadOnlyArrays, read_only
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .nodes import VolumeTree, both_children, crossed_children, enclosing_boxes
 
 _BVH_WIDER = 64.0
@@ -33,6 +34,10 @@ _AT_ONCE = 4_000
 
 _CHUNK = 1 << 16
 """Pairs tested at once: memory is this times the depth of the trees, besides the result."""
+
+
+Moved = tuple[FloatArray, FloatArray]
+"""By how much (h,) the lower bounds of k-DOPs are moved along each direction, and their upper ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,38 +74,48 @@ def find_pairs(
     margin: float,
     progress: Progress | None,
     tests: list[VolumeTests] | None = None,
+    moved: Moved | None = None,
 ) -> TreePairs:
-    """Return the pairs of items of two trees, or of one with itself, that may collide: see `Bvh.overlapping_pairs`."""
-    descent = _NodePairStack(a, b, margin, progress, tests)
+    """Return the pairs of items of two trees, or of one with itself, that may collide: see `Bvh.overlapping_pairs`.
+
+    moved: of two trees of k-DOPs with one item in each leaf, what is added to the bounds of B before they are compared.
+    """
+    descent = _NodePairStack(a, b, margin, progress, tests, moved)
     descent.run()
     count = len(a.items)
     possible = count * (count - 1) // 2 if b is None else count * len(b.items)
     return TreePairs(descent.sorted_pairs(), descent.tests, descent.visited, possible)
 
 
-def _meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[float] | None = None) -> IntArray:
+def _meeting(
+    a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[float] | None = None, moved: Moved | None = None
+) -> IntArray:
     """Return the k (p,), ascending, for which volume i[k] of A and volume j[k] of B overlap.
 
-    widths: of k-DOPs, the largest gap of two slabs.
+    widths: of k-DOPs, the largest gap of two slabs. moved: what is added to the bounds of B.
     """
     if not (isinstance(a, KDops) and isinstance(b, KDops)):
         return np.flatnonzero(a.take(i).overlaps(b.take(j)))
     if len(i) <= _AT_ONCE and widths is None:
-        above = a.low.T.take(i, axis=1) > b.high.T.take(j, axis=1)
-        above |= b.low.T.take(j, axis=1) > a.high.T.take(i, axis=1)
+        low, high = b.low.T.take(j, axis=1), b.high.T.take(j, axis=1)
+        if moved is not None:
+            low, high = low + moved[0][:, None], high + moved[1][:, None]
+        above = a.low.T.take(i, axis=1) > high
+        above |= low > a.high.T.take(i, axis=1)
         return np.flatnonzero(~above.any(axis=0))
     left: IntArray | None = None
     for row in range(len(a.directions)):
         # Most pairs that do not meet are separated by one of the first slabs: the others are not loaded for them.
+        low, high = b.low[:, row].take(j), b.high[:, row].take(j)
+        if moved is not None:
+            low += moved[0][row]
+            high += moved[1][row]
         if widths is None:
-            met = a.low[:, row].take(i) <= b.high[:, row].take(j)
-            met &= b.low[:, row].take(j) <= a.high[:, row].take(i)
+            met = a.low[:, row].take(i) <= high
+            met &= low <= a.high[:, row].take(i)
         else:  # rounded, the gap of slabs within the width is not above it, and that of a node's slabs not above that
-            apart = a.low[:, row].take(i)
-            apart -= b.high[:, row].take(j)
-            met = apart <= widths[row]
-            np.subtract(b.low[:, row].take(j), a.high[:, row].take(i), out=apart)
-            met &= apart <= widths[row]
+            met = a.low[:, row].take(i) - high <= widths[row]
+            met &= low - a.high[:, row].take(i) <= widths[row]
         kept = np.flatnonzero(met)
         if left is None or len(kept) < len(left):
             i, j = i.take(kept), j.take(kept)
@@ -119,16 +134,17 @@ class _NodePairStack:
         margin: float,
         progress: Progress | None,
         recorded: list[VolumeTests] | None,
+        moved: Moved | None,
     ) -> None:
         """Prepare the volumes: those of A are inflated by the margin."""
         self.a, self.b = a, a if b is None else b
-        self.recorded = recorded
+        self.recorded, self.moved, self.margin = recorded, moved, margin
         self.itself = b is None
         self.progress = progress
         self.tests, self.visited, self.done = 0, 0, 0.0
         self.found: list[IntArray] = []
         """Numbers that encode pairs of items in the same order: item of A times their number plus item of B."""
-        self.items_a, self.wide_a = a.item_volumes, a.volumes
+        self.wide_a = a.volumes
         self.widths: list[float] | None = None
         # Slabs of a node are never narrower than those of its items. The test of other kinds is rounded: there nodes
         # are wider than their items by more than any rounding, and items have their own test.
@@ -140,12 +156,17 @@ class _NodePairStack:
                     margin if n == 1.0 else math.nextafter(math.nextafter(n, 2.0) * margin, math.inf) for n in norms
                 ]
         elif len(self.a) and len(self.b):
-            self.items_a = a.item_volumes.inflated(margin)
             sides = [tree.volumes.take([0]) for tree in (self.a, self.b)]
             reach = max(float(np.abs(side).max()) for volume in sides for side in enclosing_boxes(volume))
             # A box grown along its axes is farther out at its corners, and its node's axes may be others.
             corner = margin if isinstance(a.volumes, Spheres) else math.sqrt(a.volumes.dim) * margin
             self.wide_a = a.volumes.inflated(corner + _BVH_WIDER * EPS * (reach + corner))
+
+    @cached_property
+    def items_a(self) -> Volumes:
+        """The volumes of A's items, inflated by the margin where that is not part of the test."""
+        volumes = self.a.item_volumes
+        return volumes if isinstance(volumes, KDops) else volumes.inflated(self.margin)
 
     def run(self) -> None:
         """Test and open pairs of nodes until none is left."""
@@ -157,7 +178,7 @@ class _NodePairStack:
                 part = fraction * _CHUNK / len(i)
                 queued.append((i[:-_CHUNK], j[:-_CHUNK], fraction - part))
                 i, j, fraction = i[-_CHUNK:], j[-_CHUNK:], part
-            met = _meeting(self.wide_a, self.b.volumes, i, j, self.widths)
+            met = _meeting(self.wide_a, self.b.volumes, i, j, self.widths, self.moved)
             self._count(i, j, met, are_items=False)
             i, j = self._opened(i.take(met), j.take(met))
             if len(i):
@@ -217,7 +238,8 @@ class _NodePairStack:
         """Test every item in leaf i[k] of A against every item in leaf j[k] of B, or all pairs in one leaf."""
         if not len(i):
             return
-        first_i, first_j, count_j = self.a.first.take(i), self.b.first.take(j), self.b.count.take(j)
+        first_i, first_j = self.a.first.take(i), self.b.first.take(j)
+        count_j = self.b.count.take(j).astype(np.intp)
         ends = np.cumsum(self.a.count.take(i) * count_j)
         within = self.itself and bool((i == j).all())
         for chunk in chunks(int(ends[-1]), _CHUNK):

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,6 +32,8 @@ _MANY = 20_000
 """Corners of a mesh above which some of them are taken for its extremes."""
 _EXTREMES = 256
 """Directions in which these are the farthest."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +73,21 @@ class Body:
         points = self.mesh.points.take(self.mesh.first_vertices, axis=0)
         return points[welded_ids(points) == np.arange(len(points))] if len(points) > 1 else points
 
-    @cached_property
+    def _kept(self, name: str, make: Callable[[], _T]) -> _T:
+        """Return what is the same for all bodies of the mesh, which is kept with it."""
+        known = self.mesh.__dict__
+        if name not in known:
+            known[name] = make()
+        found: _T = known[name]
+        return found
+
+    @property
     def frame(self) -> FloatArray:
         """(3, 3) unit vectors, as rows, that turn with the mesh: along the longest side and across the first of its
         largest triangles. The world's axes where no triangle has an area."""
+        return self._kept("_frame", self._find_frame)
+
+    def _find_frame(self) -> FloatArray:
         areas = self.mesh.local_areas
         triangle = self.mesh.triangles[int((areas >= areas.max() * (1.0 - 1e-6)).argmax())]
         p = self.mesh.points.take(triangle, axis=0)
@@ -88,12 +103,15 @@ class Body:
     @cached_property
     def outward(self) -> float:
         """1.0 where triangles are counter-clockwise seen from outside, -1.0 where all are turned over."""
-        return -1.0 if self.solid and self.mesh.volume < 0.0 else 1.0
+        return -1.0 if self.solid and self.mesh.original.volume < 0.0 else 1.0  # turned over where it is mirrored
 
-    @cached_property
+    @property
     def size(self) -> float:
         """Diagonal of the box along the frame: the same in every pose."""
-        sides = (self.mesh.points.take(np.unique(self.mesh.triangles), axis=0) - self.mesh.bounds[0]) @ self.frame.T
+        return self._kept("_size", self._find_size)
+
+    def _find_size(self) -> float:
+        sides = (self.corners - self.mesh.bounds[0]) @ self.frame.T
         return length_of(sides.max(axis=0) - sides.min(axis=0))
 
     @cached_property
@@ -103,9 +121,12 @@ class Body:
         used[self.mesh.triangles] = True
         return self.mesh.points if used.all() else self.mesh.points[used]
 
-    @cached_property
+    @property
     def extremes(self) -> FloatArray:
         """(k, 3) the corners; of many those that are farthest in many directions, spread over the sphere."""
+        return self._kept("_extremes", self._find_extremes)
+
+    def _find_extremes(self) -> FloatArray:
         if len(self.corners) <= _MANY:
             return self.corners
         middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
@@ -143,7 +164,7 @@ class Body:
 def _encloses(mesh: Mesh) -> bool:
     """Return whether there is room inside a closed mesh, however its parts are wound."""
     # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
-    room = _OPEN_VOLUME * EPS * float(mesh.local_areas.sum()) * (mesh.extent / mesh.unit if mesh.unit else 0.0)
+    room = _OPEN_VOLUME * EPS * mesh.local_area * (mesh.extent / mesh.unit if mesh.unit else 0.0)
     if abs(mesh.local_volumes.sum()) > room:
         return True
     parts = mesh.loose_parts
@@ -168,7 +189,7 @@ def are_disjoint(a: Body, b: Body) -> bool:
     (low, high), (other_low, other_high) = a.mesh.bounds, b.mesh.bounds
     if (low > other_high).any() or (other_low > high).any():
         return True
-    a.mesh.tree, b.mesh.tree  # noqa: B018  # crossing_triangles uses trees that have been built
+    a.mesh.tree, b.mesh.moved_tree  # noqa: B018  # crossing_triangles uses trees that have been built
     return not len(crossing_triangles(a.mesh, b.mesh)) and not are_nested(a, b)
 
 

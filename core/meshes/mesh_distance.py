@@ -119,6 +119,16 @@ class BoxGaps:
         return scale_points(result, -self.exponent)
 
 
+def disks_within(a: Surface, b: Surface, gaps: BoxGaps, reach: float) -> tuple[NodeDisks, NodeDisks]:
+    """Return disks to compare nodes of the trees of A and B whose boxes, of these gaps, are no farther apart than
+    `reach`."""
+    # Most of a large mesh is farther from the box around the other.
+    return (
+        NodeDisks.of(a, gaps.exponent, lambda nodes: gaps(nodes, np.zeros_like(nodes)) <= reach),
+        NodeDisks.of(b, gaps.exponent, lambda nodes: gaps(np.zeros_like(nodes), nodes) <= reach),
+    )
+
+
 def some_items(tree: Bvh, nodes: IntArray) -> IntArray:
     """Return one of the items below each of some nodes."""
     return tree.items.take(tree.first.take(nodes) + tree.count.take(nodes) // 2)
@@ -184,7 +194,7 @@ class _NearestSearch:
         """Return lower bounds of the distances below pairs of nodes and the pairs, of those that may have the least."""
         self.opened += len(i)
         if self.disks is None and self.opened > max(_DISKS, (len(self.a.tree) + len(self.b.tree)) // 8):
-            self.disks = NodeDisks.of(self.a, self.gaps.exponent), NodeDisks.of(self.b, self.gaps.exponent)
+            self.disks = disks_within(self.a, self.b, self.gaps, self.bound)
         parts = [(np.zeros(0), i[:0], j[:0])]
         for part in chunks(len(i), _CHUNK):
             p, q = i[part], j[part]

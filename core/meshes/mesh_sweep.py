@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounding.kdop import KDops
+from ..hierarchy.tree_pairs import find_pairs
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import FloatArray, IntArray
 from .mesh import Mesh
-from .surface import translated_tree
 from .triangle_axes import across_edges, edges_of, in_planes, normals, range_along
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
@@ -98,15 +97,14 @@ def _first_step(a: Mesh, b: Mesh, path: FloatArray) -> float:
 
 def grain(mesh: Mesh) -> float:
     """Return about the mean length of the sides of the triangles, the same in every pose."""
-    return sqrt(2.0 * float(mesh.local_areas.mean())) * mesh.unit
+    return sqrt(2.0 * (mesh.local_area / len(mesh.triangles))) * mesh.unit
 
 
 def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, begin: float, end: float) -> IntArray:
     """Return the pairs of triangles whose boxes overlap somewhere between two fractions of the path, and some more."""
     ends = start + begin * path, start + end * path
     room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
-    swept = translated_tree(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)
-    return a.tree.overlapping_pairs(swept).pairs
+    return find_pairs(a.tree, b.tree, 0.0, None, moved=(np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
 
 
 def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
@@ -153,15 +151,14 @@ def _boxes_meet(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the fractions (k,) of the path between which the boxes of pairs of triangles meet, and a little more; in
     this order if they do. No triangles meet before or after their boxes do."""
-    boxes = a.tree.item_volumes, b.tree.item_volumes
-    assert isinstance(boxes[0], KDops)
-    assert isinstance(boxes[1], KDops)
+    (low_a, high_a), (low_b, high_b) = (
+        (row.min(axis=0), row.max(axis=0)) for row in (a.corner_rows(pairs[:, 0]), b.corner_rows(pairs[:, 1]))
+    )
     room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(start).max() + np.abs(path).max()))
-    i, j = pairs.T
     enter, leave = np.full(len(pairs), -np.inf), np.full(len(pairs), np.inf)
     for axis, (begin, speed) in enumerate(zip(start.tolist(), path.tolist(), strict=True)):
-        before = boxes[0].low[:, axis].take(i) - boxes[1].high[:, axis].take(j)
-        after = boxes[0].high[:, axis].take(i) - boxes[1].low[:, axis].take(j)
+        before = low_a[axis] - high_b[axis]
+        after = high_a[axis] - low_b[axis]
         before -= begin + room
         after -= begin - room
         if abs(speed) * 1e9 <= room:  # no fraction of the path leads out

@@ -14,7 +14,7 @@ from ..hierarchy.nodes import both_children, crossed_children
 from ..runs import chunks
 from ..types import IntArray
 from .coordinates import scale_points
-from .mesh_distance import BoxGaps
+from .mesh_distance import BoxGaps, disks_within
 from .node_disks import NodeDisks
 from .surface import Surface, node_bounds
 from .triangle_distance import slabs
@@ -41,7 +41,7 @@ def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray,
     """Yield pairs of triangles of two meshes, many at a time: all but those whose boxes or disks prove that they are
     farther apart than `reach`."""
     trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
-    disks: list[NodeDisks] = []
+    disks: tuple[NodeDisks, ...] = ()
     first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
     waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
     found: list[list[IntArray]] = []
@@ -54,7 +54,7 @@ def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray,
         near = np.flatnonzero(gaps(i, j) <= reach)
         i, j = i.take(near), j.take(near)
         if reach > 0.0 and compared > max(_DISKS, (len(trees[0]) + len(trees[1])) // 8):
-            disks = disks or [NodeDisks.of(mesh, gaps.exponent) for mesh in (a, b)]
+            disks = disks or disks_within(a, b, gaps, reach)
             near = np.flatnonzero(scale_points(disks[0].gaps(disks[1], i, j), -gaps.exponent) <= reach)
             i, j = i.take(near), j.take(near)
         left_i, left_j = trees[0].left.take(i), trees[1].left.take(j)

@@ -8,13 +8,15 @@ chain, boxes leave hundreds of times as many pairs to be measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from ..hierarchy.nodes import both_children
 from ..runs import chunks
 from ..tolerance import EPS
-from ..types import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross, dot
 from .coordinates import scale_points
 from .surface import Surface, node_bounds
@@ -32,38 +34,46 @@ class NodeDisks(NamedTuple):
     """(8, m) center; unit normal, zero where there is none; half the thickness along it; radius."""
 
     @classmethod
-    def of(cls, mesh: Surface, exponent: int) -> NodeDisks:
-        """Return the disks of a mesh's tree, scaled by 2**exponent."""
+    def of(cls, mesh: Surface, exponent: int, is_near: Callable[[IntArray], BoolArray]) -> NodeDisks:
+        """Return the disks of those nodes of a mesh's tree that are near, with the root and their parents, scaled by
+        2**exponent; what nobody asks for is not made, and of children that are not near there are balls."""
         tree = mesh.tree
-        rows, weights = np.empty((8, len(tree))), np.empty(len(tree))
+        rows, weights = np.empty((8, len(tree))), np.zeros(len(tree))
         low, high = (scale_points(bound, exponent) for bound in node_bounds(mesh))
-        np.add(low, high, out=rows[:3])
-        rows[:3] *= 0.5
-        leaves = np.flatnonzero(tree.left < 0)
-        for part in chunks(len(leaves), _CHUNK):
-            nodes = leaves[part]
-            corners = scale_points(mesh.corner_rows(tree.items.take(tree.first.take(nodes))), exponent)
-            normal, weights[nodes] = _unit(cross(corners[1] - corners[0], corners[2] - corners[0]))
-            away = corners - rows[:3].take(nodes, axis=1)
-            thick = np.abs((away * normal).sum(axis=1)).max(axis=0)
-            radius = np.sqrt((away * away).sum(axis=1).max(axis=0))
-            rows[3:6, nodes], rows[6, nodes], rows[7, nodes] = normal, *_widened(thick, radius)
-        levels = np.searchsorted(tree.level, np.arange(tree.depth + 1)).tolist()
-        for begin, end in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            inner = begin + np.flatnonzero(tree.left[begin:end] >= 0)
+        nodes: IntArray = np.arange(min(1, len(tree)))
+        levels = []
+        while len(nodes):
+            least, most = low.take(nodes, axis=1), high.take(nodes, axis=1)
+            rows[:3, nodes], sides = 0.5 * (least + most), most - least
+            radius = 0.5 * np.sqrt(dot(sides, sides))
+            rows[3:6, nodes], rows[6, nodes], rows[7, nodes] = 0.0, *_widened(radius.copy(), radius)
+            levels.append(nodes[is_near(nodes)])
+            left = tree.left.take(levels[-1])
+            nodes = both_children(left[left >= 0])
+        for level in levels[::-1]:
+            is_leaf = tree.left.take(level) < 0
+            leaves, inner = level[is_leaf], level[~is_leaf]
+            for part in chunks(len(leaves), _CHUNK):
+                nodes = leaves[part]
+                corners = scale_points(mesh.corner_rows(tree.items.take(tree.first.take(nodes))), exponent)
+                normal, weights[nodes] = _unit(cross(corners[1] - corners[0], corners[2] - corners[0]))
+                away = corners - rows[:3].take(nodes, axis=1)
+                thick = np.abs((away * normal).sum(axis=1)).max(axis=0)
+                radius = np.sqrt((away * away).sum(axis=1).max(axis=0))
+                rows[3:6, nodes], rows[6, nodes], rows[7, nodes] = normal, *_widened(thick, radius)
             for part in chunks(len(inner), _CHUNK):
                 nodes = inner[part]
                 left = tree.left.take(nodes)
                 children = [(rows.take(k, axis=1), weights.take(k)) for k in (left, left + 1)]
                 sums = [child[3:6] * weight for child, weight in children]
                 normal, weights[nodes] = _unit(sums[0] + sums[1])
-                center, thick, radius = rows[:3].take(nodes, axis=1), np.zeros(len(nodes)), np.zeros(len(nodes))
+                center, ball = rows[:3].take(nodes, axis=1), rows[7].take(nodes)
+                thick, radius = np.zeros((2, len(nodes)))
                 for child, _ in children:
                     away = child[:3] - center
                     np.maximum(thick, np.abs(dot(away, normal)) + _reach(child, normal), out=thick)
                     np.maximum(radius, np.sqrt(dot(away, away)) + child[7], out=radius)
-                sides = high.take(nodes, axis=1) - low.take(nodes, axis=1)
-                np.minimum(radius, 0.5 * np.sqrt(dot(sides, sides)), out=radius)
+                np.minimum(radius, ball, out=radius)
                 rows[3:6, nodes], rows[6, nodes], rows[7, nodes] = normal, *_widened(thick, radius)
         return cls(rows)
 

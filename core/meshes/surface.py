@@ -17,6 +17,8 @@ from ..connected import connected_parts
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.linear import linear_layout
 from ..hierarchy.nodes import Layout, enclosing_boxes, scaled_boxes, tree_centers
+from ..hierarchy.tree_pairs import find_pairs
+from ..progress import Progress
 from ..runs import chunks
 from ..shapes.enclosing_sphere import enclosing_diameter
 from ..shapes.orientation import signs_of_areas
@@ -99,7 +101,7 @@ class Surface(Shape):
     @cached_property
     def area(self) -> float:
         """Area of all triangles together, one side of each."""
-        return float(self.local_areas.sum()) * self.unit * self.unit  # not a power: it raises where this is infinite
+        return self.local_area * self.unit * self.unit  # not a power: it raises where this is infinite
 
     @cached_property
     def volume(self) -> float:
@@ -119,7 +121,7 @@ class Surface(Shape):
         size = self.extent / self.unit if self.unit else 0.0
         if self.is_closed and abs(self.local_volumes.sum()) > 64.0 * EPS * size**3:
             weights, parts = self.local_volumes, 4.0
-        elif float(self.local_areas.sum()) > 64.0 * EPS * size**2:
+        elif self.local_area > 64.0 * EPS * size**2:
             weights, parts = self.local_areas, 3.0
         else:
             return read_only(middle)
@@ -200,10 +202,20 @@ class Surface(Shape):
     @cached_property
     def tree(self) -> Bvh:
         """Tree of the axis-aligned boxes of the triangles, to be descended with `overlapping_pairs`."""
+        if "_moved_tree" in self.__dict__:
+            return translated_tree(*self.moved_tree)
         volumes = volumes_of_triangles("aabb", self.points, self.triangles)
-        if self.original is self and "layout" not in self.__dict__:
-            return Bvh.build(volumes)
-        return Bvh.around(self.layout, volumes)
+        is_new = self.original is self and "layout" not in self.__dict__
+        tree = Bvh.build(volumes) if is_new else Bvh.around(self.layout, volumes)
+        return replace(tree, kept_item_volumes=None)
+
+    @property
+    def moved_tree(self) -> tuple[Bvh, FloatArray]:
+        """A tree, and the step (3,) by which all boxes of it are moved to be those of `tree`."""
+        if "tree" in self.__dict__ or "_moved_tree" not in self.__dict__:
+            return self.tree, np.zeros(3)
+        found: tuple[Bvh, FloatArray] = self.__dict__["_moved_tree"]
+        return found
 
     @cached_property
     def layout(self) -> Layout:
@@ -219,29 +231,30 @@ class Surface(Shape):
     def edges(self) -> IntArray:
         """(e, 2) the edges, the smaller vertex number first, in ascending order; triangles that name a vertex twice
         have none."""
-        return self._edge_table[0]
+        return read_only(self._edge_table()[0]) if self.original is self else self.original.edges
 
     @cached_property
     def boundary_edges(self) -> IntArray:
         """(k, 2) the edges of one triangle only: where an open surface ends."""
-        return read_only(self.edges[self._edge_table[1] == 1])
+        edges, uses = self._odd_edges
+        return read_only(edges[uses == 1])
 
     @cached_property
     def nonmanifold_edges(self) -> IntArray:
         """(k, 2) the edges of three or more triangles."""
-        return read_only(self.edges[self._edge_table[1] > 2])
+        edges, uses = self._odd_edges
+        return read_only(edges[uses > 2])
 
     @cached_property
     def flipped_edges(self) -> IntArray:
         """(k, 2) the edges of two triangles that run along it in the same direction: one of them is turned over."""
-        _, uses, forward = self._edge_table
-        return read_only(self.edges[(uses == 2) & (forward != 1)])
+        edges, uses = self._odd_edges
+        return read_only(edges[uses == 2])
 
     @cached_property
     def is_closed(self) -> bool:
         """Whether the mesh encloses a solid: every edge is of exactly two triangles, in opposite directions."""
-        _, uses, forward = self._edge_table
-        return len(uses) > 0 and bool((uses == 2).all()) and bool((forward == 1).all())
+        return not len(self._odd_edges[0]) and bool(_have_three_corners(self.triangles).any())
 
     @cached_property
     def duplicate_faces(self) -> IntArray:
@@ -276,8 +289,8 @@ class Surface(Shape):
         """(k,) a vertex of each loose part."""
         if self.original is not self:
             return self.original.first_vertices
-        _, first = np.unique(self.loose_parts, return_index=True)
-        return read_only(self.triangles[:, 0].take(first))
+        _, first = np.unique(_part_vertices(self.triangles, len(self.points)), return_index=True)
+        return read_only(self.triangles[:, 0].take(np.sort(first)))
 
     def named(self: _S, ids: IntArray) -> _S:
         """Return the mesh with triangles that name for each corner another point, ids[corner] (n,)."""
@@ -331,7 +344,7 @@ class Surface(Shape):
         if "bounds" in self.__dict__:
             result.__dict__["bounds"] = tuple(read_only(corner + step) for corner in self.bounds)
         if self.has_tree:
-            result.__dict__["tree"] = translated_tree(self.tree, step, step)
+            result.__dict__["_moved_tree"] = self.tree, step
         return result
 
     def _scaled(self: _S, factor: float) -> _S:
@@ -369,8 +382,8 @@ class Surface(Shape):
 
     @property
     def has_tree(self) -> bool:
-        """Whether `tree` has been built."""
-        return "tree" in self.__dict__
+        """Whether `tree` has been built, or needs not be."""
+        return "tree" in self.__dict__ or "_moved_tree" in self.__dict__
 
     @cached_property
     def welded_ids(self) -> IntArray:
@@ -378,13 +391,20 @@ class Surface(Shape):
         return read_only(welded_ids(self.points))
 
     @cached_property
-    def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The edges (e, 2), how many triangles use each, and how many of them from the smaller to the larger number."""
+    def _odd_edges(self) -> tuple[IntArray, IntArray]:
+        """The edges (k, 2) that are not of two triangles in opposite directions, and how many triangles use each: a
+        table of all is not kept, for it is large."""
         if self.original is not self:
-            edges, uses, forward = self.original._edge_table
-            return edges, uses, read_only(uses - forward) if self.is_turned else forward
+            return self.original._odd_edges
+        edges, uses, forward = self._edge_table()
+        odd = np.flatnonzero((uses != 2) | (forward != 1))
+        return read_only(edges.take(odd, axis=0)), read_only(uses.take(odd))
+
+    def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the edges (e, 2), how many triangles use each, and how many of them from the smaller to the larger
+        number."""
         corners, count = self.triangles, len(self.points)
-        three = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
+        three = _have_three_corners(corners)
         corners = corners if three.all() else corners[three]
         start = corners.T.ravel()
         end = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
@@ -397,7 +417,7 @@ class Surface(Shape):
         forward = np.add.reduceat(codes & 1, first) if len(first) else np.zeros(0, dtype=np.intp)
         edge = edge.take(first)
         edges = np.stack([edge // count, edge % count], axis=1)
-        return read_only(edges), read_only(uses), read_only(forward)
+        return edges, uses, forward
 
     @cached_property
     def unit(self) -> float:
@@ -405,33 +425,49 @@ class Surface(Shape):
         points are one."""
         return float(2.0 ** int(np.frexp(self.extent)[1])) if self.extent > 0.0 else 0.0
 
-    @cached_property
+    @property
     def local_corners(self) -> FloatArray:
-        """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in `unit`."""
+        """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in `unit`. Not kept: it is large."""
         low, high = self.bounds
         points = (self.points - (0.5 * low + 0.5 * high)) / (self.unit or 1.0)
         return read_only(corner_rows(points, self.triangles))
 
-    @cached_property
+    @property
     def local_areas(self) -> FloatArray:
-        """(m,) areas of the triangles, in squares of `unit`."""
+        """(m,) areas of the triangles, in squares of `unit`. Not kept either."""
         p, q, r = self.local_corners
         return read_only(0.5 * np.sqrt((cross(q - p, r - p) ** 2).sum(axis=0)))
 
     @cached_property
+    def local_area(self) -> float:
+        """Area of all triangles, in squares of `unit`."""
+        return float(self.local_areas.sum())
+
+    @property
     def local_volumes(self) -> FloatArray:
-        """(m,) signed volumes of the tetrahedra between the middle of the box and the triangles, in cubes of `unit`."""
+        """(m,) signed volumes of the tetrahedra between the middle of the box and the triangles, in cubes of `unit`.
+        Not kept either."""
         volumes = _tetrahedra(self.local_corners)
         return read_only(volumes if self.times is None else volumes * self.times)
 
 
 def connected_triangles(triangles: IntArray, count: int) -> IntArray:
     """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
-    root = connected_parts(triangles[:, [0, 1, 1, 2]].reshape(-1, 2), count)
-    _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
+    _, first, part = np.unique(_part_vertices(triangles, count), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank.take(part.ravel())
+
+
+def _part_vertices(triangles: IntArray, count: int) -> IntArray:
+    """Return (m,) a vertex for each triangle, the same for all of a connected part."""
+    return connected_parts(triangles[:, [0, 1, 1, 2]].reshape(-1, 2), count).take(triangles[:, 0])
+
+
+def _have_three_corners(triangles: IntArray) -> BoolArray:
+    """Return (m,) whether no vertex is named twice."""
+    p, q, r = triangles.T
+    return (p != q) & (q != r) & (r != p)
 
 
 def _lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -446,17 +482,17 @@ def _lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
-    """Return a tree of axis-aligned boxes with their lower corners moved by `low` (3,), their upper ones by `high`.
+def translated_tree(tree: Bvh, step: FloatArray) -> Bvh:
+    """Return a mesh's tree with all boxes moved by a step (3,): that of the points moved by it, to the last digit."""
+    volumes = tree.volumes
+    assert isinstance(volumes, KDops)
+    return replace(tree, volumes=KDops(volumes.directions, volumes.low + step, volumes.high + step))
 
-    With the same vector twice it is the tree of the points moved by it, to the last digit: sums are rounded alike.
-    """
-    parts = []
-    for volumes in (tree.volumes, tree.item_volumes):
-        assert isinstance(volumes, KDops)
-        assert len(volumes.directions) == 3
-        parts.append(KDops(volumes.directions, volumes.low + low, volumes.high + high))
-    return replace(tree, volumes=parts[0], item_volumes=parts[1])
+
+def overlapping_triangles(a: Surface, b: Surface, progress: Progress | None = None) -> IntArray:
+    """Return the pairs (k, 2) of triangles of two meshes whose boxes overlap, ascending, by their trees."""
+    tree, step = b.moved_tree
+    return find_pairs(a.tree, tree, 0.0, progress, moved=(step, step) if step.any() else None).pairs
 
 
 def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:

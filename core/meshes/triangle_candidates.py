@@ -21,6 +21,7 @@ from ..broad_phase.linear_bvh import find_tree_pairs
 from ..progress import Progress, subrange
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
+from .surface import overlapping_triangles
 
 PackedArray = NDArray[np.int32]
 
@@ -42,7 +43,7 @@ _ROOMY = 8  # cells per triangle at most
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
     if a.has_tree and b.has_tree:
-        return a.tree.overlapping_pairs(b.tree, progress=progress).pairs.T
+        return overlapping_triangles(a, b, progress).T
     kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
         return np.empty((2, 0), dtype=np.intp)

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from contact_lens.core import contact
 from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.surface import overlapping_triangles
 from contact_lens.core.shapes.hull import ConvexHull
 from contact_lens.core.verify.surfaces import tree_faults
 
@@ -169,11 +173,25 @@ def test_parts_and_translations_are_meshes_of_their_own() -> None:
         mesh.tree, mesh.bounds, mesh.first_vertices  # noqa: B018 - computed once, then moved along
         moved, anew = mesh.translated(step), Mesh(mesh.points + step, mesh.triangles)
         assert moved.has_tree
+        assert np.array_equal(overlapping_triangles(mesh, moved), overlapping_triangles(mesh, anew))
         for name in ("bounds", "first_vertices", "edges"):
             assert np.array_equal(getattr(moved, name), getattr(anew, name))
         for name in ("volumes", "item_volumes"):
             found, wanted = getattr(moved.tree, name), getattr(anew.tree, name)
             assert np.array_equal([found.low, found.high], [wanted.low, wanted.high])
+
+
+def test_what_is_kept_of_a_mesh_is_no_more_than_its_arrays_and_its_tree() -> None:
+    arrays = torus(200, 100), torus(200, 100)
+    tracemalloc.start()
+    try:
+        meshes = [Mesh(arrays[0][0], arrays[0][1]), Mesh(arrays[1][0] + [1.0, 0.01, 0.02], arrays[1][1])]
+        assert contact(*meshes, budget=0.0).intersects
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # 36 the arrays, 118 the tree, and what the second mesh keeps of how it lies.
+    assert kept < 250 * 2 * len(arrays[0][1])
 
 
 def test_parts_of_a_long_chain_are_one() -> None:

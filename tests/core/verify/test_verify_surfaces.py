@@ -89,7 +89,7 @@ def test_a_tree_that_loses_a_triangle_or_has_too_small_a_box_is_found_out():
     left[2] = left[1]
     for wrong in (
         {"volumes": replace(volumes, low=low)},
-        {"item_volumes": replace(tree.item_volumes, high=tree.item_volumes.high - 1e-9)},
+        {"kept_item_volumes": replace(tree.item_volumes, high=tree.item_volumes.high - 1e-9)},
         {"items": items},
         {"left": left},
     ):
