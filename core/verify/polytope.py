@@ -11,9 +11,13 @@ from ..result import Certificate
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, VERIFY_UNIT
 from ..types import FloatArray, IntArray
+from ..vectors import cross
 
 _VERIFY_TURN = 0.25
 """Turns: how far the winding number of a polytope around the origin, a whole number, may be from 1 by rounding."""
+_FOLLOWING = {2: [1, 0], 3: [1, 2, 0]}
+"""The corner after each of a side or a triangle."""
+_TINY = float(np.finfo(np.float64).tiny)
 NO_PROOF = "the polytope is torn or inside out, or the weights make no points of the shapes"
 
 
@@ -43,7 +47,7 @@ def _closed(loops: IntArray, count: int) -> bool:
     """Return whether each edge is there as often in one direction as in the other (in the plane: each corner)."""
     if loops.shape[1] == 2:
         return bool(np.array_equal(np.sort(loops[:, 0]), np.sort(loops[:, 1])))
-    start, end = loops.reshape(-1), np.roll(loops, -1, axis=1).reshape(-1)
+    start, end = loops.reshape(-1), loops[:, _FOLLOWING[3]].reshape(-1)
     return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
 
@@ -51,12 +55,12 @@ def _winding(corners: FloatArray) -> float:
     """Return how often the surface (f, dim, dim) winds around the origin: the sum of signed angles over a full turn."""
     if corners.shape[2] == 2:
         p, q = corners[:, 0], corners[:, 1]
-        cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-        return float(np.arctan2(cross, (p * q).sum(axis=1)).sum() / (2.0 * pi))
+        doubled = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+        return float(np.arctan2(doubled, (p * q).sum(axis=1)).sum() / (2.0 * pi))
     p, q, r = (corners[:, n] for n in range(3))
     # The triple product p (q x r) cancels for thin triangles; normal times the nearest corner does not.
     nearest = corners[np.arange(len(corners)), (corners * corners).sum(axis=2).argmin(axis=1)]
-    volume = (_careful_normals(corners, np.roll(corners, -1, axis=1) - corners) * nearest).sum(axis=1)
+    volume = (_careful_normals(corners, corners[:, _FOLLOWING[3]] - corners) * nearest).sum(axis=1)
     lp, lq, lr = (np.linalg.norm(side, axis=1) for side in (p, q, r))
     spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
     return float((2.0 * np.arctan2(volume, spread)).sum() / (4.0 * pi))
@@ -69,18 +73,18 @@ def _distances_from_origin(corners: FloatArray) -> tuple[FloatArray, FloatArray]
     facet's outward normal (a negative bound says that the facet faces the origin), and the direction of the nearest
     point of its sides.
     """
-    sides = np.roll(corners, -1, axis=1) - corners
+    sides = corners[:, _FOLLOWING[corners.shape[1]]] - corners
     if corners.shape[2] == 2:
         normal = np.stack((sides[:, 0, 1], -sides[:, 0, 0]), axis=1)
     else:
         normal = _careful_normals(corners, sides)
-    length2 = np.maximum((sides * sides).sum(axis=2), np.finfo(np.float64).tiny)
-    t = np.clip(-(corners * sides).sum(axis=2) / length2, 0.0, 1.0)
+    length2 = np.maximum((sides * sides).sum(axis=2), _TINY)
+    t = np.minimum(np.maximum(-(corners * sides).sum(axis=2) / length2, 0.0), 1.0)
     feet = corners + t[:, :, None] * sides
     foot = feet[np.arange(len(feet)), (feet * feet).sum(axis=2).argmin(axis=1)]
     by_plane, by_side = (
         (corners @ direction[:, :, None])[:, :, 0].min(axis=1)
-        / np.maximum(np.linalg.norm(direction, axis=1), np.finfo(np.float64).tiny)
+        / np.maximum(np.sqrt((direction * direction).sum(axis=1)), _TINY)
         for direction in (normal, foot)
     )
     return by_plane, by_side
@@ -95,10 +99,10 @@ def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
     to_start, to_end = apex - start, apex - end
     nearer = (to_start * to_start).sum(axis=1) < (to_end * to_end).sum(axis=1)
     height = np.where(nearer[:, None], to_start, to_end)
-    base2 = np.maximum((base * base).sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    base2 = np.maximum((base * base).sum(axis=1, keepdims=True), _TINY)
     for _ in range(2):  # twice is enough for perpendicular to rounding
         height = height - (height * base).sum(axis=1, keepdims=True) / base2 * base
-    return np.cross(base, height)
+    return cross(base.T, height.T).T
 
 
 def are_weights(weights: FloatArray) -> bool:

@@ -27,6 +27,7 @@ from ..shapes.feature import FeatureKind
 from ..shapes.polytope import Polytope, intervals
 from ..tolerance import EPS, REGION_SUPPORT, REGION_TILT, SUPPORT_ROUNDING, VERIFY_OUTLINE, VERIFY_REGION
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross
 from .check import Check
 
 _VERIFY_MISS = 4.0
@@ -36,6 +37,8 @@ _VERIFY_SAME_HEIGHT = 16.0
 """Times EPS M: a vertex this near to the edge of a support feature's width may be in the feature or not."""
 
 _COMPASS = np.array([[np.cos(turn), np.sin(turn)] for turn in np.arange(16) * np.pi / 8.0])
+_RIGHT = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""Turns rows by a quarter to the right."""
 _NEAREST = 48  # sides looked at where a point must be held by two of them; those that touch it come first
 
 
@@ -111,7 +114,7 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
             )
         alone = np.flatnonzero(below <= width - rounding)
         if feature.kind is FeatureKind.FACE:
-            left = len(np.setdiff1d(alone, named))
+            left = len(set(alone.tolist()).difference(named))
             if left:
                 return Check(_SUPPORTED, False, f"{name}: {left} vertices of the support feature are not in {feature}")
             continue
@@ -120,7 +123,7 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
             along = shape.vertices[named[1]] - shape.vertices[named[0]]
             along = along / max(float(np.linalg.norm(along)), np.finfo(np.float64).tiny)
             away = away - (away @ along)[:, None] * along
-        off = float(np.linalg.norm(away, axis=1).max(initial=0.0))
+        off = float(np.sqrt((away * away).sum(axis=1).max(initial=0.0)))
         if off > width + rounding:
             return Check(_SUPPORTED, False, f"{name}: the support feature is {off:.3g} wider than {feature}")
     return Check(_SUPPORTED, True, " and ".join(kinds))
@@ -134,9 +137,11 @@ def plane_across(normal: FloatArray) -> FloatArray:
     if len(normal) == 2:
         return np.array([[-normal[1], normal[0]], [0.0, 0.0]])
     # Across the normal and the axis farthest from it.
-    first = np.cross(np.eye(3)[int(np.abs(normal).argmin())], normal)
-    first = first / np.linalg.norm(first)
-    return np.stack((first, np.cross(normal, first)))
+    x, y, z = normal.tolist()
+    u, v, w = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))[int(np.abs(normal).argmin())]
+    length = hypot(u, v, w)
+    u, v, w = u / length, v / length, w / length
+    return np.array([[u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u]])
 
 
 def _below(shape: Polytope, direction: FloatArray) -> FloatArray:
@@ -206,9 +211,10 @@ def measure(outline: FloatArray, kind: RegionKind, normal: FloatArray) -> tuple[
     v = outline - first
     if kind is not RegionKind.POLYGON:
         return 0.0, float(np.linalg.norm(v[-1])), first + 0.5 * v[-1]
-    following = np.roll(v, -1, axis=0)
-    length = float(np.linalg.norm(following - v, axis=1).sum())
-    doubled = np.cross(v, following) @ normal
+    following = np.concatenate((v[1:], v[:1]))
+    sides = following - v
+    length = float(np.sqrt((sides * sides).sum(axis=1)).sum())
+    doubled = normal.dot(cross(v.T, following.T))
     area = 0.5 * float(doubled.sum())
     if area <= 0.0:
         return area, length, first + v.mean(axis=0)
@@ -287,10 +293,11 @@ def _on_one_line(outlines: list[_Outline], width: float) -> list[_Outline]:
 
 def _sides(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the unit outward normals (m, 2) and the lengths (m,) of the sides of an outline."""
-    sides = np.roll(corners, -1, axis=0) - corners
+    sides = np.concatenate((corners[1:], corners[:1])) - corners
     lengths = np.hypot(sides[:, 0], sides[:, 1])
-    sides, lengths = sides[lengths > 0.0], lengths[lengths > 0.0]
-    return np.stack((sides[:, 1], -sides[:, 0]), axis=1) / lengths[:, None], lengths
+    if not lengths.all():
+        sides, lengths = sides[lengths > 0.0], lengths[lengths > 0.0]
+    return sides.dot(_RIGHT) / lengths[:, None], lengths
 
 
 def flat_hull(points: FloatArray) -> FloatArray:
@@ -343,7 +350,7 @@ def _bounding(points: FloatArray, kind: RegionKind) -> Iterator[tuple[FloatArray
             yield direction, points[0], inf
         return
     # Of a segment these are the two sides, seen from above and below.
-    for start, end in zip(points, np.roll(points, -1, axis=0), strict=True):
+    for start, end in zip(points, np.concatenate((points[1:], points[:1])), strict=True):
         x, y = (end - start).tolist()
         length = hypot(x, y)
         if length == 0.0:
@@ -370,10 +377,10 @@ def _held(
         gaps.append(gap[nearest])
         lengths.append(outline.lengths[nearest])
     p, gap, length = np.concatenate(normals), np.concatenate(gaps), np.concatenate(lengths)
-    cross = p[:, :1] * p[:, 1] - p[:, 1:] * p[:, 0]
+    turn = p[:, :1] * p[:, 1] - p[:, 1:] * p[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        s = (direction[0] * p[:, 1] - direction[1] * p[:, 0]) / cross
-        t = (p[:, :1] * direction[1] - p[:, 1:] * direction[0]) / cross
+        s = (direction[0] * p[:, 1] - direction[1] * p[:, 0]) / turn
+        t = (p[:, :1] * direction[1] - p[:, 1:] * direction[0]) / turn
         holds = (s >= 0.0) & (t >= 0.0) & (s * gap[:, None] + t * gap <= tolerance * (s + t) + slack)
         # Sides so nearly parallel that rounding decides where they cross hold nothing.
         holds &= least * np.maximum(s, t) <= np.minimum(length[:, None], length)
@@ -442,4 +449,6 @@ def segment_distances(points: FloatArray, ends: FloatArray) -> FloatArray:
     """Return the distances (k,) of points (k, dim) from segments (k, 2, dim), whose ends can be one point."""
     away, along = points - ends[:, 0], ends[:, 1] - ends[:, 0]
     squared = np.maximum((along * along).sum(axis=1), np.finfo(np.float64).tiny)
-    return np.linalg.norm(away - np.clip((away * along).sum(axis=1) / squared, 0.0, 1.0)[:, None] * along, axis=1)
+    fraction = np.minimum(np.maximum((away * along).sum(axis=1) / squared, 0.0), 1.0)
+    off = away - fraction[:, None] * along
+    return np.asarray(np.sqrt((off * off).sum(axis=1)))
