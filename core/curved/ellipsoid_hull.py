@@ -52,9 +52,14 @@ class Pieces(NamedTuple):
         return (directions @ self.centers.T + reach).max(axis=1)
 
 
-def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
-    """Return the pieces of the difference of two cores in space; None when there are too many."""
-    ellipsoids_a, ellipsoids_b = _ellipsoids(a), _ellipsoids(b)
+def pieces_of(
+    a: ConvexShape, b: ConvexShape, corners_a: tuple[int, ...] = (), corners_b: tuple[int, ...] = ()
+) -> Pieces | None:
+    """Return the pieces of the difference of two cores in space; None when there are too many.
+
+    Of a core that is a polytope only the given corners, if there are any.
+    """
+    ellipsoids_a, ellipsoids_b = _ellipsoids(a, corners_a), _ellipsoids(b, corners_b)
     if (
         a.dim != 3
         or ellipsoids_a is None
@@ -68,12 +73,13 @@ def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
     return Pieces(centers, maps)
 
 
-def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
+def _ellipsoids(shape: ConvexShape, corners: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
     """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids whose hull the core is; None if they are too
     many."""
     core = core_of(shape)
     if core.skeleton is not None:
         points = core.skeleton.vertices
+        points = points[sorted(set(corners))] if corners else points
         return (points, np.zeros((len(points), 3, 3))) if len(points) <= _MOST else None
     if isinstance(core, Ellipsoid):
         return core.center[None], (core.semi_axes[:, None] * core.axes)[None]
