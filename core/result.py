@@ -175,7 +175,7 @@ class SupportCertificate(Proof):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BallCertificate(Proof):
-    """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point.
+    """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point, or two points.
 
     The lower bound is the width of the empty slab across `normal`, measured by the shapes' support points. The upper
     bound is the distance of the ellipsoid's support point from the point; if the point is inside, minus the radius of a
@@ -297,7 +297,8 @@ class Contact(ReadOnlyArrays):
     cross product."""
     method: str
     """The algorithms used: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for method "both"; with
-    ", curved" where a shape is curved, and "secular, curved" for an ellipsoid and a ball; "compound" and "mesh"."""
+    ", curved" where a shape is curved, "secular, curved" for an ellipsoid and a ball, "centers, curved" for two balls;
+    "compound" and "mesh"."""
     iterations: int
     """Number of support points computed by GJK and EPA, of axes tested by SAT under "sat" (at most 15 for two boxes),
     of steps to the root of the secular equation, or of nodes processed by the search for the smallest translation of
@@ -317,7 +318,7 @@ class Contact(ReadOnlyArrays):
     """As given: relative to the smaller non-zero `Shape.diameter` of the two."""
     certificate: Proof
     """The proof that `verify` checks: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
-    `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`."""
+    `BallCertificate` for an ellipsoid or a ball and a ball, `CompoundCertificate`, `MeshCertificate`."""
     _facing: Region | None = field(default=None, repr=False)
     """Of two convex shapes that are separated, what the region would be within the clearance, for `center`; None where
     no other witness points are nearly as good."""

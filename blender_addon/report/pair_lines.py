@@ -31,7 +31,12 @@ DIRECTION = "Direction"
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
 """The methods of things that are not convex, which cannot be chosen."""
-_METHODS = {"compound": "Search over pieces", "mesh": "Triangles and pieces", "secular, curved": "Ellipsoid and ball"}
+_METHODS = {
+    "compound": "Search over pieces",
+    "mesh": "Triangles and pieces",
+    "secular, curved": "Ellipsoid and ball",
+    "centers, curved": "Distance of centers",
+}
 """The methods that are not named by their letters."""
 _CLOSE, _EPS = 1e-4, 2.0**-52
 """Bounds that differ by less, relative to the number, are one number to all digits that are shown; those that are

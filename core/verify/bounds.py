@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import dist
 from typing import NamedTuple
 
 import numpy as np
@@ -70,9 +71,12 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
         return proven_upper(proof, a, b) or NO_PROOF
     radii = sum(shape.rounding_radius for shape in (a, b) if isinstance(shape, CurvedShape))
     if isinstance(proof, BallCertificate):
+        points = [shape.skeleton.vertices for shape in (a, b) if shape.skeleton is not None]
+        if len(points) == 2 and len(points[0]) == len(points[1]) == 1:
+            return dist(points[0][0], points[1][0]) - radii, "two points"
         pair = ball_pair(a, b)
         if pair is None:
-            return "the pair is not an ellipsoid and a ball"
+            return "the pair is not two balls, nor an ellipsoid and a ball"
         outward = (1.0 if pair.ellipsoid_first else -1.0) * proof.normal / np.linalg.norm(proof.normal)
         above = proven_above(pair.ellipsoid, pair.point, outward, proof.gap)
         return above - radii, "two points" if proof.gap is None else "ball"

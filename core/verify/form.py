@@ -24,7 +24,7 @@ from ..shapes.polytope import Polytope
 from .bounds import cores_of
 from .check import Check
 
-_METHODS = ("secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
+_METHODS = ("centers", "secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
 _CURVED = ", curved"
 _STATUSES = {
     "compound": (
@@ -226,7 +226,7 @@ MEASURES: dict[str, Test] = {
 
 def are_indices(values: Sequence[object], limit: float) -> bool:
     types = set(map(type, values))
-    if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in types):
+    if types - {int} and not all(issubclass(kind, int | np.integer) and kind is not bool for kind in types):
         return False
     return not values or (min(values) >= 0 and max(values) < limit)  # type: ignore[type-var, operator]
 

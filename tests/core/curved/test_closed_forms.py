@@ -14,7 +14,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Capsule, ConvexHull, Relation, Sphere, contact
+from contact_lens.core import Box, Capsule, ConvexHull, Ellipsoid, Relation, Sphere, contact, verify
 
 from ..assertions import assert_verified
 from ..exact import exact as as_fractions
@@ -184,3 +184,28 @@ def test_segments_that_are_parallel_cross_or_are_points(size):
         for radius_a, radius_b in ((0.25, 0.25), (1.0, 0.0)):
             capsules = Capsule(*points[:2], radius_a * size), Capsule(*points[2:], radius_b * size)
             check(*capsules, *between_segments(*e), alone=any(cross(*turn)), radii=(radius_a + radius_b) * size)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
+def test_two_balls_are_as_far_apart_as_their_centers_less_the_radii(size):
+    rng = np.random.default_rng(3)
+    for gap in (2.4, 1.7, 1.0, 0.2, 1e-7):
+        direction = rng.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        start = rng.normal(size=3) * 10.0 * size
+        a, b = Sphere(start, size), Sphere(start + gap * size * direction, 0.7 * size)
+        there, back = contact(a, b), contact(b, a)
+        assert verify(there, a, b), verify(there, a, b)
+        assert there.signed_distance == back.signed_distance == pytest.approx((gap - 1.7) * size, abs=2e-12 * size)
+        assert np.array_equal(there.normal, -back.normal)
+        by_gjk = contact(a, b, method="gjk")
+        assert there.relation == by_gjk.relation
+        assert there.signed_distance == pytest.approx(by_gjk.signed_distance, abs=2e-12 * size)
+
+
+def test_a_normal_on_a_crease_is_found_at_once():
+    a = Ellipsoid((0, 0, 0), (1.0, 0.7, 0.5), (0.9, 0.1, 0.2, 0.3))
+    b = Capsule((0.6, 0, 0.2), (0.6, 1, -1), 0.4)
+    c = contact(a, b)
+    assert verify(c, a, b), verify(c, a, b)
+    assert c.iterations < 150  # 447 where creases are approached from both sides
