@@ -12,6 +12,7 @@ from ..region.region import Region, RegionKind
 from ..result import BallCertificate, Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.feature import Feature, FeatureKind
+from ..shapes.rounded import Rounded
 from ..tolerance import CURVED_ROUNDING, EPS
 from ..types import read_only
 
@@ -23,6 +24,8 @@ _CLEAR = 1e3
 def two_balls_contact(a: ConvexShape, b: ConvexShape, clearance: float, contact_tolerance: float) -> Contact | None:
     """Return the contact of two balls of ordinary size; None where one is none, or about the center of the other."""
     core_a, core_b, radius_a, radius_b = a.skeleton, b.skeleton, a.rounding_radius, b.rounding_radius
+    if not (isinstance(a, Rounded) and isinstance(b, Rounded)):
+        return None  # an ellipsoid that is a ball has no vertex to name
     if core_a is None or core_b is None or len(core_a.vertices) > 1 or len(core_b.vertices) > 1:
         return None
     center_a, center_b = core_a._rows[0], core_b._rows[0]

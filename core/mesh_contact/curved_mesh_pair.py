@@ -54,8 +54,8 @@ class CurvedPair:
         """Prepare. `pair` is the pair of the mesh and the solid's facets, in the order given."""
         self.solid, self.pieces, self.pair = solid, pieces_of(solid), pair
         self.of_a = pair.facets[0].curved > 0
+        self.facets = pair.facets[0 if self.of_a else 1]
         self.mesh = pair.b if self.of_a else pair.a
-        self.slacks = pair.facets[0].slack, pair.facets[1].slack
         magnitude = max(solid.magnitude, mesh.magnitude)
         self.tolerance = promised(0.0, min(solid.extent, mesh.extent), magnitude) + CURVED_ROUNDING * EPS * magnitude
         self.band = max(contact_band(solid, mesh, pair.contact_tolerance), self.tolerance)
@@ -66,9 +66,15 @@ class CurvedPair:
         if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
             draft = self._apart(near)
         else:
+            self.pair.pieces[0 if self.of_a else 1] = self.facets.pieces
             draft = self._resting(near) or self._by_pieces(near) or self._by_facets(near)
         report_progress(self.pair.progress, 1.0)
         return draft
+
+    @property
+    def slacks(self) -> tuple[float, float]:
+        """How far A and B may be from their facets."""
+        return (self.facets.slack, 0.0) if self.of_a else (0.0, self.facets.slack)
 
     def _signed(self, normal: FloatArray) -> FloatArray:
         """Convert a vector from the solid to the mesh into one from A to B, or reversed."""
@@ -83,7 +89,7 @@ class CurvedPair:
             )
         points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
         if gap > 0.0:
-            enclosed = pair.enclosed() if gap > self.band else None
+            enclosed = pair.enclosed() if gap > self.band and self._may_be_enclosed() else None
             if enclosed is not None:
                 return MeshDraft(
                     relation=enclosed,
@@ -114,6 +120,13 @@ class CurvedPair:
             middle=self._middle(near, gap) if relation is Relation.SEPARATED else None,
             notes=tuple(pair.notes),
         )
+
+    def _may_be_enclosed(self) -> bool:
+        """Return whether one of both may be in an open mesh or in open facets, as far as their boxes say."""
+        if not self.facets.is_thick:
+            return True
+        (low, high), (other_low, other_high) = self.solid.bounds, self.mesh.mesh.bounds
+        return not self.mesh.solid and bool((low >= other_low).all() and (high <= other_high).all())
 
     def _middle(self, near: Nearest, gap: float) -> FloatArray | None:
         """Return the middle of the feature that faces the mesh, half-way across a gap; None where it is a point, and
@@ -324,7 +337,7 @@ class CurvedPair:
 
     @property
     def _facets(self) -> int:
-        found = self.pair.facets[0 if self.of_a else 1].pieces
+        found = self.facets.pieces
         assert found is not None
         return sum(len(hull.facets) for hull, piece in zip(found.pieces, self.pieces, strict=True) if hull is not piece)
 

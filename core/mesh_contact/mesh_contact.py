@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..budget import Budget
 from ..meshes.mesh import Mesh
-from ..meshes.solid_facets import Solid, solid_facets
+from ..meshes.solid_facets import Solid, facets_of
 from ..progress import Progress, subrange
 from ..result import Contact
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE
@@ -46,8 +46,11 @@ def mesh_contact(
             raise ValueError(f"{name} must be None: a {type(solid).__name__} is its own pieces")
         if pieces is not None and isinstance(solid, Mesh) and not callable(pieces):
             check_given(name, solid, pieces)
-    facets = solid_facets(a), solid_facets(b)
-    known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
+    facets = facets_of(a), facets_of(b)
+    known = [
+        given or (None if found.curved else found.pieces)
+        for given, found in zip((pieces_a, pieces_b), facets, strict=True)
+    ]
     size = max(a.extent, b.extent)
     whole = subrange(progress, 0.0, 1.0)
     curved = any(found.curved and not isinstance(solid, Mesh) for found, solid in zip(facets, (a, b), strict=True))

@@ -86,8 +86,7 @@ class MeshPair:
         depth: bool = True,
     ) -> None:
         self.facets, self.depth = facets, depth
-        a, b = facets[0].mesh, facets[1].mesh
-        self.a, self.b = Body.of(a), Body.of(b)
+        a, b = (of.solid if of.curved else of.mesh for of in facets)
         self.clearance, self.contact_tolerance, self.budget, self.size = clearance, contact_tolerance, budget, size
         self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
         self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
@@ -104,12 +103,26 @@ class MeshPair:
         self.a_in_b = self.b_in_a = np.zeros(0, dtype=np.bool_)
         self.intersects = self.nested = False
         self.depth_proof: DepthProof | None = None
-        for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
+        for k, (name, given) in enumerate(zip("AB", facets, strict=True)):
             part = subrange(progress, 0.05 * k, 0.05 * (k + 1))
-            if given.pieces is None:
-                self.notes += [replace(note, about=name) for note in mesh_faults(given.mesh, budget.nodes > 0, part)]
-            elif not body.solid and not given.curved:
+            if isinstance(given.solid, Mesh):
+                self.notes += [replace(note, about=name) for note in mesh_faults(given.solid, budget.nodes > 0, part)]
+            elif not given.curved and not self.body(k).solid:
                 self.notes.append(Note("flat, so only its surface collides", about=name))
+
+    @cached_property
+    def a(self) -> Body:
+        """A, or its facets."""
+        return Body.of(self.facets[0].mesh)
+
+    @cached_property
+    def b(self) -> Body:
+        """B, or its facets."""
+        return Body.of(self.facets[1].mesh)
+
+    def body(self, k: int) -> Body:
+        """Return `a` or `b`."""
+        return self.b if k else self.a
 
     def draft(self) -> MeshDraft:
         """Return the results for the meshes."""
@@ -181,7 +194,9 @@ class MeshPair:
         if not draft.intersects and signed_distance <= 0.0:
             signed_distance = LEAST_GAP
         has_depth = not draft.intersects or draft.normal is not None
-        slit = self.a.slit + self.b.slit if has_depth else 0.0
+        # Facets that are not needed are not made.
+        bodies = [None if of.is_thick else self.body(k) for k, of in enumerate(self.facets)]
+        slit = sum(0.0 if body is None else body.slit for body in bodies) if has_depth else 0.0
         lower, upper = min(draft.lower, signed_distance) - slit, max(draft.upper, signed_distance) + slit
         normal = positive_zero(np.zeros(3) if draft.normal is None else draft.normal)
         status = Status.CERTIFIED
@@ -189,7 +204,10 @@ class MeshPair:
             status = Status.NO_DEPTH
         elif upper - lower > BOUNDS_MEET * self.size:
             status = Status.BRACKET
-        named = self.a.named, self.b.named
+        crossings = draft.crossings
+        if len(crossings):
+            crossings = crossings.renumbered(self.a.named, self.b.named)
+        proof = draft.depth_proof and renumbered(draft.depth_proof, self.a.named, self.b.named)
         compound = draft.compound
         # Only of exact pieces all translations separate the meshes, and not only the one that was tried on them.
         same = (
@@ -219,17 +237,17 @@ class MeshPair:
             contact_tolerance=self.contact_tolerance,
             _middle=None if draft.middle is None else read_only(draft.middle),
             certificate=MeshCertificate(
-                crossings=draft.crossings.renumbered(*named),
+                crossings=crossings,
                 surface_distance=draft.surface,
-                a_solid=self.a.solid,
-                b_solid=self.b.solid,
+                a_solid=bodies[0] is None or bodies[0].solid,
+                b_solid=bodies[1] is None or bodies[1].solid,
                 slack_a=draft.slacks[0],
                 slack_b=draft.slacks[1],
                 compound=compound,
                 compound_of_facets=draft.of_facets,
                 pieces_a=self.pieces[0] if compound is not None else None,
                 pieces_b=self.pieces[1] if compound is not None else None,
-                depth_proof=renumbered(draft.depth_proof, *named),
+                depth_proof=proof,
             ),
         )
 
@@ -340,11 +358,9 @@ class MeshPair:
 
     def note_side(self, nearest: tuple[FloatArray, FloatArray]) -> None:
         """Add a note on which side of an open mesh a solid is, from the points on A and B nearest to each other."""
-        bodies = self.a, self.b
-        for k, surface in enumerate(bodies):
-            solid = bodies[1 - k]
-            if self.facets[k].pieces is None and not surface.solid and solid.solid:
-                side = side_of_surface(surface, solid, nearest[1 - k], self.promise)
+        for k, given in enumerate(self.facets):
+            if isinstance(given.solid, Mesh) and not (surface := self.body(k)).solid and self.body(1 - k).solid:
+                side = side_of_surface(surface, self.body(1 - k), nearest[1 - k], self.promise)
                 if side:
                     words = "in front of" if side > 0 else "behind"
                     self.notes.append(Note(f"{'BA'[k]} is {words} the faces of {'AB'[k]}"))

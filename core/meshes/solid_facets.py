@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -26,51 +26,82 @@ _AROUND = 2_000
 """Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""
 _FEW_AROUND = 500
 """The same, of facets that are refined afterwards."""
+_THICK = 1e-6
+"""Volume over the cube of the extent from which on rounding makes no curved shape flat."""
 _KEPT = 8
 """Polytopes that are kept: a contact, its measures and its verification ask for the same ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class SolidFacets:
-    """A solid as the mesh of its facets. World frame and units."""
+    """A solid as the mesh of its facets, made when they are first asked for. World frame and units."""
 
-    mesh: Mesh
-    """The facets of all pieces, those inside of the others too; a mesh itself."""
-    pieces: Decomposition | None
-    """The pieces inside the facets, exactly; None for a mesh."""
-    slack: float
-    """Certified: no point of the solid is farther from the facets' solid, which is inside of it. 0.0 where there is no
-    curved surface."""
-    curved: int = 0
-    """How many pieces are curved."""
+    solid: Solid
+
+    @cached_property
+    def curved(self) -> int:
+        """How many pieces are curved."""
+        return sum(isinstance(piece, CurvedShape) for piece in self._convex)
+
+    @cached_property
+    def is_thick(self) -> bool:
+        """Whether pieces are curved, and the facets certainly are closed and enclose a volume, without making them."""
+        return self.curved > 0 and all(
+            piece.rank == 3 if isinstance(piece, Polytope) else piece.volume > _THICK * piece.extent**3
+            for piece in self._convex
+        )
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The facets of all pieces, those inside of the others too; a mesh itself."""
+        return self.solid if isinstance(self.solid, Mesh) else mesh_of([hull for hull, _ in self._hulls])
+
+    @cached_property
+    def pieces(self) -> Decomposition | None:
+        """The pieces inside the facets, exactly; None for a mesh."""
+        if isinstance(self.solid, Mesh):
+            return None
+        return Decomposition(tuple(hull for hull, _ in self._hulls), True, 0.0, -1, "the pieces as they are")
+
+    @cached_property
+    def slack(self) -> float:
+        """Certified: no point of the solid is farther from the facets' solid, which is inside of it. 0.0 where there is
+        no curved surface."""
+        return max((slack for _, slack in self._hulls), default=0.0)
+
+    @property
+    def _convex(self) -> tuple[ConvexShape, ...]:
+        return () if isinstance(self.solid, Mesh) else pieces_of(self.solid)
+
+    @cached_property
+    def _hulls(self) -> list[tuple[ConvexHull, float]]:
+        """A polytope inside each piece, and how far that reaches beyond."""
+        return [
+            inner_hull(piece)
+            if isinstance(piece, CurvedShape)
+            else (piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices), 0.0)
+            for piece in self._convex
+        ]
+
+
+def facets_of(solid: Solid) -> SolidFacets:
+    """Return a solid in space as a mesh. Polytopes keep theirs, whose tree is made once for all pairs."""
+    if not isinstance(solid, Polytope):
+        return SolidFacets(solid)
+    kept: SolidFacets = solid.__dict__.setdefault("_solid_facets", SolidFacets(solid))
+    return kept
+
+
+def solid_facets(solid: Solid) -> SolidFacets:
+    """Return the same, with the mesh made."""
+    found = facets_of(solid)
+    found.mesh  # noqa: B018
+    return found
 
 
 def pieces_of(solid: ConvexPieces) -> tuple[ConvexShape, ...]:
     """Return the convex pieces whose union a solid is."""
     return solid.pieces if isinstance(solid, Compound) else (solid,)
-
-
-def solid_facets(solid: Solid) -> SolidFacets:
-    """Return a solid in space as a mesh. Polytopes keep theirs, whose tree is made once for all pairs."""
-    if isinstance(solid, Mesh):
-        return SolidFacets(solid, None, 0.0)
-    if isinstance(solid, Polytope) and "_solid_facets" in solid.__dict__:
-        kept: SolidFacets = solid.__dict__["_solid_facets"]
-        return kept
-    hulls: list[ConvexHull] = []
-    slack, curved = 0.0, 0
-    for piece in pieces_of(solid):
-        if isinstance(piece, CurvedShape):
-            hull, beyond = inner_hull(piece)
-            slack, curved = max(slack, beyond), curved + 1
-            hulls.append(hull)
-        else:
-            hulls.append(piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices))
-    pieces = Decomposition(tuple(hulls), True, 0.0, -1, "the pieces as they are")
-    result = SolidFacets(mesh_of(hulls), pieces, slack, curved)
-    if isinstance(solid, Polytope):
-        solid.__dict__["_solid_facets"] = result
-    return result
 
 
 def mesh_of(pieces: list[ConvexHull] | list[Polytope]) -> Mesh:
@@ -115,8 +146,12 @@ def inner_hull(shape: CurvedShape, around: int = _AROUND) -> tuple[ConvexHull, f
     Grown about a point inside until its planes are beyond the support planes it contains the shape; the length is what
     its farthest corner moves by.
     """
-    hull = ConvexHull(shape.supports(spread(3, around)))
+    original: CurvedShape | None = shape.__dict__.get("_translated_from")
     rounding = CURVED_ROUNDING * EPS * (shape.rounding_radius + shape.magnitude)
+    if original is not None:
+        hull, slack = inner_hull(original, around)  # translated facets are the same
+        return hull.translated(shape.center - original.center), slack + rounding
+    hull = ConvexHull(shape.supports(spread(3, around)))
     if hull.rank < 3:  # so small that all is rounding
         return hull, shape.extent + rounding
     middle = hull._centred.mean(axis=0)

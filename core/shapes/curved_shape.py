@@ -11,12 +11,16 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..types import FloatArray, ReadOnlyArrays, read_only
 from .polytope import Polytope
 from .shape import Shape
+
+_C = TypeVar("_C", bound="CurvedShape")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +111,12 @@ class CurvedShape(Shape, ABC):
 
     @abstractmethod
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> CurvedShape: ...
+
+    def translated(self: _C, vector: ArrayLike) -> _C:
+        image = super().translated(vector)
+        # What is made of it is translated along.
+        image.__dict__["_translated_from"] = self.__dict__.get("_translated_from", self)
+        return image
 
     @property
     def volume(self) -> float:

@@ -203,6 +203,13 @@ def test_two_balls_are_as_far_apart_as_their_centers_less_the_radii(size):
         assert there.signed_distance == pytest.approx(by_gjk.signed_distance, abs=2e-12 * size)
 
 
+def test_an_ellipsoid_that_is_a_ball_beside_a_sphere_is_verified():
+    a, b = Ellipsoid((0, 0, 0), (1, 1, 1)), Sphere((0.8, 0.3, 0.1), 0.7)
+    for pair in ((a, b), (b, a)):
+        c = contact(*pair)
+        assert verify(c, *pair), verify(c, *pair)
+
+
 def test_a_normal_on_a_crease_is_found_at_once():
     a = Ellipsoid((0, 0, 0), (1.0, 0.7, 0.5), (0.9, 0.1, 0.2, 0.3))
     b = Capsule((0.6, 0, 0.2), (0.6, 1, -1), 0.4)

@@ -24,13 +24,14 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.curved.curved_inside import protrusion, spread
+from contact_lens.core.meshes import solid_facets
 from contact_lens.core.meshes.body import Body
 from contact_lens.core.meshes.curved_nearest import nearest_to_mesh
 from contact_lens.core.meshes.solid_facets import inner_hull, mesh_of
 
 from ..assertions import assert_progress, assert_verified
 from ..generators import rotation
-from ..mesh_shapes import block, flipped, joined, prism, sheet, torus
+from ..mesh_shapes import block, flipped, joined, prism, sheet, sphere, torus
 
 pytestmark = pytest.mark.slow
 
@@ -242,3 +243,15 @@ def test_what_touches_a_mesh_from_inside_is_inside(shape, inside):
     # Across the cut between the two pieces of the mesh.
     wanted = Relation.A_INSIDE_B if inside else Relation.PENETRATING
     assert both_ways(shape, l_mesh()).relation is wanted
+
+
+def test_no_facets_are_made_of_a_round_shape_apart_from_a_mesh(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("facets were made")
+
+    monkeypatch.setattr(solid_facets, "inner_hull", refuse)
+    mesh = Mesh(*sphere(6))
+    for shape in (Cylinder((2, 0, 0), (2, 0.3, 1), 0.4), Sphere((2, 0, 0), 0.5), Cone((2, 0, 0), (2, 0.3, 1), 0.4)):
+        c = contact(shape, mesh)
+        assert c.relation is Relation.SEPARATED
+        assert c.signed_distance == pytest.approx(contact(shape, ConvexHull(mesh.points)).signed_distance, abs=1e-9)
