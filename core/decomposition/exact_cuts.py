@@ -267,7 +267,7 @@ class ExactCuts:
             report_progress(progress, begin)
             self.cuts += len(fragments) * (1 + len({face for face, _ in fragments}) // _COMPARED)
             if self.cuts > most:
-                raise ValueError(f"most_cuts: the mesh needs more than {most} cuts; allow more, or a larger tolerance")
+                raise ValueError("most_cuts: the mesh needs more cuts than that; allow more, or a larger tolerance")
             plane = self._choose_plane(fragments)
             if plane is None:
                 for h in dict.fromkeys(face for face, _ in fragments):

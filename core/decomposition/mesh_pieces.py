@@ -19,13 +19,12 @@ from ..progress import Progress, equal_parts, report_progress, subrange, tracked
 from ..shapes.hull import ConvexHull
 from ..shapes.shape import counted
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
-from ..types import IntArray
 from .approximate_cuts import ApproximateCuts
 from .concavity import least_concavity, max_concavity
 from .decompose_mesh import decompose_mesh
 from .mesh_convexity import reflex_edges
 from .piece_distance import depth_inside
-from .piece_reach import reach_outside
+from .piece_reach import reach_from_center, reach_outside
 
 _SINGLE = 1e-6
 """Times the bounding box's diagonal: concavities of meshes that were stored in single precision, which do not count."""
@@ -35,6 +34,12 @@ DEFAULT_MOST_REFLEX = 48
 
 DEFAULT_MOST_CUTS = 60_000
 """Cuts, as `decompose_mesh` counts them, after which a mesh has no exact pieces: a second for each tolerance."""
+
+_FEW_CUTS = 2_000
+"""Cuts that are tried before one piece is enough: some hundredths of a second."""
+
+_DEPTH_CUTS = 1_000_000
+"""Cuts of a mesh with few edges that bend inward, whose number bounds the time."""
 
 DEFAULT_MOST_PIECES = 32
 
@@ -66,8 +71,9 @@ def mesh_pieces(
             triangles are needed, see `decompose_mesh`, however many pieces that makes; 0 for none.
         most_pieces: at least 1; the number of pieces at most, where they are not exact.
         concavity: cut until none of the pieces is more concave than this fraction of the bounding box's diagonal, by
-            samples, or until there are enough; `inf` for the convex hulls of the loose parts, however many. A closed
-            mesh that is within it, and fills four fifths of its hull, is one piece without a try for exact ones.
+            samples, or until there are enough; `inf` for the convex hulls of the loose parts, however many. Unless
+            exact ones take few cuts, a closed mesh that is proven to be within it, and fills four fifths of its hull,
+            is one piece.
         progress: called with the fraction done, 0 to 1; False cancels.
 
     `exact`, `message`, `distance`, `outside` and `reason` of the result say which, how near to the surfaces of the
@@ -88,46 +94,33 @@ def mesh_pieces(
     concavity = inf if concavity == inf else as_length("concavity", concavity)
     whole = joined(mesh).surface
     whole = whole if whole is mesh and mesh.is_closed else whole.welded()
-    tried = subrange(progress, 0.0, 0.1)
-    if 0.0 < concavity < inf and (one := _one_piece(whole, concavity, tried)) is not None:
-        return one
-    exact, reflex, reason = exact_pieces(mesh, None, subrange(progress, 0.1, 0.8), most_cuts)
-    if exact is not None:
-        return exact
-    remaining = subrange(progress, 0.8 if reflex >= 0 and 2 * len(whole.triangles) <= most_cuts else 0.1, 1.0)
+    few = min(_FEW_CUTS, most_cuts)
+    report_progress(progress, 0.0)
+    found, reflex, reason = exact_pieces(mesh, None, subrange(progress, 0.0, 0.1), few)
+    if found is None and reflex > 0 and 0.0 < concavity < inf:
+        found = _one_piece(whole, reflex, concavity, subrange(progress, 0.1, 0.2))
+    if found is None and few < most_cuts:
+        found, reflex, reason = exact_pieces(mesh, None, subrange(progress, 0.2, 0.8), most_cuts)
+    if found is not None:
+        return found
+    remaining = subrange(progress, 0.8 if reflex >= 0 and 2 * len(whole.triangles) <= most_cuts else 0.2, 1.0)
     if concavity == inf or not whole.extent > 0.0:
         return _hulls(whole, reflex, reason, remaining)
     return _cut(whole, reflex, reason, most_pieces, concavity, remaining)
 
 
-def _reflex_of(mesh: Mesh) -> IntArray:
-    """Return the edges (k, 2) that bend inward, but for those that single precision bends."""
-    return reflex_edges(mesh.points, mesh.triangles, _SINGLE * mesh.extent)[0]
-
-
-def _one_piece(mesh: Mesh, concavity: float, progress: Progress | None) -> Decomposition | None:
-    """Return the hull of a closed mesh that is not convex, but within a concavity of its hull, and fills it; else None.
-
-    No point of the surface is deeper under the hull, and none was found that is farther outside of the mesh.
-    """
-    if not (mesh.is_closed and mesh.extent > 0.0):
-        return None
+def _one_piece(mesh: Mesh, reflex: int, concavity: float, progress: Progress | None) -> Decomposition | None:
+    """Return the hull of a closed mesh that fills it and is proven to be within a concavity of it, else None."""
     used, corners = np.unique(mesh.triangles, return_inverse=True)
     points, limit = mesh.points[used], concavity * mesh.extent
-    hull, reflex = ConvexHull(points), len(_reflex_of(mesh))
-    if not reflex or hull.rank < 3 or abs(mesh.volume) < _FILLED * hull.volume or least_concavity(points) > limit:
+    hull = ConvexHull(points)
+    if hull.rank < 3 or abs(mesh.volume) < _FILLED * hull.volume or least_concavity(points) > limit:
         return None
-    found = max_concavity(hull, hull.vertex_ids, points, corners.reshape(-1, 3), progress=subrange(progress, 0.0, 0.5))
+    corners = corners.reshape(-1, 3)
+    found = max_concavity(hull, hull.vertex_ids, points, corners, enough=limit, progress=progress)
     distance = found.depth * (1.0 + CONCAVITY_RELATIVE) + _ROUNDING * CONVEX_FLAT * EPS * mesh.magnitude
-    if found.depth > limit:
+    if distance > limit or (outside := reach_from_center(hull, mesh, distance)) > limit:
         return None
-    # From a point outside of the mesh to the middle of the hull, inside, nothing is met beyond that depth.
-    around = float(hull.offsets.min())
-    outside = distance / around * float(np.sqrt(((hull.vertices - hull.center) ** 2).sum(axis=1).max()))
-    if not (distance < around and outside <= limit and mesh.contains(hull.center[None])[0]):
-        least, outside = reach_outside([hull], mesh, limit, subrange(progress, 0.5, 1.0))
-        if least > limit:
-            return None
     report_progress(progress, 1.0)
     reason = f"its concavity is at most {concavity:g} of its diagonal"
     return Decomposition((hull,), False, distance, reflex, "the convex hull of the mesh", reason, outside=outside)
@@ -148,7 +141,7 @@ def _cut(
         if piece.rank == 3:
             distance = max(distance, depth_inside(piece, triangles, distance, rounding, part))
     distance += rounding
-    outside = reach_outside(pieces, mesh, progress=subrange(progress, 0.9, 1.0))[1]
+    outside = reach_outside(pieces, mesh, distance, subrange(progress, 0.9, 1.0))
     fills = not mesh.is_closed and _hulls(mesh, reflex, why, None).fills_hollows
     report_progress(progress, 1.0)
     words = f"{counted(len(pieces), 'convex piece that contains', 'convex pieces that contain')} the surface"
@@ -159,7 +152,7 @@ def exact_pieces(
     mesh: Mesh,
     most_reflex: int | None = DEFAULT_MOST_REFLEX,
     progress: Progress | None = None,
-    most_cuts: int = DEFAULT_MOST_CUTS,
+    most_cuts: int = _DEPTH_CUTS,
 ) -> tuple[Decomposition | None, int, str]:
     """Return the exact pieces of a mesh, the number of edges that bend inward, -1 where they were not counted, and the
     reason why there are no exact pieces where there are none.
@@ -174,12 +167,13 @@ def exact_pieces(
         return None, -1, "the mesh is not closed"
     reflex = 0
     if whole.extent > 0.0:
-        reflex = len(_reflex_of(whole))
+        reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
     if most_reflex is None:
         most_reflex = max(DEFAULT_MOST_REFLEX, reflex)
     reason = f"{counted(reflex, 'edge bends', 'edges bend')} inward and {most_reflex} are allowed"
+    many = f"the mesh needs more than {most_cuts} cuts"
     if reflex and 2 * len(whole.triangles) > most_cuts:
-        return None, reflex, f"the mesh needs more than {most_cuts} cuts"
+        return None, reflex, many
     fine = len(reflex_edges(whole.points, whole.triangles, CONVEX_FLAT * EPS * whole.magnitude)[0]) if reflex else 0
     # Coordinates stored in single precision are no planes; a second try takes them as such.
     for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
@@ -190,8 +184,10 @@ def exact_pieces(
             )
         except ValueError as error:
             reason = str(error).split(": ", 1)[-1].split(";", 1)[0]
-            if reflex == fine and str(error).startswith("most_cuts"):
-                break
+            if str(error).startswith("most_cuts"):
+                reason = many
+                if reflex == fine:
+                    break
             continue
         if pieces.exact or pieces.distance <= PIECES_OUT * whole.extent:
             return replace(pieces, distance=pieces.distance + found.slit), reflex, ""
@@ -216,7 +212,7 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
         distance = max(distance, convex_contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
-    outside = reach_outside(pieces, mesh)[1] if filled else distance
+    outside = reach_outside(pieces, mesh, distance) if filled else distance
     return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled, outside)
 
 

@@ -27,32 +27,40 @@ _NEAR = 0.05
 """Times the distance that is found: how much larger its bound may be."""
 _LEAST = 1e-3
 """Times the diagonal of the mesh: how much larger it may be in any case."""
-_MOST = 10_000
+_MOST = 6_000
 """Tetrahedra that are measured; the bound is what it is by then."""
-_BATCH = 2_000
+_BATCH = 250
 _PAIRS = 1 << 16  # of tetrahedra and triangles at a time
 _ON_FACE = 8.0
 """Times CONVEX_FLAT EPS M: a triangle that goes no farther into a tetrahedron only touches it."""
 
 
-def reach_outside(
-    pieces: Sequence[ConvexHull], mesh: Mesh, enough: float = inf, progress: Progress | None = None
-) -> tuple[float, float]:
-    """Return bounds, unit of the coordinates, of how far a point of convex pieces is from the solid that a mesh bounds,
-    or from the surface of one that is not closed: one is as far as the first, none farther than the second.
+def reach_outside(pieces: Sequence[ConvexHull], mesh: Mesh, depth: float, progress: Progress | None = None) -> float:
+    """Return an upper bound, unit of the coordinates, of how far a point of convex pieces is from the solid that a mesh
+    bounds, or from the surface of one that is not closed, where that is nowhere deeper in a piece than `depth`.
 
-    They come to _NEAR of each other or _LEAST of the diagonal, where _MOST tetrahedra are enough for that; the search
-    ends once the first is more than `enough`. Raise Cancelled when `progress` returns False.
+    It comes to _NEAR of that or _LEAST of the diagonal where _MOST tetrahedra are enough. Raise Cancelled when
+    `progress` returns False.
     """
-    touching = _ON_FACE * CONVEX_FLAT * EPS * mesh.magnitude
-    cells = np.concatenate([_tetrahedra(piece) for piece in pieces])
+    parts = [_tetrahedra(piece) for piece in pieces]
+    cells = np.concatenate(parts)
+    bounds = np.repeat([reach_from_center(piece, mesh, depth) for piece in pieces], [len(part) for part in parts])
+    near = np.full((len(cells), 3), -1)
     rows = mesh.points.take(mesh.triangles, axis=0)
-    lows, highs = rows.min(axis=1), rows.max(axis=1)
-    bounds, near = np.full(len(cells), inf), np.zeros((len(cells), 3), dtype=np.intp)
+    surface = rows, rows.min(axis=1), rows.max(axis=1)
+    touching = _ON_FACE * CONVEX_FLAT * EPS * mesh.magnitude
+    least = _LEAST * mesh.extent
     best = upper = 0.0
     measured = 0
-    while len(cells) and best <= enough:
-        report_progress(progress, best / max(float(bounds.max()), best, _LEAST * mesh.extent))
+    while True:
+        allowed = max(best * (1.0 + _NEAR), best + least)
+        is_open = bounds > allowed
+        upper = max(upper, float(bounds[~is_open].max(initial=0.0)))
+        cells, bounds, near = cells[is_open], bounds[is_open], near[is_open]
+        highest = float(bounds.max(initial=upper))
+        if not len(cells) or (measured >= _MOST and highest < inf):
+            return highest + touching
+        report_progress(progress, best / highest)
         order = np.argsort(-bounds, kind="stable")
         first, others = order[:_BATCH], order[_BATCH:]
         own, own_near = cells[first], near[first]
@@ -61,25 +69,29 @@ def reach_outside(
         found = points_to_mesh(middles, mesh)
         inside = mesh.contains(middles) if mesh.is_closed else np.zeros(len(own), dtype=np.bool_)
         best = max(best, float(found.distance[~inside].max(initial=0.0)))
-        allowed = max(best * (1.0 + _NEAR), best + _LEAST * mesh.extent)
         radius = np.sqrt(((own - middles[:, None]) ** 2).sum(axis=2)).max(axis=1)
-        own_near = np.where(np.isinf(bounds[first])[:, None], found.triangle[:, None], own_near)
+        own_near = np.where(own_near < 0, found.triangle[:, None], own_near)
         own_near = np.column_stack([found.triangle, own_near[:, :2]])
         limit = np.minimum(bounds[first], radius + np.where(inside, -found.distance, found.distance))
         limit = np.minimum(limit, least_mean(_corner_distances(own, rows[own_near])))
         unsure = np.flatnonzero(inside & (limit > allowed))
-        beyond = _reach_beyond(own[unsure], middles[unsure], radius[unsure], (rows, lows, highs), touching)
+        beyond = _reach_beyond(own[unsure], middles[unsure], radius[unsure], surface, touching)
         limit[unsure] = np.minimum(limit[unsure], beyond)
-        halves = _halves(own)
-        cells = np.concatenate([cells[others], halves])
+        cells = np.concatenate([cells[others], _halves(own)])
         bounds = np.concatenate([bounds[others], np.tile(limit, 2)])
         near = np.concatenate([near[others], np.tile(own_near, (2, 1))])
-        is_open = bounds > allowed
-        upper = max(upper, float(bounds[~is_open].max(initial=0.0)))
-        cells, bounds, near = cells[is_open], bounds[is_open], near[is_open]
-        if measured > _MOST:
-            break
-    return best, max(best, upper, float(bounds.max(initial=0.0))) + touching
+
+
+def reach_from_center(piece: ConvexHull, mesh: Mesh, depth: float) -> float:
+    """Return how far a point of a piece is outside of a solid at most, where its surface is nowhere deeper in the piece
+    than `depth`; inf where the center of the piece is not inside of the solid and deeper.
+
+    On the line to the center such a point meets the surface, not beyond that depth.
+    """
+    around = float(piece.offsets.min()) if piece.rank == 3 else 0.0
+    if not (depth < around and mesh.is_closed and mesh.contains(piece.center[None])[0]):
+        return inf
+    return depth / around * float(np.sqrt(((piece.vertices - piece.center) ** 2).sum(axis=1).max()))
 
 
 def _tetrahedra(piece: ConvexHull) -> FloatArray:

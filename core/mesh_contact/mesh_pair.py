@@ -55,8 +55,6 @@ _SAMPLED = Note("touching was decided from samples of the surfaces")
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_CUTS = 50_000
 """Triangles times edges that bend inward of a mesh that is cut into exact pieces: a second."""
-_MOST_PARTS = 1_000_000
-"""Cuts of such a mesh, which few edges that bend inward bound otherwise."""
 _ALONG = 1e-9
 """Less than 1 by this, the cosine of two normals: they are one, and have the same regions."""
 _MOST_NORMALS = 8
@@ -477,7 +475,7 @@ class MeshPair:
                 pieces = other
             else:
                 most = min(DEFAULT_MOST_REFLEX, _MOST_CUTS // len(bodies[k].mesh.triangles))
-                pieces = exact_pieces(bodies[k].mesh, most, progress, _MOST_PARTS)[0]
+                pieces = exact_pieces(bodies[k].mesh, most, progress)[0]
         self.pieces[k] = pieces
         return pieces
 

@@ -14,9 +14,10 @@ from contact_lens.core.decomposition.polygon_convexity import outline_of
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.point_distance import points_to_mesh
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.shapes.hull import ConvexHull
 
 from ..assertions import assert_progress
-from ..generators import rotation
+from ..generators import rotation, sphere_points
 from ..mesh_shapes import Surface, block, bumpy, flipped, joined, prism, sheet, suzanne, torus
 from .test_decompose_polygon import comb
 
@@ -128,11 +129,9 @@ def test_pieces_report_how_far_they_reach_outside():
     """No sample of a piece is farther from the solid, and the hull of a ring is as far as its hole is wide."""
     rng = np.random.default_rng(4)
     ring = Mesh(*torus(24, 12, 1.0, 0.3))
-    (hull,) = mesh_pieces(ring, most_cuts=0, concavity=np.inf).pieces
-    least, most = reach_outside([hull], ring)
+    found = mesh_pieces(ring, most_cuts=0, concavity=np.inf)
     deepest = np.hypot(1.0, 0.3) - 0.3  # over the middle of the hole, from the circle in the tube, less its radius
-    assert 0.95 * deepest <= least <= 1.02 * deepest
-    assert 0.99 * deepest <= most <= 1.08 * deepest
+    assert 0.99 * deepest <= found.outside <= 1.08 * deepest
     for mesh in (ring, Mesh(*bumpy(rng, 7, 0.8, 1.0)), Mesh(*sheet(4))):
         found = mesh_pieces(mesh, most_cuts=0, most_pieces=5, concavity=0.01)
         weights = [rng.dirichlet(np.full(len(piece.vertices), 0.1), 1000) @ piece.vertices for piece in found.pieces]
@@ -146,6 +145,29 @@ def test_a_mesh_within_the_concavity_is_one_piece_and_a_comb_is_not():
     ball = mesh_pieces(Mesh(*bumpy(np.random.default_rng(3), 12, 0.97, 1.0)))
     assert (len(ball.pieces), ball.exact) == (1, False)
     assert 0.0 < ball.distance <= ball.outside < 0.02 * 3.5
+    mesh = Mesh(*bumpy(np.random.default_rng(3), 12, 0.97, 1.0))
+    for limit in (ball.distance, ball.outside):
+        found = mesh_pieces(mesh, most_cuts=0, most_pieces=1, concavity=0.999 * limit / mesh.extent)
+        assert "concavity" not in found.reason  # what is reported is what is asked for
     outline = comb(30)
     found = mesh_pieces(Mesh(*prism(outline, triangulated(outline_of(outline)))))
     assert (len(found.pieces), found.exact, found.outside) == (31, True, 0.0)
+
+
+def test_few_cuts_are_exact_before_one_piece_is_enough():
+    """A notch in a block is much less than 2 % of its size."""
+    outline = np.array([[0, 0], [4, 0], [4, 2], [2.03, 2], [2.03, 1.98], [2, 1.98], [2, 2], [0, 2]])
+    found = mesh_pieces(Mesh(*prism(outline, triangulated(outline_of(outline)))))
+    assert (len(found.pieces), found.exact) == (3, True)
+
+
+def test_pieces_of_many_facets_have_a_bound():
+    """More tetrahedra than are measured."""
+    hull = ConvexHull(sphere_points(np.random.default_rng(0), 7000))
+    assert 0.9 < reach_outside([hull], Mesh(*sheet(2)), 0.0) < 2.1
+
+
+def test_the_reason_names_the_cuts_that_were_asked_for():
+    """Not those that are left after a first try."""
+    found = mesh_pieces(Mesh(*torus(24, 12)), most_cuts=10_000, concavity=np.inf)
+    assert found.reason == "the mesh needs more than 10000 cuts"
