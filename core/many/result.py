@@ -100,7 +100,7 @@ class Contacts(ReadOnlyArrays):
 
     @property
     def intersects(self) -> BoolArray:
-        """(p,) the bare truth, no tolerance: `signed_distance <= 0`."""
+        """(p,) the bare truth, no tolerance: `signed_distance <= 0`, known or not."""
         return (self.signed_distance <= 0.0) | np.isnan(self.signed_distance)
 
     @property
@@ -151,7 +151,7 @@ class Contacts(ReadOnlyArrays):
         ([[0, 1]], ['separated'], [1.0])
         """
         names = ("pairs", "pose_index", "relation", "status", *ARRAYS, "depth", "mtv", "intersects")
-        options = ("distances", "depths", "clearance", "contact_tolerance", "method", "budget")
+        options = ("distances", "depths", "clearance", "contact_tolerance", "method", "budget", "reproducible")
         result = {name: plain(getattr(self, name)) for name in (*names, *options)}
         without = (self._statuses == STATUS_CODES[Status.NO_DEPTH]) | np.isnan(self.signed_distance)
         for row in np.flatnonzero(without).tolist():
