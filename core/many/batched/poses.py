@@ -19,11 +19,10 @@ def validate_poses(name: str, value: ArrayLike, count: int, dim: int, *, stacked
     """Return affine matrices (count, dim + 1, dim + 1), the given ones where they are float64; where they may be
     `stacked`, (k, count, dim + 1, dim + 1) too. Raise ValueError, naming `name`."""
     size = dim + 1
-    expected = f"an array ({count}, {size}, {size})"
+    expected = f"an array ({count}, {size}, {size})" + f" or (k, {count}, {size}, {size})" * stacked
     array = as_array(name, value, expected)
     if array.shape[-3:] != (count, size, size) or array.ndim > 3 + stacked:
-        many = f" or (k, {count}, {size}, {size})" if stacked else ""
-        raise ValueError(f"{name}: {expected}{many}, one matrix for each shape, expected, got the shape {array.shape}")
+        raise ValueError(f"{name}: {expected}, one matrix for each shape, expected, got the shape {array.shape}")
     wrong = np.zeros(array.shape[:-2], dtype=bool)
     for column in range(size):
         wrong |= array[..., dim, column] != (column == dim)
