@@ -225,7 +225,8 @@ def pairs_intersect(
         indices, pose_index = near_pairs(scene, 0.0, 0.0, subrange(progress, 0.0, begin))
     else:
         begin = 0.0
-        indices, pose_index = scene.in_each_pose(validate_pairs(pairs, *scene.counts))
+        given = validate_pairs(pairs, *scene.counts)
+        indices, pose_index = scene.in_each_pose(given)
     result, rows = np.zeros(len(indices), dtype=bool), np.arange(len(indices))
     normals = None
     if start is not None and (moved := bounds_after_motion(indices, scene, start)) is not None:
@@ -236,7 +237,7 @@ def pairs_intersect(
         normals = (start.normal.take(before, axis=0) * (start.signed_distance.take(before) > 0.0)[:, None]).T
     # Of poses that are asked about once, those of a few pairs stay in the cache.
     every, numbers = pairs is None, scene.numbers(indices, pose_index)
-    once = not every and scene.all_bodies.in_poses and len(rows) <= len(scene.all_bodies)
+    once = not every and scene.all_bodies.poses is not None and len(rows) <= len(scene.all_bodies)
     for part in chunks(len(rows), _PAIRS_IN_POSES if once else len(rows)):
         chosen, across = (part, None) if normals is None else (rows[part], normals[:, part])
         done = subrange(progress, *(begin + (1.0 - begin) * k / len(rows) for k in (part.start, part.stop)))
@@ -245,7 +246,7 @@ def pairs_intersect(
     if pairs is None:
         found = indices if pose_index is None else np.column_stack([pose_index, indices])
         return found[result]
-    return result if scene.stack is None else result.reshape(scene.stack, -1)
+    return result if scene.stack is None else result.reshape(scene.stack, len(given))
 
 
 def _intersecting(

@@ -106,7 +106,7 @@ class PosedShapes:
             return self.bodies[0]
         a, b = self.bodies
         poses = None
-        if a.in_poses or b.in_poses:
+        if a.poses is not None or b.poses is not None:
             still = np.eye(a.dim + 1)
             parts = [np.tile(still, (len(of), 1, 1)) if of.poses is None else of.poses for of in (a, b)]
             poses = np.concatenate(parts)

@@ -56,11 +56,6 @@ class Bodies:
         """Dimension: 2 or 3."""
         return self.tables.dim
 
-    @property
-    def in_poses(self) -> bool:
-        """Whether bodies have poses."""
-        return self.poses is not None
-
     def shape(self, number: int) -> Solid:
         """Return the shape of a body in its pose. Raise ValueError, naming the pose, where it has none."""
         shape = cast("Solid", self.tables.shapes[self.index[number]])

@@ -71,7 +71,7 @@ class PairContacts:
         reproducible: bool,
     ) -> None:
         self.bodies, self.distances, self.with_regions = bodies, distances, regions
-        few = _FEW_CONTACTS_IN_POSES if bodies.in_poses else _FEW_CONTACTS
+        few = _FEW_CONTACTS if bodies.poses is None else _FEW_CONTACTS_IN_POSES
         self._few_boxes, self._few_polytopes = (0, 0) if reproducible else few
         self._reproducible = reproducible
         self.i, self.j = np.ascontiguousarray(pairs.T)
@@ -383,7 +383,7 @@ def intersecting_pairs(
     `normals` (3, p) are of slabs that may be empty, zero where none is known. Raise Cancelled.
     """
     result, left = np.zeros(len(pairs), dtype=bool), np.arange(len(pairs))
-    few, few_tests = (_FEW_TESTS_IN_POSES,) * 2 if bodies.in_poses else _FEW_TESTS
+    few, few_tests = _FEW_TESTS if bodies.poses is None else (_FEW_TESTS_IN_POSES,) * 2
     if bodies.dim < 3 or len(pairs) < few:
         return result, left
     known = np.zeros(len(pairs), dtype=bool)

@@ -56,7 +56,10 @@ def assert_are_calls(found, calls) -> None:
         pytest.param("all", "even", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("sets", ["one", "two", "two, both stacked", "two, the first in one pose"])
+@pytest.mark.parametrize(
+    "sets",
+    ["one", pytest.param("two", marks=pytest.mark.slow), "two, both stacked", "two, the first in one pose"],
+)
 def test_stacked_poses_are_one_call_for_each_pose(kind, poses, sets):
     first = ShapeSet(local_shapes(kind)[::2] if kind == "polytopes" else local_shapes(kind)[-4:])
     second = None if sets == "one" else local_shapes("hulls")[:6]
@@ -119,6 +122,8 @@ def test_stacked_poses_of_the_plane_of_none_and_of_one_shape():
     assert_are_calls(contacts(flat, poses=poses), calls)
     assert len(contacts(flat[:1], poses=poses[:, :1])) == len(contacts(flat, poses=poses[:0])) == 0
     assert contacts(flat, [[0, 1]], poses=poses[:0]).pose_index.shape == (0,)
+    assert pairs_intersect(flat, [[0, 1]] * 3, poses=poses[:0]).shape == (0, 3)
+    assert pairs_intersect(flat, [], poses=poses).shape == (4, 0)
     assert pairs_intersect(flat, [[0, 1]], poses=poses).tolist() == [[True], [True], [True], [False]]
     assert pairs_intersect(flat, poses=poses).tolist() == [[0, 0, 1], [1, 0, 1], [2, 0, 1]]
 
@@ -142,6 +147,7 @@ def test_parts_of_stacked_poses_are_joined_pose_by_pose():
     ("words", "options"),
     [
         (r"poses: an array \(2, 4, 4\) or \(k, 2, 4, 4\)", {"poses": np.tile(np.eye(4), (3, 1, 1, 1))}),
+        (r"poses: an array \(2, 4, 4\) or \(k, 2, 4, 4\) expected; rows of", {"poses": [[np.eye(4)], None]}),
         (
             "poses: pose 2, row 1: the last row",
             {"poses": np.where(np.arange(8).reshape(4, 2, 1, 1) == 5, 1.0, np.eye(4))},
@@ -243,6 +249,7 @@ def test_contacts_as_plain_numbers():
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["version"] == 1
     assert plain["pairs"] == found.pairs.tolist()
+    assert plain["reproducible"] is True
     assert plain["pose_index"] == found.pose_index.tolist()
     assert plain["relation"] == [str(relation) for relation in found.relation]
     without, bounded = found.status == Status.NO_DEPTH, found.status == Status.BOUNDS_ONLY
