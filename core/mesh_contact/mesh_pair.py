@@ -21,8 +21,8 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import MOST_SAMPLED, Samples, crossing_pair, sample_surface
-from ..meshes.depth_proof import CrossingPair, DepthProof, PointInside, renumbered
+from ..meshes.depth_bounds import MOST_SAMPLED, Samples, common_ball, crossing_pair, sample_surface
+from ..meshes.depth_proof import CommonBall, CrossingPair, DepthProof, PointInside, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_distance import mesh_distance
@@ -628,6 +628,9 @@ class MeshPair:
         ways = [self.band * direction for direction in contact_directions(self.a, self.b, self.crossings)]
         if are_clear_after(self.a.mesh, self.b.mesh, np.array(ways)).any():
             return None
+        ball = common_ball(self.a, self.b, self.crossings)
+        if ball is not None and ball.least > self.band:
+            return None if self.depth else self._only_related(ball)
         self.notes.append(_SAMPLED)
         return self._draft(Relation.TOUCHING, lower=-search.length)
 
@@ -659,7 +662,7 @@ class MeshPair:
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
 
-    def _only_related(self, proof: CrossingPair | PointInside | None, proved: float = 0.0) -> MeshDraft:
+    def _only_related(self, proof: CommonBall | CrossingPair | PointInside | None, proved: float = 0.0) -> MeshDraft:
         """Return the results for two that are known to be deeper in each other than the contact tolerance, which are
         moved out of each other's box; without crossings, their surfaces are apart by `proved`."""
         length = self._out_of_box()

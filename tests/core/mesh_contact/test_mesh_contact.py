@@ -503,6 +503,17 @@ def test_without_the_depth_the_relation_and_the_curves_are_those_with_it(name: s
         assert quick.signed_distance == whole.signed_distance
 
 
+@pytest.mark.parametrize("depth", [True, False])
+def test_solids_that_nearly_coincide_do_not_touch(depth: bool) -> None:
+    """Faces are within the contact tolerance of the other's, corners are not: no point of a surface is deep inside."""
+    a = Mesh(*block((3.0, 2.0, 1.0)))
+    b = a.translated(np.full(3, 0.7e-5 * a.extent))
+    found = contact(a, b, budget=0.0, depth=depth)
+    assert found.relation is Relation.PENETRATING
+    assert (found.least_depth > 0.5, found.has_depth) == (True, depth)
+    assert_verified(found, a, b)
+
+
 @pytest.mark.parametrize("step", [0.0, 1e-9, 0.2, -0.2])
 def test_what_fits_into_an_opening_touches_without_a_search_for_a_depth(step: float, monkeypatch) -> None:
     """However it slides along it; a grid of translations would take most of the time of an answer."""
