@@ -87,7 +87,7 @@ _REASONS = {
     Status.EPA_STALLED: "rounding ended the growth of EPA's polytope",
     Status.CURVED_BRACKET: "the search around the curved surfaces ended before the bounds met",
     Status.METHODS_DISAGREE: "SAT and GJK with EPA found different distances",
-    Status.BOUNDS_ONLY: "the distance was not asked for",
+    Status.BOUNDS_ONLY: "only bounds were asked for",
     Status.BUDGET: "the budget ended the search for the smallest translation that separates",
     Status.STALLED: "rounding ended the search before the bounds met",
     Status.BRACKET: "the smallest translation that separates was not found, only bounds of it",
@@ -351,7 +351,7 @@ class Contact(ReadOnlyArrays):
     def depth(self) -> float:
         """Length of the smallest translation known to separate, 0.0 when separated and where there is no depth, NaN
         where none was asked for."""
-        return max(-self.signed_distance, 0.0)
+        return max(-self.signed_distance, 0.0) + 0.0
 
     @property
     def least_depth(self) -> float:

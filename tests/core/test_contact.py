@@ -49,6 +49,11 @@ def test_methods_that_disagree_are_reported(monkeypatch):
     assert (c.status, c.cross_check) == (Status.METHODS_DISAGREE, 0.0625)
 
 
+def test_a_depth_of_zero_has_no_sign():
+    c = touch(CUBE, CUBE + [1, 0, 0])
+    assert (str(c.depth), str(c.mtv.tolist())) == ("0.0", "[0.0, 0.0, 0.0]")
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Relations: each of the seven, and their order
 
