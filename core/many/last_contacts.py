@@ -70,7 +70,8 @@ def _take_over_unchanged(
         of_second = _places_of(scene.second, scene.other_poses, start.others, start.other_poses)
     before, known = find(of_first[i], of_second[j])
     if result.distances:
-        known &= start._statuses[before] != STATUS_CODES[Status.BOUNDS_ONLY]
+        # Those that intersect have no distance with the same options either.
+        known &= (start._statuses != STATUS_CODES[Status.BOUNDS_ONLY])[before] | np.isnan(start.signed_distance[before])
     known &= tolerance_of(result.contact_tolerance, np.arange(len(pairs))) == tolerance_of(
         start.contact_tolerance, before
     )

@@ -88,6 +88,15 @@ def test_without_depths_the_relations_are_those_with_them_and_the_bounds_hold() 
         assert verify(found, *(shapes[n] for n in quick.pairs[k].tolist()))
 
 
+def test_without_depths_unchanged_rows_are_taken_over(monkeypatch) -> None:
+    shapes = [Mesh(*block()), Mesh(*block()).translated([0.5, 0.25, 0.0]), Mesh(*sphere(6))]
+    found = contacts(shapes, depths=False)
+    assert (found.status == Status.BOUNDS_ONLY).any()
+    monkeypatch.setattr(sys.modules[contacts.__module__], "contact", None)
+    again = contacts(shapes, depths=False, start=found)
+    assert again.to_dict() == found.to_dict()
+
+
 def check_row(found: Contacts, k: int, a, b, single: Contact) -> None:
     """Row k agrees with the single call."""
     assert found.relation[k] == single.relation
