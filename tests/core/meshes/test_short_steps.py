@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Mesh
+from contact_lens.core.meshes import short_steps
 from contact_lens.core.meshes.short_steps import are_clear_after
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles
 
@@ -21,8 +22,10 @@ PAIRS = {
 }
 
 
+@pytest.mark.parametrize("most", [100, 1 << 16])
 @pytest.mark.parametrize("name", PAIRS)
-def test_they_leave_no_triangles_that_meet_where_crossings_say_so(name: str) -> None:
+def test_they_leave_no_triangles_that_meet_where_crossings_say_so(name: str, most: int, monkeypatch) -> None:
+    monkeypatch.setattr(short_steps, "_TESTED", most)
     a, b = (Mesh(*surface) for surface in PAIRS[name])
     axes = np.concatenate([np.eye(3), -np.eye(3), np.random.default_rng(2).normal(size=(9, 3))])
     steps = np.concatenate([axes * length for length in (0.0, 1e-15, 1e-6, 0.1)])
