@@ -20,9 +20,13 @@ HULLS = 1_000
 """Different hulls; larger scenes have them several times."""
 MESHES = 1_000
 """Meshes at most: each is another, and a scene of more takes minutes to make and to check."""
-SCENES = {"instances": "Check Scene: instances of a sphere", "meshes": "Check Scene: bumpy meshes"}
+SCENES = {
+    "instances": "Check Scene: instances of a sphere",
+    "meshes": "Check Scene: bumpy meshes",
+    "building": "Check Scene: buildings",
+}
 """What Blender checks, and its title."""
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#777777"
+BLUE, ORANGE, GREEN, PURPLE, BLACK, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#777777"
 
 
 def main(quick: bool = False) -> int:
@@ -47,7 +51,7 @@ def main(quick: bool = False) -> int:
         add("hulls of 32 corners: which collide", count, hulls.ours)
         add("coal, hulls", count, float(hulls.peers["coal"].theirs or np.nan))
         for scene, title in SCENES.items():
-            if scene == "meshes" and count > MESHES:
+            if scene != "instances" and count > MESHES:
                 continue
             if seconds := measure_in_blender("check_scene_in_blender", [[scene, count]]):
                 add(title, count, seconds[0])
@@ -67,6 +71,7 @@ def draw(pyplot: Any, series: dict[str, list[tuple[int, float]]]) -> None:
         "coal, hulls": (ORANGE, ":"),
         SCENES["instances"]: (GREEN, "-"),
         SCENES["meshes"]: (PURPLE, "-"),
+        SCENES["building"]: (BLACK, "-"),
     }
     pyplot.rcParams.update({"svg.hashsalt": "contact_lens", "svg.fonttype": "path", "font.size": 10})
     figure, axes = pyplot.subplots(figsize=(9.0, 5.2))

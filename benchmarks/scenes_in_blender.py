@@ -12,6 +12,8 @@ import numpy as np
 from contact_lens.core import ConvexHull
 from tests.core.mesh_shapes import torus
 
+from . import bench_building
+
 SIDE = 20
 """Bricks along each edge of the block: 8,000, with 93,556 touching pairs."""
 FRAMES = 250
@@ -104,6 +106,14 @@ def large(collection: bpy.types.Collection) -> None:
     _scatter_dented(collection, 20, 3.6, make)
 
 
+def building(collection: bpy.types.Collection, count: int = 198) -> None:
+    """Storeys of 99 objects each: slabs, walls with openings, doors that fit into these, rooms and ducts."""
+    for points, triangles in bench_building.building(round(count / 99), 12):
+        mesh = bpy.data.meshes.new("Part")
+        mesh.from_pydata(points.tolist(), [], triangles.tolist())
+        _place(collection, mesh, (0.0, 0.0, 0.0))
+
+
 def few_moving(collection: bpy.types.Collection) -> None:
     """Two hundred dented balls of 642 vertices, five of which move."""
     add = bpy.ops.mesh.primitive_ico_sphere_add
@@ -179,5 +189,6 @@ SCENES = {
     "few_moving": few_moving,
     "meshes": meshes,
     "large": large,
+    "building": building,
     "moving_pairs": moving_pairs,
 }
