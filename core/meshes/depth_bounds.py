@@ -61,6 +61,8 @@ _SETTLED = 1.001
 """Times the radius: a step that leaves it below is a miss."""
 _INSIDE = 500
 """Triangles of a surface whose corners may be deep inside of a solid."""
+_LAST_OUT = 16
+"""Corners that a translation moves out last, which are tried first."""
 _MISSES = 3
 """Misses that end the search."""
 _STEPS = 24
@@ -274,29 +276,42 @@ def common_ball(
     return CommonBall(middles[largest].copy(), max(0.0, float(best[largest]) * (1.0 - 1e-9) - rounding))
 
 
-def point_inside(a: Body, b: Body, crossings: Crossings) -> PointInside | None:
-    """Return a point of a bare surface deep inside of a solid, of those beside where they cross; None when none is
-    found, or both are solids."""
-    if a.solid == b.solid:
-        return None
-    surface, solid, side = (b, a, 1) if a.solid else (a, b, 0)
-    mesh = surface.mesh
-    # Where they do not cross, the surface is all inside.
-    triangles = np.unique(crossings.pairs[:, side]) if len(crossings) else np.arange(len(mesh.triangles))
-    corners = mesh.triangles.take(triangles, axis=0).ravel()
-    near = np.flatnonzero(np.isin(mesh.triangles, corners).any(axis=1))
-    chosen = near.take(np.unique(np.linspace(0, len(near) - 1, _INSIDE).astype(np.intp)))
-    p, q, r = (mesh.points.take(mesh.triangles[chosen, k], axis=0) for k in range(3))
-    points, owners = np.concatenate([p, q, r, (p + q + r) / 3.0]), np.tile(chosen, 4)
-    inside = np.flatnonzero(solid.contains(points))
-    if not len(inside):
-        return None
-    distance = points_to_mesh(points.take(inside, axis=0), solid.mesh).distance
-    deepest = int(distance.argmax())
-    k = int(inside[deepest])
-    rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    least = max(0.0, float(distance[deepest]) * (1.0 - 1e-9) - rounding)
-    return PointInside(surface is a, points[k].copy(), int(owners[k]), least)
+def point_inside(a: Body, b: Body, crossings: Crossings, along: FloatArray | None = None) -> PointInside | None:
+    """Return a point of one surface deep inside the other's solid, of those beside where they cross; None when none is
+    found.
+
+    along: (3,) a translation of B that separates: only a few corners are tried, those that it moves out last.
+    """
+    best: PointInside | None = None
+    for surface, solid, side in ((a, b, 0), (b, a, 1)):
+        if not solid.solid or (along is not None and best is not None and best.least >= length_of(along)):
+            continue
+        mesh = surface.mesh
+        # Where they do not cross, the surface is all inside.
+        triangles = np.unique(crossings.pairs[:, side]) if len(crossings) else np.arange(len(mesh.triangles))
+        corners = mesh.triangles.take(triangles, axis=0).ravel()
+        if along is not None:
+            corners, first = np.unique(corners, return_index=True)
+            points = mesh.points.take(corners, axis=0)
+            heights = points @ (along if side == 0 else -along)
+            last = np.argsort(-heights, kind="stable")[:_LAST_OUT]
+            points, owners = points.take(last, axis=0), triangles.take(first.take(last) // 3)
+        else:
+            near = np.flatnonzero(np.isin(mesh.triangles, corners).any(axis=1))
+            chosen = near.take(np.unique(np.linspace(0, len(near) - 1, _INSIDE).astype(np.intp)))
+            p, q, r = (mesh.points.take(mesh.triangles[chosen, k], axis=0) for k in range(3))
+            points, owners = np.concatenate([p, q, r, (p + q + r) / 3.0]), np.tile(chosen, 4)
+        inside = np.flatnonzero(solid.contains(points))
+        if not len(inside):
+            continue
+        distance = points_to_mesh(points.take(inside, axis=0), solid.mesh).distance
+        deepest = int(distance.argmax())
+        k = int(inside[deepest])
+        rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+        least = max(0.0, float(distance[deepest]) * (1.0 - 1e-9) - rounding)
+        if best is None or least > best.least:
+            best = PointInside(side == 0, points[k].copy(), int(owners[k]), least)
+    return best
 
 
 def _points_inside(a: Body, b: Body, crossings: Crossings) -> FloatArray:

@@ -10,13 +10,14 @@ from scipy.optimize import nnls
 from contact_lens.core import ConvexHull, Mesh, contact, sat
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.depth_bounds import common_ball, crossing_pair, point_inside
-from contact_lens.core.meshes.depth_proof import CommonCells, CommonPoints, Lattice
+from contact_lens.core.meshes.depth_proof import CommonCells, CommonPoints, Lattice, PointInside
 from contact_lens.core.meshes.half_spaces import shortest_within
 from contact_lens.core.meshes.resolve_crossings import resolve_crossings
 from contact_lens.core.meshes.translation_grid import TranslationGrid
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles
 from contact_lens.core.meshes.voxels import surface_points, voxelize
 
+from ..assertions import assert_verified
 from ..generators import rotation
 from ..mesh_shapes import block, bumpy, joined, sheet, sphere, torus
 
@@ -171,8 +172,20 @@ def test_what_is_inside_both_bounds_the_depth_from_below():
         assert 0.0 < pair.least <= depth
         assert pair.least == pytest.approx(-sat(*hulls).signed_distance, rel=1e-9)
         ball, point = common_ball(a, b, crossings), point_inside(a, b, crossings)
-        assert (ball is not None, point is not None) == ((True, False) if a.solid and b.solid else (False, True))
-        assert 0.0 < (ball or point).least <= depth
+        assert (ball is not None) == (a.solid and b.solid)
+        assert 0.0 < point.least <= depth
+        assert ball is None or 0.0 < ball.least <= depth
+
+
+def test_a_corner_in_a_solid_proves_the_depth_of_a_first_answer():
+    points, triangles = bumpy(np.random.default_rng(4))
+    lowest = points[points[:, 2].argmin()]
+    ball, slab = Mesh(points - lowest - [0.0, 0.0, 0.3], triangles), Mesh(*block([4, 4, 1], [-2, -2, -1]))
+    for pair in ((ball, slab), (slab, ball)):
+        c = contact(*pair, budget=0.0)
+        assert isinstance(c.certificate.depth_proof, PointInside)
+        assert c.least_depth == pytest.approx(c.depth, rel=1e-3)
+        assert_verified(c, *pair)
 
 
 def test_no_bound_of_two_triangles_is_more_than_their_depth():
