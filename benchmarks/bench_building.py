@@ -89,7 +89,11 @@ def scene(quick: bool) -> tuple[list[Mesh], list[list[int]] | None]:
 def serve(quick: bool) -> None:
     """Print what this version takes, and what it finds."""
     found = {}
-    for name, options in (("first answers", {}), ("without depths", {"depths": False})):
+    for name, options in (
+        ("first answers", {}),
+        ("without depths", {"depths": False}),
+        ("nor regions", {"depths": False, "regions": False}),
+    ):
         meshes, pairs = scene(quick)
         begin = process_time()
         try:

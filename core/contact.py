@@ -38,6 +38,7 @@ def contact(
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
     depth: bool = True,
+    regions: bool = True,
     progress: Progress | None = None,
     trace: bool = False,
 ) -> Contact:
@@ -62,6 +63,7 @@ def contact(
             returns it when it is needed, or None without exact ones; None: made when needed.
         depth: False: no depth is searched of compounds and meshes that are deeper in each other than the contact
             tolerance; see `Status.BOUNDS_ONLY`.
+        regions: False: compounds and meshes that touch or are within the clearance have no regions, which is faster.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
         trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study. Of spheres,
             capsules and rounded shapes they are those of the cores, without the region; other shapes that have no
@@ -86,7 +88,7 @@ def contact(
         raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
     last, recorder = None if start is None else start.certificate, StepList if trace else None
     options = _Options(
-        method, clearance, contact_tolerance, last, recorder, seconds, pieces_a, pieces_b, depth, progress
+        method, clearance, contact_tolerance, last, recorder, seconds, pieces_a, pieces_b, depth, regions, progress
     )
     for solver in SOLVERS:
         if isinstance(a, solver.shapes) and isinstance(b, solver.shapes):
@@ -106,6 +108,7 @@ class _Options(NamedTuple):
     pieces_a: Pieces | None
     pieces_b: Pieces | None
     depth: bool
+    regions: bool
     progress: Progress | None
 
 
@@ -140,6 +143,7 @@ def _of_compounds(a: ConvexPieces, b: ConvexPieces, options: _Options) -> Contac
         contact_tolerance=options.contact_tolerance,
         budget=Budget.of_seconds(options.seconds),
         depth=options.depth,
+        regions=options.regions,
         progress=options.progress,
     )
 
@@ -158,6 +162,7 @@ def _of_meshes(a: Solid, b: Solid, options: _Options) -> Contact:
         pieces_a=options.pieces_a,
         pieces_b=options.pieces_b,
         depth=options.depth,
+        regions=options.regions,
         progress=options.progress,
     )
 

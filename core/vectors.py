@@ -39,6 +39,14 @@ def cross(u: FloatArray, v: FloatArray) -> FloatArray:
     return result
 
 
+def cross_last(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the vector products of vectors (..., 3), which are broadcast; with less overhead than `np.cross`."""
+    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
+    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        np.subtract(u[..., i] * v[..., j], u[..., j] * v[..., i], out=result[..., k])
+    return result
+
+
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Return unit vectors (n, dim) along those given, zero along zero; squares neither overflow nor vanish."""
     largest = np.abs(vectors).max(axis=1, initial=0.0)[:, None]

@@ -50,16 +50,17 @@ def compound_contact(
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     depth: bool = True,
+    regions: bool = True,
     progress: Progress | None = None,
 ) -> Contact:
     """Return the contact of two compounds: `contact` without its checks of the arguments.
 
     `budget` limits the search for the smallest separating translation: whatever it is, the result has a translation
-    that separates and a certified lower bound.
+    that separates and a certified lower bound. `depth`, `regions`: see `contact`.
     """
 
     def solve(one: Compound, other: Compound, clear: float) -> Contact:
-        return _ScaledPair(one, other, clear, contact_tolerance, budget or Budget(), depth, progress).contact()
+        return _ScaledPair(one, other, clear, contact_tolerance, budget or Budget(), depth, regions, progress).contact()
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -111,9 +112,10 @@ class _ScaledPair:
         contact_tolerance: float,
         budget: Budget,
         depth: bool,
+        regions: bool,
         progress: Progress | None,
     ) -> None:
-        self.a, self.b, self.depth = a, b, depth
+        self.a, self.b, self.depth, self.regions = a, b, depth, regions
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
         self.budget, self.progress = budget, progress
         self.small = min(a.diameter, b.diameter) or max(a.diameter, b.diameter)
@@ -216,7 +218,9 @@ class _ScaledPair:
             min(lower, deciding.lower_bound),
             deciding.upper_bound,
             relation=Relation.WITHIN_CLEARANCE if is_within else Relation.SEPARATED,
-            patches=self._patches(self._nearest(deciding.signed_distance), None) if is_within else None,
+            patches=self._patches(self._nearest(deciding.signed_distance), None)
+            if is_within and self.regions
+            else None,
         )
 
     def _nearest(self, distance: float) -> _Touching:
@@ -249,7 +253,7 @@ class _ScaledPair:
             deciding.upper_bound,
             relation=self._relation(deciding.signed_distance),
             near=near,
-            patches=self._patches(near, None),
+            patches=self._patches(near, None) if self.regions else None,
         )
 
     def _penetrating(self, near: _Touching) -> Contact | None:

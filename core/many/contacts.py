@@ -83,7 +83,8 @@ def contacts(
             `Status.BOUNDS_ONLY`.
         depths: False: no depth is searched of compounds and meshes deeper in each other than the contact tolerance,
             which is much faster; see `Status.BOUNDS_ONLY`.
-        regions: False: without contact regions, which is faster.
+        regions: False: without contact regions, which is faster, as with `contact`; so are the rows' `contact` of
+            compounds and meshes.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
         reproducible: the row of a pair is the same to the last bit whatever other pairs and shapes there are in the
             call, as `combine` needs it; slower for few pairs. False: the same call still gives the same bytes.
@@ -136,7 +137,7 @@ def contacts(
     total = max(1, len(left))
     if method == "auto":
         left = result.solve(left, progress)
-    _solve_singly(result, left, method, depths, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
+    _solve_singly(result, left, method, depths, regions, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
         met = np.flatnonzero(result.relation < RELATION_CODES[Relation.SEPARATED])
         for column in result.center.T:
@@ -290,6 +291,7 @@ def _solve_singly(
     rows: IntArray,
     method: Method,
     depths: bool,
+    regions: bool,
     solved: dict[int, Contact],
     progress: Progress | None,
 ) -> None:
@@ -306,6 +308,7 @@ def _solve_singly(
             contact_tolerance=tolerance_of(result.contact_tolerance, row),
             budget=result.budget,
             depth=depths,
+            regions=regions,
             progress=part,
         )
         result.relation[row], result.status[row] = RELATION_CODES[found.relation], STATUS_CODES[found.status]

@@ -31,12 +31,16 @@ def mesh_contact(
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
     depth: bool = True,
+    regions: bool = True,
     progress: Progress | None = None,
 ) -> Contact:
     """Return the contact of two solids, at least one of them a mesh: `contact` without its checks of the options.
 
     depth: False: of those deeper in each other than the contact tolerance only the relation and the curves are
     computed, which takes a fraction of the time; see `Status.BOUNDS_ONLY`.
+
+    regions: False: where they touch or are within the clearance, regions are found only as far as the relation or the
+    normal needs them, and left out.
 
     Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress`
     returns False.
@@ -55,7 +59,7 @@ def mesh_contact(
     whole = subrange(progress, 0.0, 1.0)
     curved = any(found.curved and not isinstance(solid, Mesh) for found, solid in zip(facets, (a, b), strict=True))
     needs_depth = depth or curved  # the depth of facets is where that of a curved solid begins
-    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, whole, needs_depth)
+    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, whole, needs_depth, regions)
     for of_facets, solid, mesh in ((facets[0], a, b), (facets[1], b, a)):
         if of_facets.curved and not isinstance(solid, Mesh) and isinstance(mesh, Mesh):
             return pair.contact(CurvedPair(solid, mesh, pair).draft(), depth)

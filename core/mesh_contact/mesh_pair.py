@@ -82,8 +82,9 @@ class MeshPair:
         size: float,
         progress: Progress | None,
         depth: bool = True,
+        wants_regions: bool = True,
     ) -> None:
-        self.facets, self.depth = facets, depth
+        self.facets, self.depth, self.wants_regions = facets, depth, wants_regions
         a, b = (of.solid if of.curved else of.mesh for of in facets)
         self.clearance, self.contact_tolerance, self.budget, self.size = clearance, contact_tolerance, budget, size
         self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
@@ -284,8 +285,12 @@ class MeshPair:
         and the normal of the largest one along which they are as far apart as reported."""
         if any(facets.curved for facets in self.facets):
             return draft
+        if not self.wants_regions and draft.normal is not None:
+            return replace(draft, regions=())
         regions = self.regions(draft)
         draft = self._along_regions(draft, regions)
+        if not self.wants_regions:
+            return draft
         if not regions:
             on_a, on_b = draft.points
             normal = np.zeros(3) if draft.normal is None else draft.normal
@@ -592,15 +597,28 @@ class MeshPair:
         search = SeparationSearch(self.a, self.b, self.budget)
         if self._is_deep():
             return search
-        regions = [region for region in self.touching if region.normal.any()]
+        if not self.wants_regions:
+            areas = mesh_regions(self.a, self.b, 0.0, _DEEPER * self.band, None, only_areas=True)
+            self._leave_along(search, areas)
+            if search.length <= self.band:
+                return search
+        self._leave_along(search, self.touching)
+        return search
+
+    def _leave_along(self, search: SeparationSearch, found: tuple[MergedRegion, ...]) -> None:
+        """Try short translations of B across regions."""
+        regions = [region for region in found if region.normal.any()]
         ways: list[FloatArray] = []
         for region in regions[:_MOST_NORMALS]:
             together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
             ways.append((max(0.0, *map(deepest, together)) + search.clearance) * region.normal)
-        for k in self._clear_ways(ways):
-            if length_of(ways[k]) < search.length:
-                search.separates(ways[k])
-        return search
+        if ways and length_of(ways[0]) < search.length:
+            search.separates(ways[0])  # most often it is one
+        shorter = [way for way in ways[1:] if length_of(way) < search.length]
+        if shorter:
+            for k in np.flatnonzero(are_clear_after(self.a.mesh, self.b.mesh, np.array(shorter))).tolist():
+                if length_of(shorter[k]) < search.length:
+                    search.separates(shorter[k])
 
     def _clear_ways(self, ways: list[FloatArray]) -> Iterator[int]:
         """Yield after which of short translations of B no triangles meet; the first in any case, as most often it is

@@ -27,7 +27,7 @@ from ..region.region import Region, RegionKind
 from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, REGION_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray, read_only
-from ..vectors import unit_rows
+from ..vectors import cross_last, unit_rows
 
 _BESIDE = 2.0
 """Times how far beside each other points are that are as near as asked for: what is on a polygon or a line."""
@@ -49,12 +49,15 @@ _FLAT = 10.0
 """Times the tolerance: a body no thicker has no side."""
 
 
-def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatArray | None) -> tuple[MergedRegion, ...]:
+def mesh_regions(
+    a: Body, b: Body, gap: float, tolerance: float, toward: FloatArray | None, only_areas: bool = False
+) -> tuple[MergedRegion, ...]:
     """Return where two meshes are `gap` apart, to the tolerance, the largest region first; below 0 they are as deep in
     each other. Empty where they are nowhere.
 
     toward: (3,) from A to B, decides about the normals of two bare surfaces; None: they point to where B is. Where
     surfaces of one mesh lie on each other the area counts once; of very many triangles as often as they do.
+    only_areas: without segments and points.
     """
     exponent = scale_exponent(max(a.mesh.magnitude, b.mesh.magnitude))
     if exponent:
@@ -71,7 +74,8 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
     regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
-    regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
+    if not only_areas:
+        regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
     return tuple(region.scaled(-exponent) if exponent else region for region in regions)
 
 
@@ -235,7 +239,7 @@ def _encloses(outline: FloatArray, facing: Facing, normal: FloatArray) -> bool:
     if length_of(steps.sum(axis=0)) > _OPEN * float(np.abs(steps).sum()):
         return False
     area = float(facing.areas.sum())
-    return abs(0.5 * float(np.cross(ends[:, 0], ends[:, 1]).sum(axis=0) @ normal) - area) <= _SAME_AREA * area
+    return abs(0.5 * float(cross_last(ends[:, 0], ends[:, 1]).sum(axis=0) @ normal) - area) <= _SAME_AREA * area
 
 
 def _united(facing: Facing, patches: TrianglePatches, normal: FloatArray, outline: FloatArray) -> MergedRegion:
@@ -418,7 +422,7 @@ def _on_polygons(points: FloatArray, facing: Facing, width: float) -> BoolArray:
     after = np.where(np.roll(valid, -1, axis=1)[..., None], np.roll(start, -1, axis=1), start[:, :1])
     # The line of a short side is anywhere.
     side = np.where(valid[..., None] & (np.abs(after - start).max(axis=2, keepdims=True) > width), after - start, 0.0)
-    across = np.cross(facing.normals[:, None], side)
+    across = cross_last(facing.normals[:, None], side)
     inward = unit_rows(across.reshape(-1, 3)).reshape(across.shape)
     inside &= (np.einsum("ikj,ikj->ik", points.take(i, axis=0)[:, None] - start[j], inward[j]) >= -width).all(axis=1)
     result[i[inside]] = True

@@ -15,10 +15,11 @@ from ..progress import Progress
 from ..shapes.quickhull import extreme_points
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
-from ..vectors import spiral_directions
+from ..vectors import cross_last, spiral_directions
 from .copies import welded_ids
 from .joined import joined
 from .mesh import Mesh
+from .triangle_candidates import FEW_PAIRS
 from .triangle_pairs import crossing_triangles
 from .winding import contains, winding_numbers
 
@@ -94,11 +95,11 @@ class Body:
         sides = np.roll(p, -1, axis=0) - p
         squares = (sides * sides).sum(axis=1)
         x = sides[int((squares >= squares.max() * (1.0 - 1e-6)).argmax())]
-        z = np.cross(sides[0], sides[1])
+        z = cross_last(sides[0], sides[1])
         if not (length_of(x) > 0.0 and length_of(z) > 0.0):
             return np.eye(3)
         x, z = x / length_of(x), z / length_of(z)
-        return np.array([x, np.cross(z, x), z])
+        return np.array([x, cross_last(z, x), z])
 
     @cached_property
     def outward(self) -> float:
@@ -149,7 +150,7 @@ class Body:
         u, v = q - p, r - p
         size = np.maximum(np.abs(u).max(axis=1), np.abs(v).max(axis=1))
         size[size == 0.0] = 1.0
-        n = np.cross(u / size[:, None], v / size[:, None])
+        n = cross_last(u / size[:, None], v / size[:, None])
         length = np.sqrt((n * n).sum(axis=1))
         length[length == 0.0] = 1.0
         return n * (self.outward / length)[:, None]
@@ -177,7 +178,7 @@ def _encloses(mesh: Mesh) -> bool:
     thickest = np.argsort(-np.abs(contents), kind="stable")[:_MOST_PARTS]
     largest = largest.take(thickest[np.abs(contents).take(thickest) > room])
     p, q, r = mesh.local_corners.take(largest, axis=2)
-    across = np.cross((q - p).T, (r - p).T)
+    across = cross_last((q - p).T, (r - p).T)
     across *= _BESIDE / np.sqrt(np.sqrt((across * across).sum(axis=1)))[:, None]
     middles = mesh.points.take(mesh.triangles.take(largest, axis=0), axis=0).mean(axis=1)
     beside = np.concatenate([middles + mesh.unit * across, middles - mesh.unit * across])
@@ -189,7 +190,8 @@ def are_disjoint(a: Body, b: Body) -> bool:
     (low, high), (other_low, other_high) = a.mesh.bounds, b.mesh.bounds
     if (low > other_high).any() or (other_low > high).any():
         return True
-    a.mesh.tree, b.mesh.moved_tree  # noqa: B018  # crossing_triangles uses trees that have been built
+    if len(a.mesh.triangles) * len(b.mesh.triangles) > FEW_PAIRS:
+        a.mesh.tree, b.mesh.moved_tree  # noqa: B018  # crossing_triangles uses trees that have been built
     return not len(crossing_triangles(a.mesh, b.mesh)) and not are_nested(a, b)
 
 

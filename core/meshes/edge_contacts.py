@@ -18,6 +18,8 @@ from .triangle_distance import feet_on_faces, nearest_on_edges
 _BATCH = 1024
 """Pairs in one go: the nine pairs of edges of all of them fit the cache."""
 _CYCLE = np.array([1, 2, 0])
+_LAST, _FIRST = np.tril_indices(15)
+"""Pairs of the points at which two triangles may be near."""
 _END = 1e-6
 """Fraction of an edge that is one of its ends."""
 _ACROSS = 1e-3
@@ -71,26 +73,20 @@ def _contacts(
     squares = np.empty((15, count))
     points = np.empty((15, 3, count))
     s, t = nearest_on_edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
-    for i in range(3):
-        for j in range(3):
-            points[3 * i + j] = 0.5 * (a[i] + s[i, j] * edges_a[i] + b[j] + t[i, j] * edges_b[j])
+    own_side, other_side = s[:, :, None] * edges_a[:, None], t[:, :, None] * edges_b
+    points[:9] = (0.5 * (a[:, None] + own_side + b + other_side)).reshape(9, 3, -1)
     for row, own, edges, others in ((9, a, edges_a, b), (12, b, edges_b, a)):
         second, third = feet_on_faces(own, edges, others, squares[row : row + 3])
-        for k in range(3):
-            foot = own[0] + second[k] * edges[0] - third[k] * edges[2]
-            points[row + k] = 0.5 * (foot + others[k])
+        foot = own[0] + second[:, None] * edges[0] - third[:, None] * edges[2]
+        points[row : row + 3] = 0.5 * (foot + others)
     valid = squares <= reach * reach
     met = np.flatnonzero(valid.any(axis=0))
     points, valid = points.take(met, axis=2), valid.take(met, axis=1)
-    best, place = np.full(len(met), -1.0), np.arange(len(met))
-    first, last = np.zeros((2, len(met)), dtype=np.intp)
-    for i in range(15):
-        away = (points[i] - points[: i + 1]).transpose(1, 0, 2)
-        square = np.where(valid[i] & valid[: i + 1], dot(away, away), -1.0)
-        j = square.argmax(axis=0)
-        farther = np.flatnonzero(square[j, place] > best)
-        best[farther], first[farther], last[farther] = square[j, place][farther], j[farther], i
-    ends = np.stack([points[first, :, place], points[last, :, place]], axis=1) + origin.T.take(met, axis=0)[:, None]
+    place = np.arange(len(met))
+    away = (points.take(_LAST, axis=0) - points.take(_FIRST, axis=0)).transpose(1, 0, 2)
+    farthest = np.where(valid.take(_LAST, axis=0) & valid.take(_FIRST, axis=0), dot(away, away), -1.0).argmax(axis=0)
+    first, last = points[_FIRST.take(farthest), :, place], points[_LAST.take(farthest), :, place]
+    ends = np.stack([first, last], axis=1) + origin.T.take(met, axis=0)[:, None]
     left = np.flatnonzero(~are_known(ends))
     met, ends, valid = met.take(left), ends.take(left, axis=0), valid.take(left, axis=1)
     a, b, s, t = a.take(met, axis=2), b.take(met, axis=2), s.take(met, axis=2), t.take(met, axis=2)
@@ -105,21 +101,26 @@ def _normals(
     their ranks (n,)."""
     result = np.zeros((3, a.shape[2]))
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
-    candidates = [
-        (valid[9:12].any(axis=0), cross(edges_a[0], edges_a[1])),
-        (valid[12:].any(axis=0), cross(edges_b[0], edges_b[1])),
-    ]
-    for i in range(3):
-        for j in range(3):
-            normal = cross(edges_a[i], edges_b[j])
-            size = dot(edges_a[i], edges_a[i]) * dot(edges_b[j], edges_b[j])
-            between = (np.minimum(s[i, j], t[i, j]) > _END) & (np.maximum(s[i, j], t[i, j]) < 1.0 - _END)
-            candidates.append((valid[3 * i + j] & between & (dot(normal, normal) > _ACROSS**2 * size), normal))
+    u, v = edges_a.transpose(1, 0, 2)[:, :, None], edges_b.transpose(1, 0, 2)[:, None]
+    normals = np.concatenate(
+        [
+            np.stack([cross(edges_a[0], edges_a[1]), cross(edges_b[0], edges_b[1])], axis=1),
+            cross(u, v).reshape(3, 9, -1),
+        ],
+        axis=1,
+    )
+    squares = dot(normals, normals)
+    between = (np.minimum(s, t) > _END) & (np.maximum(s, t) < 1.0 - _END)
+    chosen = squares > 0.0
+    chosen[0] &= valid[9:12].any(axis=0)
+    chosen[1] &= valid[12:].any(axis=0)
+    chosen[2:] &= valid[:9] & (
+        between & (dot(u, u) * dot(v, v) * _ACROSS**2 < squares[2:].reshape(between.shape))
+    ).reshape(9, -1)
+    found, best = np.flatnonzero(chosen.any(axis=0)), chosen.argmax(axis=0)
+    result[:, found] = normals[:, best.take(found), found]
     ranks = np.full(a.shape[2], 2)
-    for k, (where, normal) in enumerate(candidates):
-        chosen = (ranks == 2) & where & (dot(normal, normal) > 0.0)
-        result[:, chosen] = normal[:, chosen]
-        ranks[chosen] = int(k >= 2)
+    ranks[found] = best.take(found) >= 2
     length = np.sqrt(dot(result, result))
     result /= np.where(length > 0.0, length, 1.0)
     toward = dot(result, b.mean(axis=0) - a.mean(axis=0))

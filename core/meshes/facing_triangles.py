@@ -16,6 +16,7 @@ from ..connected import connected_parts
 from ..runs import chunks
 from ..tolerance import EPS, REGION_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray
+from ..vectors import cross_last
 from .body import Body
 from .copies import welded_ids
 
@@ -93,7 +94,7 @@ def _clip(
         normal_a = normal_a * np.where(cosine > 0.0, -1.0, 1.0)[:, None]
     elif not b.solid:
         normal_b = normal_b * np.where(cosine > 0.0, -1.0, 1.0)[:, None]
-    across = np.cross(normal_a, normal_b)
+    across = cross_last(normal_a, normal_b)
     sine = np.sqrt(np.einsum("ij,ij->i", across, across))
     p, q = (
         body.mesh.points.take(body.mesh.triangles.take(row, axis=0), axis=0)
@@ -188,7 +189,7 @@ def _measured(corners: FloatArray, counts: IntArray, normal: FloatArray) -> tupl
     # Corners beyond the last are the first: triangles with them have no area.
     valid = np.arange(corners.shape[1]) < counts[:, None]
     away = np.where(valid[..., None], corners - corners[:, :1], 0.0)
-    across = np.cross(away[:, 1:-1], away[:, 2:])
+    across = cross_last(away[:, 1:-1], away[:, 2:])
     double = np.einsum("kij,kj->ki", across, normal)
     total = double.sum(axis=1)
     sums = np.einsum("ki,kij->kj", double, away[:, 1:-1] + away[:, 2:])
@@ -199,7 +200,7 @@ def _measured(corners: FloatArray, counts: IntArray, normal: FloatArray) -> tupl
 def _wound(corners: FloatArray, normal: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Return triangles (k, 3, 3) counter-clockwise about the normals, and which were turned over for that: the last
     corner first."""
-    double = np.einsum("ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), normal)
+    double = np.einsum("ij,ij->i", cross_last(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), normal)
     turned = double < 0.0
     return np.where(turned[:, None, None], corners[:, ::-1], corners), turned
 
@@ -207,7 +208,7 @@ def _wound(corners: FloatArray, normal: FloatArray) -> tuple[FloatArray, BoolArr
 def _inward(corners: FloatArray, normal: FloatArray) -> FloatArray:
     """Return (k, 3, 3) unit vectors across the normal and the sides of triangles, to the inside."""
     sides = np.roll(corners, -1, axis=1) - corners
-    inward = np.cross(normal[:, None], sides)
+    inward = cross_last(normal[:, None], sides)
     length = np.sqrt(np.einsum("kij,kij->ki", inward, inward))
     return inward / np.where(length > 0.0, length, 1.0)[..., None]
 
@@ -257,7 +258,7 @@ def _on_sides(
     """Return (k, 8, 3) on which sides of its triangle, in the order of the mesh, each side of a polygon is."""
     following = _next(counts, corners.shape[1])[..., None]
     away = np.abs(_heights(corners, rows, inward)) <= width
-    forward = np.einsum("kvj,kij->kvi", corners, np.cross(inward, normal[:, None]))
+    forward = np.einsum("kvj,kij->kvi", corners, cross_last(inward, normal[:, None]))
     ahead = np.take_along_axis(forward, following, axis=1) > forward
     found = away & np.take_along_axis(away, following, axis=1) & ahead
     found &= (np.arange(corners.shape[1]) < counts[:, None])[..., None]

@@ -20,7 +20,7 @@ from .surface import Surface, node_bounds
 from .triangle_distance import slabs
 
 _FIRST_LEVEL = 4
-"""All pairs of nodes on this level are the first to be compared."""
+"""All pairs of nodes on this level are the first to be compared; of few triangles all pairs of leaves."""
 _CHUNK = 4_000
 """Pairs of nodes compared in one go: what is made of them on the way fits the cache."""
 _SIEVED = 1 << 13
@@ -42,7 +42,8 @@ def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray,
     farther apart than `reach`."""
     trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
     disks: tuple[NodeDisks, ...] = ()
-    first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
+    is_small = len(a.triangles) * len(b.triangles) <= _CHUNK
+    first, second = (np.flatnonzero(t.left < 0) if is_small else t.nodes_down_to(_FIRST_LEVEL) for t in trees)
     waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
     found: list[list[IntArray]] = []
     while waiting:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which triangles of two meshes may meet: those whose axis-aligned boxes overlap.
 
-Where both meshes have their trees already, these are descended. Else what is outside the common box of both is left
-out, then what begins in no cell near one in which a triangle of the other mesh begins: in small whole numbers, of which
-one integer has room for 3. The few that remain, or all where the meshes nearly coincide, get boxes and a tree for this
-once.
+Of few triangles all pairs are compared. Where both meshes have their trees already, these are descended. Else what is
+outside the common box of both is left out, then what begins in no cell near one in which a triangle of the other mesh
+begins: in small whole numbers, of which one integer has room for 3. The few that remain, or all where the meshes nearly
+coincide, get boxes and a tree for this once.
 Source: L. Lamport, Multiple byte processing with full-word instructions, 1975.
 """
 
@@ -34,6 +34,8 @@ _ONE = 1 | 1 << _FIELD | 1 << 2 * _FIELD
 _SPARE = _ONE << _BITS
 """All spare bits."""
 
+FEW_PAIRS = 4_000
+"""Pairs of triangles that are all compared, which is faster than to make or to descend trees."""
 _CHUNK = 1 << 15  # points or triangles looked at in one go: what is made of them on the way fits the cache
 _FEW = 200  # triangles, or cells, from which it pays to look at cells first
 _CELLS = 100  # along an axis at most
@@ -42,6 +44,10 @@ _ROOMY = 8  # cells per triangle at most
 
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
+    if len(a.triangles) * len(b.triangles) <= FEW_PAIRS:
+        (low, high), (other_low, other_high) = (_boxes(mesh, np.arange(len(mesh.triangles))) for mesh in (a, b))
+        met = (low[..., None] <= other_high[:, None]) & (other_low[:, None] <= high[..., None])
+        return np.stack(np.nonzero(met.all(axis=0)))
     if a.has_tree and b.has_tree:
         return overlapping_triangles(a, b, progress).T
     kept = _in_common(a, b)

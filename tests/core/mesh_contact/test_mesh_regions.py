@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, Mesh, Relation, Status, contact, verify
+from contact_lens.core import Box, Compound, Contact, ConvexHull, Mesh, Relation, Status, contact, contacts, verify
 from contact_lens.core.region.region import RegionKind
 
 from ..assertions import assert_verified, failed_checks
@@ -283,3 +283,37 @@ def test_bent_surfaces_of_many_triangles_that_touch_verify():
     assert c.relation is Relation.TOUCHING
     assert c.area == pytest.approx(b.area)
     assert_verified(c, a, b)
+
+
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_regions_that_are_not_asked_for_are_not_found(step: int) -> None:
+    """Relations, distances and statuses are the same, and all that is found of what penetrates."""
+    rng = np.random.default_rng(1)
+    turn, away = rotation(rng), rng.normal(size=3)
+    heights = (-0.1, 0.0, 1e-8, 0.05)
+    moved = [(points + [0, 0, z], faces) for (points, faces), _, _ in BODIES.values() for z in heights]
+    shapes = [Mesh(points @ turn.T + away, faces) for points, faces in [*moved, *FLOORS.values()]]
+    pairs = [[i, j] for i in range(len(moved)) for j in range(len(moved), len(shapes))][::step]
+    options = {"clearance": 0.1, "budget": 0.0, "depths": False}
+    every, light = (contacts(shapes, pairs, regions=asked, **options) for asked in (True, False))
+    for row in range(len(pairs)):
+        whole, found = every.contact(row), light.contact(row)
+        assert (found.relation, found.status, found.has_depth) == (whole.relation, whole.status, whole.has_depth)
+        if found.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
+            assert whole.regions
+            assert not found.regions
+            assert abs(found.signed_distance - whole.signed_distance) <= 1e-9
+            assert np.linalg.norm(found.normal) == pytest.approx(np.linalg.norm(whole.normal))
+        else:
+            assert np.array_equal(found.normal, whole.normal)
+            assert found.upper_bound == whole.upper_bound
+            assert len(found.regions) == len(whole.regions)
+
+
+def test_compounds_that_touch_without_regions() -> None:
+    """They have the same relation and distance."""
+    a, b = (Compound([Box([x, y, 0], [1, 1, 1]) for y in (0, 1)]) for x in (0, 1))
+    whole, found = contact(a, b), contact(a, b, regions=False)
+    assert whole.regions
+    assert not found.regions
+    assert (found.relation, found.signed_distance) == (Relation.TOUCHING, whole.signed_distance)
