@@ -250,6 +250,7 @@ class WorldShapeCache(LruCache[WorldShape]):
     def __init__(self, count: int = 4_000, triangles: int = 1_500_000) -> None:
         """Keep up to `count` shapes with `triangles` together: meshes with their trees take some hundred megabytes."""
         super().__init__(count, triangles, lambda shape: shape.weight)
+        self.triangles = triangles
 
     def of(self, obj: SceneObject) -> WorldShape:
         """Return the shape of an object."""

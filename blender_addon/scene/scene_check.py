@@ -20,7 +20,6 @@ from ...core.many.contacts import contacts
 from ...core.measures.overlap_volume import overlap_volume
 from ...core.progress import Cancelled, Progress, equal_parts, report_progress, subrange, tracked
 from ...core.result import Relation
-from ...core.runs import chunks
 from ...core.shapes.curved_shape import CurvedShape
 from ...core.types import IntArray
 from ..data import depths, messages
@@ -261,9 +260,20 @@ class _RunningCheck:
             assert self._outcome.bounds is not None
             # Those near each other one after the other: large meshes are made again less often.
             left = left[pair_order(*self._outcome.bounds[:2], pairs[left])]
-        groups = [pairs[left[part]] for part in chunks(len(left), FIRST_CHUNK)]
-        for group, part in equal_parts(groups, subrange(progress, together, 1.0)):
+        for group, part in equal_parts(self._groups(pairs[left]), subrange(progress, together, 1.0)):
             self._relate(group, part)
+
+    def _groups(self, pairs: IntArray) -> list[IntArray]:
+        """Return pairs (n, 2) in groups, of no more shapes than the cache keeps, as each group has all of its own."""
+        ends, used, weight = [0], set[int](), 0
+        for row, pair in enumerate(pairs.tolist()):
+            new = {k: 0 if self._bounds.is_convex[k] else len(self._objects[k].geometry.triangles) for k in pair}
+            weight += sum(new[k] for k in new.keys() - used)
+            if row - ends[-1] == FIRST_CHUNK or weight > self._shapes.triangles:
+                ends.append(row)
+                used, weight = set(), sum(new.values())
+            used |= new.keys()
+        return [group for group in np.split(pairs, ends) if len(group)]
 
     def _relate(self, pairs: IntArray, progress: Progress | None) -> None:
         """Find the clashes among pairs (n, 2) of which one at least is a compound or a mesh, without a depth where that
