@@ -39,10 +39,10 @@ class StoredFrames:
         pair = self._numbers.get(clash_id)
         if pair is None:
             return None
-        distances = self._of("depths", pair)[:, 0]
+        distances, _, bounds = self._of("depths", pair).T
         found = ~np.isnan(distances)
         checked = found | np.isnan(self._of("unchecked", pair)[:, 0])
-        return OverFrames(self.frames, found, checked, distances, float(self.resolutions[pair]))
+        return OverFrames(self.frames, found, checked, distances, float(self.resolutions[pair]), bounds)
 
     def bounds(self, clash_id: str) -> tuple[FloatArray, FloatArray]:
         """Return the bounds of the signed distance of a pair, lower and upper (n,); NaN where they are not known."""

@@ -58,6 +58,8 @@ class OverFrames:
     """(n,) the signed distance where it was found, minus infinity where there is no depth; else NaN."""
     resolution: float
     """Smaller differences of the distances are not known."""
+    bounds: FloatArray | float = np.nan
+    """(n,) upper ones of the distances, which stand for those that were not searched; NaN where there are none."""
 
     @property
     def first(self) -> float:
@@ -109,7 +111,7 @@ class OverFrames:
 
     @cached_property
     def _weights(self) -> FloatArray:
-        return np.where(self.distances == -np.inf, TOUCHING, self.distances)
+        return np.where(self.distances == -np.inf, np.fmin(TOUCHING, self.bounds), self.distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,24 +252,25 @@ def _scene(
     path: str | None, scene: str, places: Mapping[float, int], checks: Sequence[Mapping[str, Any]]
 ) -> SceneOverFrames:
     of_scene = [checks[place] for place in places.values()]
-    known: dict[str, tuple[IntArray, FloatArray, FloatArray, Row, Row]] = {}
+    known: dict[str, tuple[IntArray, FloatArray, FloatArray, FloatArray, Row, Row]] = {}
     for k, check in enumerate(of_scene):
         findings, count = check["findings"], len(of_scene)
-        of_check = columns(findings, "id", "a", "b", "signed_distance", "resolution")
-        for row, (word, name, a, b, distance, step) in enumerate(zip(words(findings), *of_check, strict=True)):
+        of_check = columns(findings, "id", "a", "b", "signed_distance", "upper_bound", "resolution")
+        for row, (word, name, a, b, distance, bound, step) in enumerate(zip(words(findings), *of_check, strict=True)):
             if word in (RESOLVED, APART):
                 continue
             if name not in known:
-                known[name] = np.full(count, -1, np.intp), np.full(count, np.nan), np.zeros(count), a, b
-            rows, distances, steps, *_ = known[name]
+                known[name] = np.full(count, -1, np.intp), *np.full((2, count), np.nan), np.zeros(count), a, b
+            rows, distances, bounds, steps, *_ = known[name]
             rows[k], distances[k], steps[k] = row, -np.inf if distance is None else distance, step or 0.0
+            bounds[k] = np.nan if bound is None else bound
     absent = [_absent(check) for check in of_scene]
     frames = np.array(list(places), dtype=np.float64)
     clashes = []
-    for name, (rows, distances, steps, a, b) in known.items():
+    for name, (rows, distances, bounds, steps, a, b) in known.items():
         found, things = rows >= 0, _things(a, b)
         checked = found | [things.isdisjoint(of) for of in absent]
-        over = OverFrames(frames, found, checked, distances, float(steps.max()))
+        over = OverFrames(frames, found, checked, distances, float(steps.max()), bounds)
         clashes.append(((a, b), ClashOverFrames(over, list(places.values()), rows, name)))
     return SceneOverFrames(path, scene, list(places.values()), list(places), _in_order(clashes))
 

@@ -75,6 +75,19 @@ def test_a_pair_over_frames(
     assert (pair.intervals, pair.is_permanent) == (intervals, is_permanent)
 
 
+def test_where_no_depth_was_searched_the_worst_frame_is_that_with_the_deepest_bound() -> None:
+    numbers = ((-1e-9, -1e-9), (None, -0.2), (None, -0.3), (None, -0.1))
+    checks = [check(k, row("A", "B", distance, upper_bound=bound)) for k, (distance, bound) in enumerate(numbers, 1)]
+    [scene] = lens.frames.over_frames.scenes_over_frames(checks)
+    assert scene.clashes[0].over.worst == 3, "what touches has a depth, and is less deep"
+    depths = np.array([[-np.inf if distance is None else distance, -1.0, bound] for distance, bound in numbers])
+    places = np.column_stack([np.zeros(4, int), np.arange(4)])
+    changes, nothing = lens.frames.found_frames.Changes, np.zeros((0, 2), int)
+    series = {"depths": changes(places, depths), "unchecked": changes(nothing, np.zeros((0, 1)))}
+    stored = lens.clashes.stored_frames.StoredFrames(np.arange(1.0, 5.0), ["AB"], np.array([0.01]), series)
+    assert stored.over("AB").worst == 3
+
+
 def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> None:
     checks = [
         check(3, row("A", "B", -0.2), row("C", "D", -1.0), row("E", "F", -9.0, status="resolved")),
