@@ -14,7 +14,7 @@ from typing import Any, cast
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
-from ..data import messages
+from ..data import depths, messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import instance_name, library_name
@@ -254,6 +254,11 @@ class ContactLensFinding(bpy.types.PropertyGroup):
             return False
         row = self.found()
         return bool(row.get("has_depth", True)) and Distance.of_row(row).is_at_most
+
+    @property
+    def is_unsearched(self) -> bool:
+        """Whether the depth was not searched."""
+        return bool(self.found().get("exactness") == depths.NOT_SEARCHED)
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""

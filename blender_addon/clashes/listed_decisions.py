@@ -163,8 +163,9 @@ def _decided(finding: ContactLensFinding, units: UnitFormat) -> dict[str, Any] |
 def _approve(finding: ContactLensFinding, approval: Approval) -> None:
     """Take an approval: the clash is changed where it is worse."""
     row = finding.row()
-    # An upper bound alone makes no clash worse: the next check refines it.
-    is_within = finding.is_at_most or approval.covers(row["signed_distance"], row["resolution"] or 0.0)
+    # Bounds alone make no clash worse: the next check refines them.
+    has_bounds = finding.is_at_most or finding.is_unsearched
+    is_within = has_bounds or approval.covers(row["signed_distance"], row["resolution"] or 0.0)
     finding.status = "APPROVED" if is_within else "CHANGED"
     finding.approve_at(approval.signed_distance)
 

@@ -226,8 +226,7 @@ def unlisted(scene: bpy.types.Scene) -> Mapping[int, changes.Place]:
 def can_be_refined(context: bpy.types.Context, k: int) -> bool:
     """Return whether a finding, which must be up to date, has a depth that was not searched yet, or not refined."""
     finding = check_settings.of_scene(context.scene).findings[k]
-    is_unsearched = finding.found().get("exactness") == depths.NOT_SEARCHED
-    if finding.is_refined or not finding.is_open or not (finding.is_at_most or is_unsearched):
+    if finding.is_refined or not finding.is_open or not (finding.is_at_most or finding.is_unsearched):
         return False
     return not changes.reason(context.scene, k)[1] and finding.frame_of_state(0.0) == frame_of(context.scene)
 

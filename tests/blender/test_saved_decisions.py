@@ -214,6 +214,16 @@ def test_a_clash_that_is_deeper_than_approved_is_changed(path: Path) -> None:
     assert save(path)[0]["approved_at"] == "-0.6 m"
 
 
+def test_a_clash_whose_depth_was_not_searched_is_not_changed_by_a_decision(path: Path) -> None:
+    for obj in bpy.data.objects:
+        obj.contact_lens_shape = "MESH"
+    settings().depth = "NONE"
+    check_in_panel()
+    assert settings().findings[0].row()["exactness"] == "bounds_only"
+    load(path, {"a": "A", "b": "B", "status": "approved", "approved_at": "-60 cm"})
+    assert statuses()["A | B"] == "APPROVED"
+
+
 def test_decisions_about_no_clash_of_the_list_are_named(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     load(
         path,
