@@ -219,7 +219,8 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     """Return the cell of a clash's depth or gap."""
     distance = Distance.of_row(row)
     if distance.signed_distance is None:
-        return f'<td class="n" data-v="">{messages.NO_DEPTH_SHORT if distance.no_depth_reason else ""}</td>'
+        text = messages.NO_DEPTH_SHORT if distance.no_depth_reason else '<span class="dim">Not searched</span>'
+        return f'<td class="n" data-v="">{text}</td>'
     text = distance.text(units)
     name = f'<span class="dim">{distance.name}</span> ' if text else ""
     return f'<td class="n" data-v="{distance.signed_distance!r}">{name}{shown(text)}</td>'

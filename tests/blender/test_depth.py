@@ -59,6 +59,7 @@ def test_without_depths_relations_are_those_with_depths(
     page, junit = paths["html"].read_text(encoding="utf-8"), paths["junit"].read_text(encoding="utf-8")
     assert "no depth" not in f"{text}{page}{junit}".casefold()
     assert "Not searched, but of boxes and convex hulls" in page
+    assert page.count('<span class="dim">Not searched</span>') == len(none)
     assert 'message="Penetrating"' in junit
 
 
@@ -76,6 +77,9 @@ def test_what_needs_depths_is_refused_without_them(rings: Path, capsys: pytest.C
     save_scene(rings)
     assert run(rings, "--verify") == 2
     assert "--verify needs the depths" in capsys.readouterr().err
+    for name in "ABC":  # whose exact depths take long
+        bpy.data.objects.remove(bpy.data.objects[name])
+    save_scene(rings)
     assert run(rings, "--depth", "exact", "--exact", "--fail-on", "never") == 0
 
 
@@ -149,10 +153,16 @@ def test_depths_are_searched_last_and_the_deepest_first(rings: Path, monkeypatch
     assert {(clash.a, clash.b) for clash in found.clashes} >= {(clash.a, clash.b) for clash in whole}
 
 
-def test_a_clash_without_a_depth_gets_it_when_it_is_opened(rings: Path) -> None:
-    found = check(depth="NONE")
+def two_meshes() -> None:
+    for k in range(2):
+        cube(f"{k}", (1.5 * k, 0.0, 0.0)).contact_lens_shape = "MESH"
+
+
+def test_a_clash_without_a_depth_gets_it_when_it_is_opened() -> None:
+    two_meshes()
+    [finding] = check(depth="NONE")
     panel, units = lens.ui.scene_panel, lens.data.units.UnitFormat.of_scene(bpy.context.scene)
-    finding = next(finding for finding in found if not finding.has_depth)
+    assert not finding.has_depth
     assert panel._number(settings(), finding, units) == ""
     assert "no depth" not in finding.tooltip
     assert not finding.is_at_most
@@ -160,6 +170,32 @@ def test_a_clash_without_a_depth_gets_it_when_it_is_opened(rings: Path) -> None:
     activate(a, b)
     row = finding.row()
     assert (finding.is_refined, row["has_depth"], row["depth"] > 0.0) == (True, True, True)
+
+
+def test_an_approval_without_a_depth_holds_until_depths_are_searched_and_says_why() -> None:
+    two_meshes()
+    [finding] = check(depth="NONE", ignore_approved=False)
+    assert not finding.has_depth
+    finding.status = "APPROVED"
+    for depth, wanted in (("NONE", "APPROVED"), ("FIRST", "CHANGED")):
+        [finding] = check(depth=depth)
+        assert finding.status == wanted
+    assert finding.row()["notes"][0].startswith("Approved at an intersection without depth, now a depth of ")
+
+
+def test_large_meshes_are_related_in_groups_that_the_cache_keeps(rings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene_pairs, asked = lens.scene.scene_check, []
+    given, contacts = read_input(depth="none"), scene_pairs.contacts
+    monkeypatch.setattr(
+        scene_pairs, "contacts", lambda *args, **of: (asked.append(len(args[0])), contacts(*args, **of))[1]
+    )
+    whole = [(clash.a, clash.b) for clash in scene_pairs.check(given).clashes]
+    assert asked == [3]
+    cache = lens.scene.frame_cache.FrameCache(follows=False)
+    cache.shapes = lens.read.world_shape.WorldShapeCache(triangles=2 * 2 * 16 * 6)
+    outcome = scene_pairs.check(given, known=cache)
+    assert asked[1:] == [2, 2, 2]
+    assert [(clash.a, clash.b) for clash in outcome.clashes] == whole
 
 
 def test_nothing_is_computed_of_what_touches_and_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
