@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ...core.types import FloatArray
-from ..data import depths
 from ..data.lazy_rows import joined_rows
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, State
@@ -21,7 +20,7 @@ from ..frames.found_frames import Changes, FoundFrames
 from ..pair.inspection import Inspection
 from ..read.instances import renumbered
 from ..read.scene_objects import CheckInput, SceneObject
-from ..scene import clash_ids
+from ..scene import clash_ids, depths
 from ..scene.clash_ids import KnownIds
 from ..scene.clashes import Clashes, Verdict
 from ..scene.decisions import IGNORED, Decision

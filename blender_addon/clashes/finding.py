@@ -14,13 +14,13 @@ from typing import Any, cast
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import Distance
 from ..data.objects import instance_name, library_name
 from ..data.records import Approval, Key, Pair, State
 from ..data.units import UnitFormat
-from ..scene import clash_ids
+from ..scene import clash_ids, depths
 from ..scene.clash_rows import without_depth
 from ..scene.fields import NUMBERS
 from . import changes, ignored, stored_clashes

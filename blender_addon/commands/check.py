@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..clashes import check_settings, clash_renewal
-from ..data import depths, messages
+from ..data import messages
 from ..data.records import Rules, Shard
 from ..data.units import UnitFormat
 from ..frames import between
@@ -29,6 +29,7 @@ from ..read.faults import version_of
 from ..report import files as report_files
 from ..report import json_report as report_json
 from ..report import scene as scene_report
+from ..scene import depths
 from ..scene import scene_check as scene_pairs
 from ..scene.frame_cache import FrameCache
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..data import depths
 from ..data.frame_lists import LAST_FRAME, MOST_FRAMES
 from ..data.records import ALL, AS_HULL, AS_MESH, AUTOMATIC_SHAPES, RENDER, VIEWPORT, Shard
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length, written_volume
 from ..report.criteria import FAIL_ON, NEEDS_DEPTH
+from ..scene import depths
 from ..scene.clashes import LEAST_RANKS
 from ..terminal.check_lines import ALL_CLASHES, MOST_CLASHES
 from ..terminal.command_parser import Collected, CommandParser, duration, natural, positive

@@ -12,10 +12,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data import depths, messages
+from ..data import messages
 from ..frames.combined import combined
 from ..history.merging import Gaps, MergeError, Part, left, merged, validated
 from ..report import files as report_files
+from ..scene import depths
 from ..terminal.check_lines import Listing, closing_lines, lines, total_lines
 from ..terminal.command_parser import CommandParser
 from ..terminal.interruption import Stop

@@ -10,13 +10,14 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.lazy_rows import column
 from ..frames.combined import combined
 from ..report import files as report_files
 from ..report import scene as scene_report
 from ..report.criteria import ALLOWANCES, TRANSIENT, Criteria, allowance_of, unchecked
 from ..report.files import ReportFileError
+from ..scene import depths
 from ..scene.clash_rows import present_relations
 from ..terminal.interruption import Stop
 from ..terminal.outcome import CLEAN, FINDINGS, STOPPED, UNCHECKED, WRONG, UsageError, complain_of, complain_of_a_fault

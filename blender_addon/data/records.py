@@ -86,7 +86,7 @@ class Rules:
     least_contact: str = "point"
     """Touching pairs that share less are left out: "point" (none are), "edge" or "face"."""
     depth: str = "first"
-    """How far depths of compounds and meshes are searched, see `depths`; those of convex shapes are always known."""
+    """How far depths of compounds and meshes are searched, see `scene.depths`; those of convex ones are known."""
     volume: bool = False
     """Whether the volumes are computed in which clashing solids overlap."""
     least_volume: float = 0.0

@@ -19,7 +19,6 @@ from ..clashes import changes, check_settings, clash_list, clash_renewal
 from ..clashes.finding import ContactLensFinding
 from ..clashes.neighbours import read_neighbours
 from ..clashes.stored_frames import stored_frames
-from ..data import depths
 from ..data.objects import frame_of
 from ..data.records import Key, Pair
 from ..data.units import UnitFormat
@@ -30,6 +29,7 @@ from ..read import scene_reader
 from ..read.scene_objects import CheckInput, SceneObject, Scope
 from ..read.scene_reader import snapshot_keys, states_of
 from ..report import scene as scene_report
+from ..scene import depths
 from ..scene import scene_check as scene_pairs
 from . import background, handlers
 from .background import Flow, Steps

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.messages import counted
 from ..data.units import ratio
 from ..frames.sentences import frames_of_check
+from ..scene import depths
 from ..scene.clash_rows import unit_format
 from .html_table import shown
 

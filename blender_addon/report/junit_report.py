@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.distance import Distance
 from ..data.names import visible
 from ..data.units import UnitFormat
 from ..frames.combined import combined
 from ..frames.sentences import frames_of_check, sentence_of
+from ..scene import depths
 from ..scene.clash_rows import unit_format
 from .criteria import Criteria, unchecked
 

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.collision_kinds import CONVEX_HULL, WORDS
 from ..data.distance import Distance
 from ..data.lazy_rows import LazyRows, Row, column, columns, mapped
 from ..data.records import Approval
 from ..data.units import Unit, UnitFormat
 from ..read.scene_objects import SceneObject
+from . import depths
 from .clashes import REPORTED_ONLY, Clash, Clashes, ShapeFacts, Verdict
 from .coarse import coarse_sides
 from .fields import FIELDS, NUMBERS, OF_DEPTH, WORD

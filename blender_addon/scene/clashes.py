@@ -18,13 +18,13 @@ from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.result import Contact, Relation, Status
 from ...core.types import FloatArray, IntArray
-from ..data import depths
 from ..data.records import Approval, Key, Pair
 from ..geometry.collision_shape import RESOLUTION_STEPS
 from ..pair.margins import Margins, are_within
 from ..pair.pair_contact import center_of, is_convex
 from ..read.scene_objects import SceneObject
 from ..read.world_shape import WorldShape
+from . import depths
 from .fields import CHECK, STORED
 
 RELATIONS, STATUSES = tuple(Relation), tuple(Status)

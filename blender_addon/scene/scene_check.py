@@ -22,7 +22,7 @@ from ...core.progress import Cancelled, Progress, equal_parts, report_progress, 
 from ...core.result import Relation
 from ...core.shapes.curved_shape import CurvedShape
 from ...core.types import IntArray
-from ..data import depths, messages
+from ..data import messages
 from ..data.collision_kinds import PRIMITIVES
 from ..data.records import FIRST_ANSWER, Key, Pair, Settings, Shard, Skipped
 from ..geometry.collision_shape import RESOLUTION_STEPS
@@ -30,7 +30,7 @@ from ..measure.pair_measures import OVERLAPPING
 from ..pair.margins import Margins
 from ..pair.pair_check import check_pair, pair_tolerance
 from ..read.scene_objects import CheckInput, SceneObject
-from . import coarse
+from . import coarse, depths
 from .candidates import Bounds, bounds_of, candidates, digest_of
 from .clashes import (
     LEAST_RANKS,

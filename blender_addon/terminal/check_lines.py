@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..data import depths, messages
+from ..data import messages
 from ..data.collision_kinds import words_of_side
 from ..data.distance import AT_MOST, Distance
 from ..data.lazy_rows import Row, column, columns
@@ -19,6 +19,7 @@ from ..frames.combined import is_folded
 from ..frames.sentences import MOST_INTERVALS, counts_words, frames_of_check, named_frames, quiet_words
 from ..report import scene as scene_report
 from ..report.criteria import OPEN
+from ..scene import depths
 from ..scene.clash_rows import APART, RESOLVED, WORSE, changed_relations, present_relations, unit_format, words
 
 WIDEST = 34
