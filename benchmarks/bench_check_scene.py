@@ -36,7 +36,7 @@ class Workload(NamedTuple):
 WORKLOADS = (
     Workload("14 primitives", "primitives", with_json=False),
     Workload("100 dented meshes of 642 vertices", "dented", with_json=False),
-    Workload("20 dented tori of 200,000 triangles", "large", with_json=False, triangles=4_000_000),
+    Workload("20 bumpy tori of 200,000 triangles", "large", with_json=False, triangles=4_000_000),
     Workload("building of 198 objects", "building", with_json=False),
     Workload("building of 198 objects, no depths", "building", ("--depth", "none"), False, with_before=False),
     Workload("10,000 instances", "instances"),
