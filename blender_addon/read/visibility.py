@@ -53,7 +53,7 @@ def _show(layer: bpy.types.ViewLayer, excluded: bool) -> None:
         _set(one, "hide_viewport", False)
     for block in (*bpy.data.collections, *bpy.data.objects):
         _set(block, "hide_viewport", False)
-    for obj in list(layer.objects):  # hiding may make the layer list its objects anew
+    for obj in filter(None, [*layer.objects]):  # without those removed; hiding makes the layer list its objects anew
         if excluded:
             _set(obj, "show_instancer_for_viewport", True)
         if obj.hide_get(view_layer=layer):

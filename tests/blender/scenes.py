@@ -185,7 +185,7 @@ def animate(owner: Any, path: str, interpolation: str = "BEZIER", **values: Any)
 
 def select(active: bpy.types.Object, *others: bpy.types.Object) -> None:
     """Select these objects and no other, the first as the active one."""
-    for obj in list(bpy.context.view_layer.objects):  # selecting may make the view layer list its objects anew
+    for obj in filter(None, [*bpy.context.view_layer.objects]):  # selecting makes the layer list its objects anew
         obj.select_set(obj == active or obj in others)
     bpy.context.view_layer.objects.active = active
 

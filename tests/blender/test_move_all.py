@@ -33,7 +33,7 @@ def move_all(**options: str) -> set[str]:
 
 
 def select(*objects: bpy.types.Object) -> None:
-    for obj in list(bpy.context.view_layer.objects):  # selecting may make the view layer list its objects anew
+    for obj in filter(None, [*bpy.context.view_layer.objects]):  # selecting makes the layer list its objects anew
         obj.select_set(obj in objects)
 
 
