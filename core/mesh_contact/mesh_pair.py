@@ -597,17 +597,7 @@ class MeshPair:
         search = SeparationSearch(self.a, self.b, self.budget)
         if self._is_deep():
             return search
-        if not self.wants_regions:
-            areas = mesh_regions(self.a, self.b, 0.0, _DEEPER * self.band, None, only_areas=True)
-            self._leave_along(search, areas)
-            if search.length <= self.band:
-                return search
-        self._leave_along(search, self.touching)
-        return search
-
-    def _leave_along(self, search: SeparationSearch, found: tuple[MergedRegion, ...]) -> None:
-        """Try short translations of B across regions."""
-        regions = [region for region in found if region.normal.any()]
+        regions = [region for region in self.touching if region.normal.any()]
         ways: list[FloatArray] = []
         for region in regions[:_MOST_NORMALS]:
             together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
@@ -619,6 +609,7 @@ class MeshPair:
             for k in np.flatnonzero(are_clear_after(self.a.mesh, self.b.mesh, np.array(shorter))).tolist():
                 if length_of(shorter[k]) < search.length:
                     search.separates(shorter[k])
+        return search
 
     def _clear_ways(self, ways: list[FloatArray]) -> Iterator[int]:
         """Yield after which of short translations of B no triangles meet; the first in any case, as most often it is

@@ -49,15 +49,12 @@ _FLAT = 10.0
 """Times the tolerance: a body no thicker has no side."""
 
 
-def mesh_regions(
-    a: Body, b: Body, gap: float, tolerance: float, toward: FloatArray | None, only_areas: bool = False
-) -> tuple[MergedRegion, ...]:
+def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatArray | None) -> tuple[MergedRegion, ...]:
     """Return where two meshes are `gap` apart, to the tolerance, the largest region first; below 0 they are as deep in
     each other. Empty where they are nowhere.
 
     toward: (3,) from A to B, decides about the normals of two bare surfaces; None: they point to where B is. Where
     surfaces of one mesh lie on each other the area counts once; of very many triangles as often as they do.
-    only_areas: without segments and points.
     """
     exponent = scale_exponent(max(a.mesh.magnitude, b.mesh.magnitude))
     if exponent:
@@ -74,8 +71,7 @@ def mesh_regions(
     regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
-    if not only_areas:
-        regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
+    regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
     return tuple(region.scaled(-exponent) if exponent else region for region in regions)
 
 
