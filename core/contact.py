@@ -63,7 +63,8 @@ def contact(
             returns it when it is needed, or None without exact ones; None: made when needed.
         depth: False: no depth is searched of compounds and meshes that are deeper in each other than the contact
             tolerance; see `Status.BOUNDS_ONLY`.
-        regions: False: compounds and meshes that touch or are within the clearance have no regions, which is faster.
+        regions: False: compounds and meshes that touch or are within the clearance have no regions, which `verify`
+            then misses.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
         trace: whether the result has the steps of SAT, GJK, EPA and the region in `trace`, for study. Of spheres,
             capsules and rounded shapes they are those of the cores, without the region; other shapes that have no

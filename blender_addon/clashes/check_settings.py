@@ -45,7 +45,7 @@ LEAST_CONTACTS = (
 )
 NONE, FIRST, EXACT = range(3)
 DEPTH_ITEMS = (
-    ("NONE", "None", "Find whether and where meshes intersect, not how deep: several times faster", NONE),
+    ("NONE", "None", "Find whether and where meshes intersect, not how deep: faster where many penetrate", NONE),
     ("FIRST", "First Answer", "Find upper bounds of the depths of meshes", FIRST),
     ("EXACT", "Exact", "Find exact depths of meshes, several times slower", EXACT),
 )

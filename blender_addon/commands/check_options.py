@@ -145,8 +145,8 @@ def add_what_to_check(made: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--depth",
         choices=depths.DEPTHS,
-        help="how far to search the depths of meshes and compounds. none: not at all, which is fastest, find relation "
-        "and contact curves only; first: some are upper bounds, reported as at most; exact: takes several times as "
+        help="how far to search the depths of meshes and compounds. none: not at all, find relation and contact "
+        "curves only; first: some are upper bounds, reported as at most; exact: takes several times as "
         "long. Boxes and convex hulls always have their depths",
     )
     for option, depth in (("--exact", depths.EXACT), ("--no-exact", depths.FIRST)):

@@ -81,10 +81,8 @@ def contacts(
         budget: seconds for each pair of compounds or meshes; 0 for the first answers: see `contact`.
         distances: False: pairs of convex shapes shown to be SEPARATED may get bounds only, which is much faster; see
             `Status.BOUNDS_ONLY`.
-        depths: False: no depth is searched of compounds and meshes deeper in each other than the contact tolerance,
-            which is much faster; see `Status.BOUNDS_ONLY`.
-        regions: False: without contact regions, which is faster, as with `contact`; so are the rows' `contact` of
-            compounds and meshes.
+        depths: `depth` of `contact`, for all pairs: False is faster the more compounds and meshes penetrate.
+        regions: False: without contact regions, which is faster; so are the rows' `contact` of compounds and meshes.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
         reproducible: the row of a pair is the same to the last bit whatever other pairs and shapes there are in the
             call, as `combine` needs it; slower for few pairs. False: the same call still gives the same bytes.

@@ -36,12 +36,6 @@ def mesh_contact(
 ) -> Contact:
     """Return the contact of two solids, at least one of them a mesh: `contact` without its checks of the options.
 
-    depth: False: of those deeper in each other than the contact tolerance only the relation and the curves are
-    computed, which takes a fraction of the time; see `Status.BOUNDS_ONLY`.
-
-    regions: False: where they touch or are within the clearance, regions are found only as far as the relation or the
-    normal needs them, and left out.
-
     Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress`
     returns False.
     """
