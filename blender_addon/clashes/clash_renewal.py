@@ -206,7 +206,7 @@ def update(
     check, objects, clashes = of_scene(scene), given.objects, outcome.clashes
     states = {obj.key: obj.state for obj in objects if obj.key not in changed}
     found = {frozenset((objects[a].key, objects[b].key)): k for k, (a, b) in enumerate(clashes.pairs.tolist())}
-    presence = Presence(scene, given, outcome)
+    presence, is_exact = Presence(scene, given, outcome), given.rules.depth == depths.EXACT
     for pair, place in changes.rows_of(scene, states.keys()).items():
         row = found.pop(pair, None)
         if row is None and presence.reasons_of_pair(pair):
@@ -218,8 +218,7 @@ def update(
             approval, verdict = finding.approved, clashes[row].verdict
             if verdict is not None or finding.status == "RESOLVED":
                 finding.status = next_status(finding.status, verdict)
-            finding.data = _as_data({**rows[row], "id": finding.clash_id}, given)
-            finding.is_refined = given.rules.depth == depths.EXACT
+            finding.data, finding.is_refined = _as_data({**rows[row], "id": finding.clash_id}, given), is_exact
             if approval is not None and finding.status in ("APPROVED", "CHANGED"):
                 finding.approve_at(approval.signed_distance)
         elif finding.is_open:
@@ -234,10 +233,7 @@ def update(
                 for name, value in _pointers(objects[side].key, by_uid):
                     setattr(finding, f"{name}_{letter}", value)
             finding.set_looked_at(states, frame)
-            finding.data, finding.is_refined = (
-                _as_data({**rows[row], "id": clash_id}, given),
-                given.rules.depth == depths.EXACT,
-            )
+            finding.data, finding.is_refined = _as_data({**rows[row], "id": clash_id}, given), is_exact
     revise()
     changes.renew(scene, states)
 

@@ -506,7 +506,7 @@ def _change(before: _Clash, now: float | None, rows: Sequence[Row], k: int, unit
 
 
 def _severity(relation: str) -> int:
-    return ("within_clearance", "touching").index(relation) if relation in ("within_clearance", "touching") else 2
+    return {"within_clearance": 0, "touching": 1}.get(relation, 2)
 
 
 def _with(rows: Sequence[Row], columns: Mapping[str, Sequence[Any]]) -> Sequence[Row]:

@@ -14,7 +14,7 @@ from ..shapes.shape import Shape
 from ..types import FloatArray, IntArray, read_only
 from .batched.bodies import Bodies
 from .batched.poses import validate_poses
-from .batched.shape_tables import JoinedTables, renumbered
+from .batched.shape_tables import JoinedTables
 from .shape_set import ShapeSet, validate_shapes
 
 
@@ -127,5 +127,8 @@ class PosedShapes:
         bodies = self.all_bodies
         if bodies.poses is None or (every and self.other is None):
             return bodies, numbers
-        chosen, numbers = renumbered(numbers, len(bodies))
-        return Bodies(bodies.tables, bodies.index.take(chosen), bodies.poses, chosen, bodies.labels), numbers
+        used = np.zeros(len(bodies), dtype=bool)
+        used[numbers] = True
+        chosen = np.flatnonzero(used)
+        places = (np.cumsum(used) - 1).take(numbers)
+        return Bodies(bodies.tables, bodies.index.take(chosen), bodies.poses, chosen, bodies.labels), places

@@ -165,12 +165,3 @@ class JoinedTables(ShapeTables):
             sources.append((table, places.take(chosen)))
             first += len(part)
         return HullTable.gathered(*sources), np.cumsum(used) - 1
-
-
-def renumbered(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Return which (m,) below `count` are among `numbers`, in ascending order, and the places of `numbers` in these."""
-    used = np.zeros(count, dtype=bool)
-    used[numbers] = True
-    chosen, places = np.flatnonzero(used), np.empty(count, dtype=np.intp)
-    places[chosen] = np.arange(len(chosen))
-    return chosen, places.take(numbers)
