@@ -139,7 +139,7 @@ def plane_across(normal: FloatArray) -> FloatArray:
     # Across the normal and the axis farthest from it.
     x, y, z = normal.tolist()
     u, v, w = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))[int(np.abs(normal).argmin())]
-    length = hypot(u, v, w)
+    length = hypot(u, v, w) or 1.0
     u, v, w = u / length, v / length, w / length
     return np.array([[u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u]])
 

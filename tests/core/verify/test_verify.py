@@ -123,6 +123,7 @@ CONTACT, CERTIFICATE, REGION = (f"the {what} is well-formed" for what in ("conta
 LIES: dict[str, tuple[Lie, str]] = {
     "tilted normal": (field(normal=tilted), "normal and ties separate|the first tie"),
     "normal a little too long": (field(normal=lambda c: c.normal * (1 + 1e-6)), "normals are unit vectors"),
+    "normal of length zero": (field(normal=lambda c: 0.0 * c.normal), "normals are unit vectors"),
     "normal the other way": (turned_round, "normal and ties separate"),
     "one tie askew": (field(ties=lambda c: np.vstack((c.ties, askew(c)))), "normal and ties separate"),
     "one tie too long": (field(ties=lambda c: np.vstack((c.ties, 2.0 * c.normal))), "normals are unit vectors"),
