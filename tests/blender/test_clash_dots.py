@@ -167,6 +167,7 @@ def row_of_cubes(count: int = 5) -> None:
         cube(f"Cube {k}", (1.2 * k + 0.05 * k * k, 0.0, 0.0))
 
 
+@pytest.mark.own_process
 def test_the_dots_are_those_of_the_list(shown: Any, tmp_path: Path) -> None:
     assert shown() == {}
     row_of_cubes()

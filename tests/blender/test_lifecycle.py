@@ -247,6 +247,7 @@ def test_saved_pair_is_there_after_loading_but_not_its_result(tmp_path: Path, pa
     assert refresh().settings.clearance == 0.5
 
 
+@pytest.mark.own_process
 def test_scenes_have_results_of_their_own(session: ModuleType, pair: Pair) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("Second")
     bpy.context.window.scene = second
@@ -712,6 +713,7 @@ def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(session: Modul
     assert inspection().name_b == "Renamed"
 
 
+@pytest.mark.own_process
 def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
     session: ModuleType, slow: Slow, pair: Pair
 ) -> None:

@@ -981,6 +981,7 @@ def test_what_is_changed_while_a_check_goes_on_is_not_reported_as_current(
     assert (summary()["frame"], summary()["skipped"]) == (frame, [])
 
 
+@pytest.mark.own_process
 def test_what_is_moved_while_another_scene_is_shown_is_not_told_as_current(checking: Callable[[], Checking]) -> None:
     a, *_ = row_of_cubes()
     going = checking()
