@@ -59,7 +59,7 @@ def search_depth(
     if search.length <= band and budget.seconds == inf:
         return of_pair
     if not _is_enough(search, best):
-        best = _larger(best, point_inside(a, b, crossings, search.best))
+        best = _larger(best, point_inside(a, b, crossings, search.best, subrange(progress, 0.1, 0.1)))
     levels = 1 if budget.nodes == 0 else _LEVELS if budget.seconds == inf else len(_CELLS)
     level, deepest, cell, are_compared = 0, None, None, False
     # The first answer is found however little time there is.
@@ -81,7 +81,7 @@ def search_depth(
                     levels += 1
     if budget.nodes > 0 and _least(best) < _RESOLVED * search.length:
         best = _larger(best, common_ball(a, b, crossings, deepest, last))
-        best = _larger(best, point_inside(a, b, crossings))
+        best = _larger(best, point_inside(a, b, crossings, None, last))
         is_far = _least(best) < _NEAR * search.length and not (are_compared or budget.is_late)
         if is_far and len(a.mesh.triangles) * len(b.mesh.triangles) <= _FEW:
             best = _larger(best, crossing_boxes(a, b, search.length, budget, last))

@@ -276,7 +276,13 @@ def common_ball(
     return CommonBall(middles[largest].copy(), max(0.0, float(best[largest]) * (1.0 - 1e-9) - rounding))
 
 
-def point_inside(a: Body, b: Body, crossings: Crossings, along: FloatArray | None = None) -> PointInside | None:
+def point_inside(
+    a: Body,
+    b: Body,
+    crossings: Crossings,
+    along: FloatArray | None = None,
+    progress: Progress | None = None,
+) -> PointInside | None:
     """Return a point of one surface deep inside the other's solid, of those beside where they cross; None when none is
     found.
 
@@ -301,9 +307,11 @@ def point_inside(a: Body, b: Body, crossings: Crossings, along: FloatArray | Non
             chosen = near.take(np.unique(np.linspace(0, len(near) - 1, _INSIDE).astype(np.intp)))
             p, q, r = (mesh.points.take(mesh.triangles[chosen, k], axis=0) for k in range(3))
             points, owners = np.concatenate([p, q, r, (p + q + r) / 3.0]), np.tile(chosen, 4)
-        inside = np.flatnonzero(solid.contains(points))
+        report_progress(progress, 1.0)
+        inside = np.flatnonzero(solid.contains(points, subrange(progress, 1.0, 1.0)))
         if not len(inside):
             continue
+        report_progress(progress, 1.0)
         distance = points_to_mesh(points.take(inside, axis=0), solid.mesh).distance
         deepest = int(distance.argmax())
         k = int(inside[deepest])
