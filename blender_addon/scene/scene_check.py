@@ -58,6 +58,8 @@ PAIRS = 0.5
 """The same of finding them, after which only their convex bounds are to be made."""
 VERIFIED, MEASURED = 0.8, 0.9
 """The same of finding the clashes, where they are verified, and of that, where volumes are computed."""
+MESH_PAIRS = 8
+"""Pairs of meshes whose relations are found together at most: a check that is stopped loses no more."""
 RELATIONS_FOUND = 0.3
 """The same of finding the clashes, after which only depths of meshes are to be searched."""
 TOGETHER = 0.1
@@ -269,7 +271,7 @@ class _RunningCheck:
         for row, pair in enumerate(pairs.tolist()):
             new = {k: 0 if self._bounds.is_convex[k] else len(self._objects[k].geometry.triangles) for k in pair}
             weight += sum(new[k] for k in new.keys() - used)
-            if row - ends[-1] == FIRST_CHUNK or weight > self._shapes.triangles:
+            if row - ends[-1] == MESH_PAIRS or weight > self._shapes.triangles:
                 ends.append(row)
                 used, weight = set(), sum(new.values())
             used |= new.keys()
