@@ -537,6 +537,7 @@ def test_the_room_of_a_view_leaves_out_what_blender_writes_into_it():
     assert quarter[1] > gizmo[1], "it has fewer buttons"
 
 
+@pytest.mark.usefixtures("empty_scene")
 def test_the_viewport_hands_the_overlay_the_room_of_its_view_for_labels(monkeypatch):
     drawn, follow, stage = {}, lens.live.follow_pair, draw.overlay.DrawingStage
     monkeypatch.setattr(lens.views.viewport.session, "current", lambda context: "the result")
