@@ -21,7 +21,7 @@ from ..meshes.body import Body, are_disjoint, length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
 from ..meshes.decomposition import Decomposition
-from ..meshes.depth_bounds import MOST_SAMPLED, Samples, common_ball, crossing_pair, sample_surface
+from ..meshes.depth_bounds import MOST_SAMPLED, Samples, common_ball, crossing_pair, deep_corner, sample_surface
 from ..meshes.depth_proof import CommonBall, CrossingPair, DepthProof, PointInside, renumbered
 from ..meshes.enclosure import enclosure_around
 from ..meshes.mesh import Mesh
@@ -165,7 +165,7 @@ class MeshPair:
         elif not self.intersects:
             draft = self._beside(proved, normal, near)
         elif not self.depth and self._is_deep():
-            draft = self._only_related(self._deepest_pair, proved)
+            draft = self._only_related(self._deep_proof, proved)
         else:
             draft = self._solids(near)
         if draft.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE):
@@ -287,8 +287,11 @@ class MeshPair:
             return draft
         if not self.wants_regions and draft.normal is not None:
             return replace(draft, regions=())
+        is_fitted = self.intersects and draft.normal is None  # along no normal they are separated
+        if is_fitted and not self.wants_regions:
+            return replace(draft, regions=())
         regions = self.regions(draft)
-        draft = self._along_regions(draft, regions)
+        draft = draft if is_fitted else self._along_regions(draft, regions)
         if not self.wants_regions:
             return draft
         if not regions:
@@ -422,10 +425,15 @@ class MeshPair:
 
     def _is_deep(self) -> bool:
         """Return whether two that intersect are known to do so by more than the contact tolerance."""
-        if not len(self.crossings):
-            return self.surface > self.band
-        deepest = self._deepest_pair
-        return deepest is not None and deepest.least > self.band
+        return self._deep_proof is not None if len(self.crossings) else self.surface > self.band
+
+    @cached_property
+    def _deep_proof(self) -> CrossingPair | PointInside | None:
+        """What proves that two that cross are deeper in each other than the contact tolerance, if that is known."""
+        pair = self._deepest_pair
+        if pair is not None and pair.least > self.band:
+            return pair
+        return deep_corner(self.a, self.b, _DEEPER * self.band)  # so none of `touching` is as deep
 
     def _within(self, inner: Body, outer: Body) -> bool:
         """Return whether `inner` is inside the box of `outer` within the contact tolerance."""
@@ -698,7 +706,9 @@ class MeshPair:
 
     def _refine(self, search: SeparationSearch, progress: Progress | None) -> float:
         """Look for shorter translations; return a certified lower bound of the depth and keep its proof."""
-        self.depth_proof = search_depth(search, self.crossings, self._deepest_pair, self.band, progress)
+        self.depth_proof = search_depth(
+            search, self.crossings, self._deep_proof or self._deepest_pair, self.band, progress
+        )
         return 0.0 if self.depth_proof is None else self.depth_proof.least
 
     def _relate(self, deep: MeshDraft, least: float) -> None:

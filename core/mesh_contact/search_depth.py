@@ -9,7 +9,7 @@ from math import inf
 from ..meshes.crossing_boxes import crossing_boxes
 from ..meshes.crossings import Crossings
 from ..meshes.depth_bounds import common_ball, point_inside
-from ..meshes.depth_proof import CrossingPair, DepthProof
+from ..meshes.depth_proof import DepthProof
 from ..meshes.separation import SeparationSearch, contact_directions
 from ..meshes.translation_grid import TranslationGrid
 from ..progress import Progress, subrange
@@ -39,25 +39,25 @@ _RESOLVED = 0.98
 def search_depth(
     search: SeparationSearch,
     crossings: Crossings,
-    of_pair: CrossingPair | None,
+    known: DepthProof | None,
     band: float,
     progress: Progress | None = None,
 ) -> DepthProof | None:
     """Look for shorter translations than the best of a search; return what proves a lower bound of the depth.
 
-    None where nothing proves one; `of_pair` proves one already. Where no lower bound exceeds `band`, translations
+    None where nothing proves one; `known` proves one already. Where no lower bound exceeds `band`, translations
     by that are tried: one as short decides that the meshes only touch, and ends a search without a limit in seconds.
     Raise Cancelled when `progress` returns False.
     """
     a, b, budget, last = search.a, search.b, search.budget, subrange(progress, 1.0, 1.0)
-    best: DepthProof | TranslationGrid | None = of_pair
+    best: DepthProof | TranslationGrid | None = known
     if _least(best) <= band < search.length:
         for direction in contact_directions(a, b, crossings):
             if search.separates(direction * band):
                 search.slide_to_minimum(search.best, band)
                 break
     if search.length <= band and budget.seconds == inf:
-        return of_pair
+        return known
     if not _is_enough(search, best):
         best = _larger(best, point_inside(a, b, crossings, search.best, subrange(progress, 0.1, 0.1)))
     levels = 1 if budget.nodes == 0 else _LEVELS if budget.seconds == inf else len(_CELLS)

@@ -34,8 +34,10 @@ from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.decomposition.mesh_pieces import check_pieces
 from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
+from contact_lens.core.meshes.crossings import Meeting
 from contact_lens.core.meshes.decomposition import Decomposition
 from contact_lens.core.meshes.separation import SeparationSearch
+from contact_lens.core.meshes.triangle_pairs import crossing_triangles
 
 from ..assertions import assert_progress, assert_verified
 from ..generators import rotation, sphere_points
@@ -428,6 +430,24 @@ def test_surfaces_that_stick_out_of_each_other_are_not_sampled(monkeypatch):
     assert expected.relation is met(sheet(6), surface).relation is Relation.PENETRATING
     with pytest.raises(AssertionError, match="sampled"):
         met(sheet(6), sheet(6))
+
+
+def test_solids_flush_on_all_sides_are_deep_by_a_point_of_a_face(monkeypatch):
+    """No triangle of one goes through one of the other."""
+    a, b = Mesh(*block()), Mesh(*block(low=[0.7, 0.0, 0.0]))
+    assert not len(crossing_triangles(a, b).of_kind(Meeting.CROSSING))
+
+    def sampled(*_: object) -> None:
+        raise AssertionError("sampled")
+
+    monkeypatch.setattr(importlib.import_module("contact_lens.core.mesh_contact.mesh_pair"), "sample_surface", sampled)
+    for first, second in ((a, b), (b, a)):
+        related = contact(first, second, depth=False)
+        assert related.relation is Relation.PENETRATING
+        assert related.upper_bound == pytest.approx(-0.3, rel=1e-6)
+        c = contact(first, second, budget=0.0)
+        assert (c.relation, c.depth) == (Relation.PENETRATING, pytest.approx(0.3, rel=1e-6))
+        assert_verified(c, first, second)
 
 
 def test_a_mesh_of_parts_turned_against_each_other_is_a_solid():

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from contact_lens.core import ConvexHull, Mesh, contact, sat
 from contact_lens.core.meshes.body import Body, are_disjoint
-from contact_lens.core.meshes.depth_bounds import common_ball, crossing_pair, point_inside
+from contact_lens.core.meshes.depth_bounds import common_ball, crossing_pair, deep_corner, point_inside
 from contact_lens.core.meshes.depth_proof import CommonCells, CommonPoints, Lattice, PointInside
 from contact_lens.core.meshes.half_spaces import shortest_within
 from contact_lens.core.meshes.resolve_crossings import resolve_crossings
@@ -175,6 +175,9 @@ def test_what_is_inside_both_bounds_the_depth_from_below():
         assert (ball is not None) == (a.solid and b.solid)
         assert 0.0 < point.least <= depth
         assert ball is None or 0.0 < ball.least <= depth
+        corner = deep_corner(a, b, 0.1 * point.least)
+        assert corner is None or 0.1 * point.least < corner.least <= depth
+        assert deep_corner(a, b, depth) is None
 
 
 def test_a_corner_in_a_solid_proves_the_depth_of_a_first_answer():
