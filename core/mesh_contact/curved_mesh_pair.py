@@ -40,6 +40,8 @@ from ..types import FloatArray
 from .curved_mesh_regions import curved_mesh_regions
 from .mesh_pair import MeshPair
 from .mesh_result import MeshDraft
+from .mesh_solver import solve
+from .pair_pieces import find_pieces, solve_pieces
 
 _MOST_CURVED = 64
 """Limit on the pairs of pieces with a curved one: a second or two."""
@@ -193,12 +195,12 @@ class CurvedPair:
         """Return the contact of the solid itself with the pieces of the mesh; None when these are inexact or too
         many."""
         pair, k = self.pair, 1 if self.of_a else 0
-        pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
+        pieces = find_pieces(pair, k, subrange(pair.progress, 0.1, 0.3))
         if pieces is None or not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
             return None
         parts = Compound(self.pieces), Compound(pieces.pieces)
         a, b = parts if self.of_a else parts[::-1]
-        found = pair.compound_contact(a, b, subrange(pair.progress, 0.3, 0.9))
+        found = solve_pieces(pair, a, b, subrange(pair.progress, 0.3, 0.9))
         return None if found.status is Status.UNVERIFIED else found
 
     def _by_pieces(self, near: Nearest) -> MeshDraft | None:
@@ -236,7 +238,7 @@ class CurvedPair:
 
     def _by_facets(self, near: Nearest) -> MeshDraft:
         """Return the results for shapes that intersect, from those of the facets."""
-        found, letter = self.pair.draft(), "A" if self.of_a else "B"
+        found, letter = solve(self.pair), "A" if self.of_a else "B"
         note = Note(
             f"its surface is approximated by {self._facets} facets, at most {{}} inside it", (max(self.slacks),), letter
         )

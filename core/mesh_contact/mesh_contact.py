@@ -18,7 +18,9 @@ from ..progress import Progress, subrange
 from ..result import Contact
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE
 from .curved_mesh_pair import CurvedPair
-from .mesh_pair import MeshPair, Pieces, check_given
+from .mesh_pair import MeshPair, Pieces
+from .mesh_solver import solve
+from .pair_pieces import check_given
 
 
 def mesh_contact(
@@ -57,4 +59,4 @@ def mesh_contact(
     for of_facets, solid, mesh in ((facets[0], a, b), (facets[1], b, a)):
         if of_facets.curved and not isinstance(solid, Mesh) and isinstance(mesh, Mesh):
             return pair.contact(CurvedPair(solid, mesh, pair).draft(), depth)
-    return pair.contact(pair.draft(), depth)
+    return pair.contact(solve(pair), depth)

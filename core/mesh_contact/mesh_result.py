@@ -14,7 +14,7 @@ from ..meshes.depth_proof import DepthProof
 from ..note import Note
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
-from ..result import Contact, Proof, Relation
+from ..result import CompoundCertificate, Contact, Proof, Relation
 from ..types import FloatArray
 
 BOUNDS_MEET = 1e-6
@@ -108,3 +108,9 @@ def narrowed(found: Contact, other: Contact) -> Contact:
     if not (isinstance(proof, MeshCertificate) and isinstance(better, MeshCertificate) and better.depth_proof):
         return found
     return replace(shorter, upper_bound=longer.upper_bound, certificate=replace(proof, depth_proof=better.depth_proof))
+
+
+def certificate_of(contact: Contact) -> CompoundCertificate:
+    """Return the certificate of a contact of compounds."""
+    assert isinstance(contact.certificate, CompoundCertificate)
+    return contact.certificate

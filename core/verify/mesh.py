@@ -18,8 +18,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
 from ..curved.curved_inside import support_points
-from ..mesh_contact.mesh_pair import certificate_of
-from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
+from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate, certificate_of
 from ..meshes.body import Body
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition

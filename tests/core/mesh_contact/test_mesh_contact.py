@@ -313,7 +313,7 @@ def test_the_pieces_do_not_make_a_depth_longer_though_their_search_ends_early(mo
         longer = replace(found, signed_distance=-1.5, lower_bound=-1.5, normal=np.array([0.0, 0.0, 1.0]))
         return replace(longer, ties=np.array([[0.0, 0.0, 1.0]]), status=Status.BUDGET)
 
-    module = importlib.import_module("contact_lens.core.mesh_contact.mesh_pair")
+    module = importlib.import_module("contact_lens.core.mesh_contact.pair_pieces")
     monkeypatch.setattr(module, "compound_contact", ended)
     c = met(BOX, moved(BOX, [0.7, 0.1, 0.2]))
     assert c.mtv == pytest.approx([0.3, 0.0, 0.0], abs=1e-9)
