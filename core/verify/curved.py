@@ -23,7 +23,7 @@ from .check import Check, Verification
 from .curved_region import check_curved_region
 from .form import check_form
 from .region import check_presence, measure
-from .ties import check_normals, check_realised, check_ties
+from .ties import check_normals, check_realised, check_ties, overlaps_of_normals
 
 _ARC_STEPS = 2000
 """Straight pieces of a circle when the area of a region is measured a second time: right to 1e-6 of it."""
@@ -49,7 +49,7 @@ def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificati
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [
         *form,
-        *check_normals(contact, a, b, tolerance),
+        *check_normals(contact, *overlaps_of_normals(contact, a, b), tolerance),
         *_check_witness(contact, a, b, tolerance),
         _check_bounds(contact, a, b),
         Check(

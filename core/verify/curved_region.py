@@ -22,7 +22,7 @@ from ..tolerance import EPS, REGION_ROUNDING, VERIFY_OUTLINE
 from ..types import FloatArray
 from .bounds import rounding_of
 from .check import Check
-from .region import check_outlines, flat_hull, plane_across, segment_distances
+from .region import check_outlines, flat_hull, plane_across, segment_distances, supports
 
 _TURN = 360
 """Points of a circle."""
@@ -58,7 +58,8 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     else:
         hulls = ConvexHull(points[0]), ConvexHull(points[1])
         own = EPS * max(hull.magnitude for hull in hulls)
-        whole = check_outlines(contact, region, *hulls, band, own, REGION_ROUNDING * rounding, frame)
+        sides = supports(*hulls, normal)
+        whole = check_outlines(contact, region, sides, band, own, REGION_ROUNDING * rounding, frame)
     return [
         *checks,
         whole,

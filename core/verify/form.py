@@ -148,7 +148,7 @@ def _certificate_faults(proof: Certificate, a: Polytope, b: Polytope) -> Iterato
     if not all(map(is_number, proof.weights)):
         yield f"weights are {proof.weights!r}"
     for name, rows, length in (("pairs", proof.pairs, 2), ("facets", proof.facets, a.dim)):
-        if not all(is_tuple(row, length) for row in rows):
+        if not (set(map(type, rows)) <= {tuple} and set(map(len, rows)) <= {length}):
             yield f"{name} are not tuples of {length} indices each"
     for name, shape, side in (("A", a, 0), ("B", b, 1)):
         if not are_indices([pair[side] for pair in proof.pairs], len(shape.vertices)):
@@ -251,9 +251,13 @@ def is_array(value: object, shape: tuple[int | None, ...]) -> bool:
         isinstance(value, np.ndarray)
         and value.dtype == np.float64
         and value.ndim == len(shape)
-        and all(size in (None, length) for size, length in zip(shape, value.shape, strict=True))
+        and all(map(_is_size, shape, value.shape))
         and bool(np.isfinite(value).all())
     )
+
+
+def _is_size(wanted: int | None, size: int) -> bool:
+    return wanted is None or wanted == size
 
 
 def is_arc(value: object, count: int, dim: int) -> bool:

@@ -11,20 +11,20 @@ All is done with support values in the contact plane, which are right however ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from math import hypot, inf
+from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
-from ..narrow_phase.relation import contact_band
 from ..region.outline import on_one_line
 from ..region.region import Region, RegionKind
 from ..result import Contact
+from ..runs import chunks
 from ..shapes.feature import FeatureKind
-from ..shapes.polytope import Polytope, intervals
+from ..shapes.polytope import PRODUCTS, Polytope, intervals
 from ..tolerance import EPS, REGION_SUPPORT, REGION_TILT, SUPPORT_ROUNDING, VERIFY_OUTLINE, VERIFY_REGION
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross
@@ -40,6 +40,23 @@ _COMPASS = np.array([[np.cos(turn), np.sin(turn)] for turn in np.arange(16) * np
 _RIGHT = np.array([[0.0, -1.0], [1.0, 0.0]])
 """Turns rows by a quarter to the right."""
 _NEAREST = 48  # sides looked at where a point must be held by two of them; those that touch it come first
+
+
+class Support(NamedTuple):
+    """A shape and its support plane across the normal, on the side of the other shape."""
+
+    shape: Polytope
+    height: float
+    """Of the plane above the center of the shape."""
+    below: FloatArray
+    """(n,) how far each vertex is below the plane."""
+
+
+def supports(a: Polytope, b: Polytope, normal: FloatArray) -> tuple[Support, Support]:
+    """Return the support planes of A along the unit normal and of B against it."""
+    heights = a._centred.dot(normal), b._centred.dot(-normal)
+    top_a, top_b = (float(np.maximum.reduce(each)) for each in heights)
+    return Support(a, top_a, top_a - heights[0]), Support(b, top_b, top_b - heights[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,26 +78,33 @@ class _Outline:
 
 
 def check_region(
-    contact: Contact, a: Polytope, b: Polytope, tolerance: float, grain: float, exponent: int, area: float
+    contact: Contact,
+    sides: tuple[Support, Support],
+    band: float,
+    tolerance: float,
+    grain: float,
+    exponent: int,
+    area: float,
 ) -> list[Check]:
     """Return the checks of the region.
 
     `tolerance` is the promised one, `grain` the spacing of the smallest numbers. `area` is the region's, reported in
     the unit of the world, which is 2**exponent times that of the shapes: it can be too large or too small for float64.
     """
-    band = contact_band(a, b, contact.contact_tolerance)
     region = contact._region_or_facing
     checks = [check_presence(contact, band)]
     if region is None:
         return checks
-    rounding = EPS * max(a.magnitude, b.magnitude)
+    rounding = EPS * max(side.shape.magnitude for side in sides)
     frame = plane_across(contact.normal)
+    # Features reach this far below their support planes; `contact_region` widens them by the rounding of the normal.
+    width = band + REGION_TILT * max(side.shape.extent for side in sides)
     return [
         *checks,
-        *_check_place(contact, region, a, b, tolerance, band),
+        *_check_place(contact, region, sides, tolerance, width + tolerance),
         *_check_measures(region, contact.normal, tolerance, exponent, area),
-        check_outlines(contact, region, a, b, band, rounding, grain, frame),
-        _check_names(contact, region, a, b, band, tolerance, rounding + grain, frame),
+        check_outlines(contact, region, sides, band, rounding, grain, frame),
+        _check_names(region, sides, width, tolerance, VERIFY_OUTLINE * (rounding + grain), frame),
     ]
 
 
@@ -91,42 +115,36 @@ def check_presence(contact: Contact, band: float) -> Check:
     return Check("there is a region unless the shapes are separated", holds, f"region {contact.region is not None}")
 
 
-def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+def check_support_features(contact: Contact, sides: tuple[Support, Support], band: float, rounding: float) -> Check:
     """Return whether `feature_a` and `feature_b` are the support features along the normal.
 
     A vertex and an edge stand for all vertices within the feature's width of them.
     """
-    band = contact_band(a, b, contact.contact_tolerance)
-    width = max(band, SUPPORT_ROUNDING * EPS * size_of_difference(a, b))
-    kinds: list[str] = []
-    for name, shape, direction, feature in (
-        ("A", a, contact.normal, contact.feature_a),
-        ("B", b, -contact.normal, contact.feature_b),
-    ):
+    width = max(band, SUPPORT_ROUNDING * EPS * size_of_difference(sides[0].shape, sides[1].shape))
+    features = contact.feature_a, contact.feature_b
+    for name, side, feature in zip("AB", sides, features, strict=True):
         assert feature is not None
-        kinds.append(str(feature.kind))
-        below = _below(shape, direction)
         named = list(feature.vertices)
-        low = float(below[named].max())
+        low = max(side.below.take(named).tolist())
         if low > width + rounding:
             return Check(
                 _SUPPORTED, False, f"{name}: {feature} is {low:.3g} below the support plane, width {width:.3g}"
             )
-        alone = np.flatnonzero(below <= width - rounding)
-        if feature.kind is FeatureKind.FACE:
-            left = len(set(alone.tolist()).difference(named))
-            if left:
-                return Check(_SUPPORTED, False, f"{name}: {left} vertices of the support feature are not in {feature}")
+        left = set(np.flatnonzero(side.below <= width - rounding).tolist()).difference(named)
+        if not left:
             continue
-        away = shape.vertices[alone] - shape.vertices[named[0]]
+        if feature.kind is FeatureKind.FACE:
+            return Check(_SUPPORTED, False, f"{name}: {len(left)} vertices of the support feature are not in {feature}")
+        vertices = side.shape.vertices
+        away = vertices[list(left)] - vertices[named[0]]
         if feature.kind is FeatureKind.EDGE:
-            along = shape.vertices[named[1]] - shape.vertices[named[0]]
+            along = vertices[named[1]] - vertices[named[0]]
             along = along / max(float(np.linalg.norm(along)), np.finfo(np.float64).tiny)
             away = away - (away @ along)[:, None] * along
-        off = float(np.sqrt((away * away).sum(axis=1).max(initial=0.0)))
+        off = float(np.sqrt((away * away).sum(axis=1).max()))
         if off > width + rounding:
             return Check(_SUPPORTED, False, f"{name}: the support feature is {off:.3g} wider than {feature}")
-    return Check(_SUPPORTED, True, " and ".join(kinds))
+    return Check(_SUPPORTED, True, " and ".join(str(feature.kind) for feature in features if feature))
 
 
 _SUPPORTED = "the features that decided are the support features"
@@ -144,29 +162,19 @@ def plane_across(normal: FloatArray) -> FloatArray:
     return np.array([[u, v, w], [y * w - z * v, z * u - x * w, x * v - y * u]])
 
 
-def _below(shape: Polytope, direction: FloatArray) -> FloatArray:
-    """Return how far (n,) each vertex is below the support plane of `shape` along the unit `direction`."""
-    heights = shape._centred.dot(direction)
-    return heights.max() - heights
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Place and measures
 
 
 def _check_place(
-    contact: Contact, region: Region, a: Polytope, b: Polytope, tolerance: float, band: float
+    contact: Contact, region: Region, sides: tuple[Support, Support], tolerance: float, width: float
 ) -> list[Check]:
-    planes = []
-    for shape, unit in ((a, contact.normal), (b, -contact.normal)):
-        reach = float((shape._centred @ unit).max())
-        heights = (region.vertices - shape.center) @ unit
-        planes.append(region.vertices + (reach - heights)[:, None] * unit)
-    off = float(np.abs(0.5 * (planes[0] + planes[1]) - region.vertices).max())
-    # Features reach this far below their support planes; `contact_region` widens them by the rounding of the normal.
-    width = band + tolerance + REGION_TILT * max(a.extent, b.extent)
-    too_deep = float(region.depths.max()) + contact.signed_distance
-    too_shallow = -contact.signed_distance - float(region.depths.min())
+    normal, (a, b) = contact.normal, sides
+    tops = a.shape.center + a.height * normal, b.shape.center - b.height * normal
+    middle = 0.5 * tops[0] + 0.5 * tops[1]
+    off = float(np.abs((region.vertices - middle).dot(normal)).max())
+    depths = region.depths.tolist()
+    too_deep, too_shallow = max(depths) + contact.signed_distance, -contact.signed_distance - min(depths)
     return [
         Check("the region is half-way between the support planes", off <= 2.0 * tolerance, f"off by {off:.3g}"),
         Check(
@@ -228,8 +236,7 @@ def measure(outline: FloatArray, kind: RegionKind, normal: FloatArray) -> tuple[
 def check_outlines(
     contact: Contact,
     region: Region,
-    a: Polytope,
-    b: Polytope,
+    sides: tuple[Support, Support],
     band: float,
     rounding: float,
     grain: float,
@@ -243,28 +250,34 @@ def check_outlines(
     tolerance = VERIFY_OUTLINE * rounding + 4.0 * grain
     least = _VERIFY_MISS * rounding
     points = (region.vertices - origin) @ frame.T
-    small = min(a.extent, b.extent) or max(a.extent, b.extent)
+    extents = [side.shape.extent for side in sides]
+    small = min(extents) or max(extents)
     tilt = min(REGION_SUPPORT * rounding / small, REGION_TILT) if small > 0.0 else 0.0
+    bounding = _bounding(points, region.kind)
     first = ""
     seen: list[tuple[IntArray, IntArray]] = []
     for changes in product((0.0, -1.0, 1.0), repeat=2):
-        outlines: list[_Outline] = []
-        for shape, unit, change in ((a, contact.normal, changes[0]), (b, -contact.normal, changes[1])):
-            width = max(band, REGION_SUPPORT * rounding + tilt * shape.extent) + change * _VERIFY_SAME_HEIGHT * rounding
-            outlines.append(_outline(shape, _below(shape, unit) <= max(width, 0.0), origin, frame))
-        outlines = _on_one_line(outlines, max(band, tolerance))
+        parts = []
+        for side, change in zip(sides, changes, strict=True):
+            width = max(band, REGION_SUPPORT * rounding + tilt * side.shape.extent)
+            vertices = np.flatnonzero(side.below <= max(width + change * _VERIFY_SAME_HEIGHT * rounding, 0.0))
+            parts.append((vertices, flat_hull((side.shape.vertices.take(vertices, axis=0) - origin).dot(frame.T))))
+        moved = _on_one_line(parts[0][1], parts[1][1], max(band, tolerance))
+        outlines = [
+            _Outline(vertices, corners, *_sides(corners)[:2])
+            for (vertices, _), corners in zip(parts, moved, strict=True)
+        ]
         chosen = (outlines[0].vertices, outlines[1].vertices)
         if any(all(map(np.array_equal, chosen, other)) for other in seen):
             continue
         seen.append(chosen)
-        beside = _beside(points, outlines, tolerance)
-        fault = beside or _missing(points, region.kind, outlines, tolerance, least)
+        fault, is_beside = _fault(points, bounding, outlines, tolerance, least)
         if fault and _features_miss(outlines, least):
             # Where they miss each other nothing is missing; the region is beside neither, or is the middle of the
             # witness points.
             middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
             off = float(np.abs((middle - origin) @ frame.T).max())
-            if not beside or (len(points) == 1 and off <= tolerance):
+            if not is_beside or (len(points) == 1 and off <= tolerance):
                 fault = ""
         if not fault:
             return Check(_INTERSECTION, True, f"of {len(chosen[0])} and {len(chosen[1])} vertices")
@@ -275,29 +288,23 @@ def check_outlines(
 _INTERSECTION = "the region is the intersection of the support features"
 
 
-def _outline(shape: Polytope, chosen: BoolArray, origin: FloatArray, frame: FloatArray) -> _Outline:
-    vertices = np.flatnonzero(chosen)
-    points = (shape.vertices[vertices] - origin) @ frame.T
-    corners = flat_hull(points)
-    return _Outline(vertices, corners, *_sides(corners))
-
-
-def _on_one_line(outlines: list[_Outline], width: float) -> list[_Outline]:
+def _on_one_line(a: FloatArray, b: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
     """Return two segments within `width` of the line between them moved onto it, other outlines unchanged."""
-    ends = [[(x, y, 0.0, 0) for x, y in outline.corners.tolist()] for outline in outlines]
-    moved = [np.array([point[:2] for point in points]) for points in on_one_line(ends[0], ends[1], width)]
-    return [
-        _Outline(outline.vertices, corners, *_sides(corners)) for outline, corners in zip(outlines, moved, strict=True)
-    ]
+    if len(a) != 2 or len(b) != 2:
+        return a, b
+    ends = [[(x, y, 0.0, 0) for x, y in corners.tolist()] for corners in (a, b)]
+    p, q = on_one_line(ends[0], ends[1], width)
+    return np.array(p)[:, :2], np.array(q)[:, :2]
 
 
-def _sides(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the unit outward normals (m, 2) and the lengths (m,) of the sides of an outline."""
+def _sides(corners: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the unit outward normals (m, 2), the lengths (m,) and the starts (m, 2) of the sides of an outline."""
     sides = np.concatenate((corners[1:], corners[:1])) - corners
     lengths = np.hypot(sides[:, 0], sides[:, 1])
     if not lengths.all():
-        sides, lengths = sides[lengths > 0.0], lengths[lengths > 0.0]
-    return sides.dot(_RIGHT) / lengths[:, None], lengths
+        rows = np.flatnonzero(lengths)
+        sides, lengths, corners = sides[rows], lengths[rows], corners[rows]
+    return sides.dot(_RIGHT) / lengths[:, None], lengths, corners
 
 
 def flat_hull(points: FloatArray) -> FloatArray:
@@ -319,72 +326,84 @@ def flat_hull(points: FloatArray) -> FloatArray:
     return np.array(loop)
 
 
-def _beside(points: FloatArray, outlines: list[_Outline], tolerance: float) -> str:
-    """Say how far the region reaches beside a feature, "" when it does not."""
-    for name, outline in zip("AB", outlines, strict=True):
-        directions = np.concatenate((_COMPASS, outline.sides))
-        beside = float((intervals(directions, points)[1] - outline.reach(directions)).max())
+def _fault(
+    points: FloatArray,
+    bounding: tuple[FloatArray, FloatArray, FloatArray],
+    outlines: list[_Outline],
+    tolerance: float,
+    least: float,
+) -> tuple[str, bool]:
+    """Say how far the region reaches beside a feature, or how much of the intersection lies beyond the region, ""
+    when neither; and whether it is beside."""
+    normals, through, lengths = bounding
+    directions = np.concatenate((_COMPASS, outlines[0].sides, outlines[1].sides, normals))
+    own, *reaches = (intervals(directions, corners)[1] for corners in (points, *(o.corners for o in outlines)))
+    for name, reach in zip("AB", reaches, strict=True):
+        beside = float(np.maximum.reduce(own - reach))
         if beside > tolerance:
-            return f"it is {beside:.3g} beside the feature of {name}, tolerance {tolerance:.3g}"
-    return ""
+            return f"it is {beside:.3g} beside the feature of {name}, tolerance {tolerance:.3g}", True
+    span = max(float(max(reach[0] + reach[8], reach[4] + reach[12])) for reach in reaches)
+    # The direction of a short side is known only so well.
+    slack = tolerance * (1.0 + span / lengths)
+    heights = (normals * through).sum(axis=1)
+    first = len(directions) - len(normals)
+    if (own[first:] - heights > slack).any():
+        return "its outline is not convex", False
+    beyond = np.minimum(*reaches)[first:] - heights
+    rows = np.flatnonzero(beyond > slack)
+    for part in chunks(len(rows), PRODUCTS // (2 * _NEAREST) ** 2):
+        chosen = rows[part]
+        held = _held(normals[chosen], through[chosen], outlines, tolerance, slack[chosen], least)
+        for k in chosen[~held].tolist():
+            return f"up to {beyond[k]:.3g} is missing along {normals[k]}, tolerance {slack[k]:.3g}", False
+    return "", False
 
 
-def _missing(points: FloatArray, kind: RegionKind, outlines: list[_Outline], tolerance: float, least: float) -> str:
-    """Say how much of the intersection lies beyond the region, "" when nothing does."""
-    span = max(float(np.ptp(outline.corners, axis=0).max()) for outline in outlines)
-    for direction, through, length in _bounding(points, kind):
-        # The direction of a short side is known only so well.
-        slack = tolerance * (1.0 + span / length)
-        if float((points @ direction).max()) - float(through @ direction) > slack:
-            return "its outline is not convex"
-        beyond = min(float((o.corners @ direction).max()) for o in outlines) - float(through @ direction)
-        if beyond > slack and not _held(direction, through, outlines, tolerance, slack, least):
-            return f"up to {beyond:.3g} is missing along {direction}, tolerance {slack:.3g}"
-    return ""
-
-
-def _bounding(points: FloatArray, kind: RegionKind) -> Iterator[tuple[FloatArray, FloatArray, float]]:
-    """The half-planes that bound a region: outward unit normal, a point on the line, and its length."""
+def _bounding(points: FloatArray, kind: RegionKind) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the half-planes that bound a region: outward unit normals (k, 2), points (k, 2) on the lines, and lengths
+    (k,) of these."""
     if kind is RegionKind.POINT:
-        for direction in _COMPASS[::4]:
-            yield direction, points[0], inf
-        return
-    # Of a segment these are the two sides, seen from above and below.
-    for start, end in zip(points, np.concatenate((points[1:], points[:1])), strict=True):
-        x, y = (end - start).tolist()
-        length = hypot(x, y)
-        if length == 0.0:
-            continue
-        yield np.array([y, -x]) / length, start, length
-        if kind is RegionKind.SEGMENT:
-            yield np.array([x, y]) / length, end, length
+        return _COMPASS[::4], points.repeat(4, axis=0), np.full(4, np.inf)
+    normals, lengths, starts = _sides(points)
+    if kind is RegionKind.POLYGON:
+        return normals, starts, lengths
+    # Of a segment these are the two sides, seen from above and below, and its ends.
+    normals = np.concatenate((normals, normals.dot(_RIGHT)))
+    return normals, np.concatenate((starts, starts)), np.concatenate((lengths, lengths))
 
 
 def _held(
-    direction: FloatArray, point: FloatArray, outlines: list[_Outline], tolerance: float, slack: float, least: float
-) -> bool:
-    """Return whether two sides of the features together keep their intersection from reaching beyond a point.
+    directions: FloatArray,
+    points: FloatArray,
+    outlines: list[_Outline],
+    tolerance: float,
+    slack: FloatArray,
+    least: float,
+) -> BoolArray:
+    """Return (k,) whether two sides of the features together keep their intersection from reaching beyond points
+    (k, 2) along `directions`.
 
     With `direction = s p + t q`, p and q the normals of the two sides and s, t >= 0, what lies in both features reaches
     no farther along `direction` than s times the one and t times the other side does. Both sides may be of one feature:
     rounding moves a sharp tip far.
     """
-    normals, gaps, lengths = [], [], []
+    parts, row = [], np.arange(len(points))[:, None]
     for outline in outlines:
-        gap = outline.reach(outline.sides) - outline.sides @ point
-        nearest = np.argsort(gap, kind="stable")[:_NEAREST]
-        normals.append(outline.sides[nearest])
-        gaps.append(gap[nearest])
-        lengths.append(outline.lengths[nearest])
-    p, gap, length = np.concatenate(normals), np.concatenate(gaps), np.concatenate(lengths)
-    turn = p[:, :1] * p[:, 1] - p[:, 1:] * p[:, 0]
+        gaps = outline.reach(outline.sides) - points.dot(outline.sides.T)
+        nearest = np.argsort(gaps, axis=1, kind="stable")[:, :_NEAREST]
+        parts.append((outline.sides.take(nearest, axis=0), gaps[row, nearest], outline.lengths.take(nearest)))
+    p, gap, length = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+    x, y = p[..., 0], p[..., 1]
+    turn = x[:, :, None] * y[:, None] - y[:, :, None] * x[:, None]
+    across = directions[:, :1] * y - directions[:, 1:] * x
     with np.errstate(divide="ignore", invalid="ignore"):
-        s = (direction[0] * p[:, 1] - direction[1] * p[:, 0]) / turn
-        t = (p[:, :1] * direction[1] - p[:, 1:] * direction[0]) / turn
-        holds = (s >= 0.0) & (t >= 0.0) & (s * gap[:, None] + t * gap <= tolerance * (s + t) + slack)
+        s = across[:, None] / turn
+        t = s.swapaxes(1, 2)
+        beyond = s * (gap - tolerance)[:, :, None]
+        holds = (np.minimum(s, t) >= 0.0) & (beyond + beyond.swapaxes(1, 2) <= slack[:, None, None])
         # Sides so nearly parallel that rounding decides where they cross hold nothing.
-        holds &= least * np.maximum(s, t) <= np.minimum(length[:, None], length)
-    return bool(holds.any())
+        holds &= least * np.maximum(s, t) <= np.minimum(length[:, :, None], length[:, None])
+    return np.asarray(holds.any(axis=(1, 2)))
 
 
 def _features_miss(outlines: list[_Outline], margin: float) -> bool:
@@ -399,39 +418,35 @@ def _features_miss(outlines: list[_Outline], margin: float) -> bool:
 
 
 def _check_names(
-    contact: Contact,
     region: Region,
-    a: Polytope,
-    b: Polytope,
-    band: float,
+    sides: tuple[Support, Support],
+    width: float,
     promised: float,
-    rounding: float,
+    tolerance: float,
     frame: FloatArray,
 ) -> Check:
     """Each vertex of the region lies, in the contact plane, on the two features it names."""
-    tolerance = VERIFY_OUTLINE * rounding
-    width = band + tolerance + REGION_TILT * max(a.extent, b.extent)
+    width = width + tolerance
     origin = region.vertices[0]
-    points = (region.vertices - origin) @ frame.T
+    points = (region.vertices - origin).dot(frame.T)
     # The features of one point may miss each other, and an edge or a vertex then stands for all within the width of it.
     # Two edges along each other are moved onto the line between them.
     of_edges = all(feature.kind is not FeatureKind.FACE for pair in region.features for feature in pair)
     allowed = width + promised if of_edges or len(points) == 1 else tolerance
-    for side, (name, shape, unit) in enumerate((("A", a, contact.normal), ("B", b, -contact.normal))):
-        below = _below(shape, unit)
-        plane = (shape.vertices - origin) @ frame.T
-        features = [pair[side] for pair in region.features]
+    for name, side, features in zip("AB", sides, zip(*region.features, strict=True), strict=True):
         faces = {id(feature): feature for feature in features if feature.kind is FeatureKind.FACE}
         for feature in faces.values():
-            there = [k for k, other in enumerate(features) if other is feature]
-            named = list(feature.vertices)
-            off, low = _beside_face(points[there], plane[named]), float(below[named].max())
+            named = side.shape.vertices.take(feature.vertices, axis=0) - origin
+            off = _beside_face(points[[other is feature for other in features]], named.dot(frame.T))
+            low = max(side.below.take(feature.vertices).tolist())
             if off > allowed or low > width:
                 return Check(_NAMED, False, f"{off:.3g} beside or {low:.3g} below a face of {name}")
         there = [k for k, feature in enumerate(features) if feature.kind is not FeatureKind.FACE]
         if there:
             ends = np.array([(features[k].vertices[0], features[k].vertices[-1]) for k in there])
-            off, low = float(segment_distances(points[there], plane[ends]).max()), float(below[ends].max())
+            named = side.shape.vertices.take(ends, axis=0) - origin
+            off = max(segment_distances(points[there], named.dot(frame.T)).tolist())
+            low = float(side.below.take(ends).max())
             if off > allowed or low > width:
                 return Check(_NAMED, False, f"{off:.3g} beside or {low:.3g} below an edge or vertex of {name}")
     return Check(_NAMED, True, f"{len(points)} vertices")

@@ -58,7 +58,7 @@ def _sticks_out(inner: Polytope, outer: Polytope, limit: float) -> float:
     if outer.rank < outer.dim:
         return np.inf
     (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
-    most = float(max((outer_low - low).max(), (high - outer_high).max()))
+    most = float(np.maximum(outer_low - low, high - outer_high).max())
     shift = inner.center - outer.center
     step = max(1, _PRODUCTS // len(inner.vertices))
     for k in range(0, len(outer.normals), step):

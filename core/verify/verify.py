@@ -21,13 +21,13 @@ from ..shapes.polytope import Polytope
 from ..shapes.shape import validate_solids
 from ..tolerance import EPS, SUPPORT_ROUNDING, promised
 from ..types import FloatArray
-from .bounds import overlap_along, rounding_of
+from .bounds import rounding_of
 from .check import Check, Verification
 from .form import check_form
-from .polytope import NO_PROOF, are_weights, proven_upper
-from .region import check_region, check_support_features
+from .polytope import NO_PROOF, are_weights, proven_upper, weighted_mean
+from .region import check_region, check_support_features, supports
 from .relation import possible_relations
-from .ties import check_normals, check_realised
+from .ties import check_normals, check_realised, overlaps_of_normals
 
 if TYPE_CHECKING:
     from ..measures.clearance_band import ClearanceBand
@@ -103,17 +103,20 @@ def verify(answer: Contact | OverlapVolume | DeepestPoints | ClearanceBand, a: S
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude)) + grain
     own = rounding_of(a, b) if grain == 0.0 else -grain
     rounding = SUPPORT_ROUNDING * EPS * size + grain
+    band = contact_band(a, b, contact.contact_tolerance)
+    sides = supports(a, b, contact.normal)
+    lengths, overlaps = overlaps_of_normals(contact, a, b)
     checks = [
         *form,
-        *check_normals(contact, a, b, tolerance),
+        *check_normals(contact, lengths, overlaps, tolerance),
         *_check_witness(contact, a, b, tolerance),
-        _check_lower(contact, a, b, own),
+        _check_lower(contact, lengths, overlaps, own),
         _check_upper(contact, a, b, own),
         _check_meeting(contact, tolerance),
         _check_method(contact, tolerance),
-        _check_relation(contact, a, b, rounding),
-        check_support_features(contact, a, b, rounding),
-        *check_region(contact, a, b, tolerance, grain, exponent, area),
+        _check_relation(contact, a, b, band, rounding),
+        check_support_features(contact, sides, band, rounding),
+        *check_region(contact, sides, band, tolerance, grain, exponent, area),
     ]
     return Verification(tuple(checks), width)
 
@@ -141,28 +144,19 @@ def _of_measure(answer: object, a: Solid, b: Solid) -> Verification:
 def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
     proof = contact.certificate
     assert isinstance(proof, Certificate)
-    weights = np.array(proof.weights)
     off = max(
-        float(np.abs(_mean(shape, indices, weights) - point).max())
+        np.abs(weighted_mean(shape.vertices.take(indices, axis=0), proof.weights) - point).max()
         for shape, indices, point in ((a, proof.index_a, contact.point_on_a), (b, proof.index_b, contact.point_on_b))
     )
+    ok = are_weights(proof.weights) and bool(off <= tolerance)
     return [
-        Check("witness points lie on their shapes", are_weights(weights) and off <= tolerance, f"off by {off:.3g}"),
+        Check("witness points lie on their shapes", ok, f"off by {off:.3g}"),
         check_realised(contact, tolerance),
     ]
 
 
-def _mean(shape: Polytope, indices: tuple[int, ...], weights: FloatArray) -> FloatArray:
-    corners = shape.vertices[list(indices)]
-    return corners[0] + weights @ (corners - corners[0])
-
-
-def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
-    proof = contact.certificate
-    assert isinstance(proof, Certificate)
-    normals = np.concatenate((proof.normal[None], contact.ties))
-    unit = normals / np.sqrt((normals * normals).sum(axis=1, keepdims=True))
-    proven = -float(overlap_along(a, b, unit).min()) - rounding
+def _check_lower(contact: Contact, lengths: FloatArray, overlaps: FloatArray, rounding: float) -> Check:
+    proven = -min((overlaps[1:] / lengths[1:]).tolist()) - rounding
     return Check(
         "a plane proves the lower bound",
         # mutant: verify-believes-the-lower-bound
@@ -173,7 +167,7 @@ def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) ->
 
 def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
     assert isinstance(contact.certificate, Certificate)
-    found = proven_upper(contact.certificate, a, b)
+    found = proven_upper(contact.certificate, a, b, 1.5 * abs(rounding) - contact.upper_bound)
     if found is None:
         return Check("points or a polytope prove the upper bound", False, NO_PROOF)
     proven, by = found
@@ -205,9 +199,8 @@ def _check_method(contact: Contact, tolerance: float) -> Check:
     )
 
 
-def _check_relation(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+def _check_relation(contact: Contact, a: Polytope, b: Polytope, band: float, rounding: float) -> Check:
     """Derive the relation from the signed distance and from how far the shapes stick out of each other."""
-    band = contact_band(a, b, contact.contact_tolerance)
     possible, detail = possible_relations(a, b, contact.signed_distance, band, contact.clearance, rounding)
     found = " or ".join(sorted(possible))
     # mutant: verify-believes-the-relation

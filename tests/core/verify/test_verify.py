@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, Relation, contact, verify
+from contact_lens.core import Box, Contact, ConvexHull, Relation, contact, verify
 from contact_lens.core.region.region import RegionKind
 from contact_lens.core.result import TieKind
 from contact_lens.core.shapes.feature import Feature, FeatureKind
@@ -240,6 +240,19 @@ def test_verify_notices_a_torn_polytope_and_one_that_is_inside_out():
     whole = c.certificate.facets
     for facets in (whole[1:], tuple(f[::-1] for f in whole), (*whole[1:], whole[0][::-1])):
         assert failed_checks(c, a, b, facets=facets) == ["points or a polytope prove the upper bound"]
+
+
+def test_slivers_prove_nothing_whatever_direction_rounding_gives_their_normals():
+    """All corners of the polytope are on one line, and its facets happen to face away from the origin."""
+    for turn, offset, pairs in (
+        ((0.9, 0.1, 0.2, 0.3), (0.3, 0.1, 0.2), ((7, 3), (6, 3), (7, 2), (4, 0))),
+        ((1, 2, 3, 4), (0.3, 0.1, 0.2), ((5, 0), (4, 1), (5, 1), (6, 2))),
+        ((0.5, 0.3, 0.1, 0.2), (0.1, 0.2, 0.3), ((0, 4), (3, 6), (2, 6), (0, 5))),
+    ):
+        a, b = Box((0, 0, 0), (1, 1, 1), turn), Box(offset, (1, 1, 1), turn)
+        facets = (0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)
+        failed = failed_checks(contact(a, b), a, b, pairs=pairs, facets=facets)
+        assert failed == ["points or a polytope prove the upper bound"]
 
 
 def test_a_point_deep_inside_is_on_the_very_features_it_names():
