@@ -43,26 +43,32 @@ def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]
     [(2, False, 1.0)]
     """
     _check(crossings, a, b)
+    if not len(crossings):
+        return []
     pairs, features, segments = crossings.pairs, crossings.features, crossings.segments
     used = np.flatnonzero(crossings.kinds < Meeting.COPLANAR)
     rims = _rims(crossings, a, b)
     pairs = np.concatenate([pairs.take(used, axis=0), rims.pairs])
     features = np.concatenate([features.take(used, axis=0), rims.features])
     segments = np.concatenate([segments.take(used, axis=0), rims.segments])
-    ends = [_codes(mesh, pairs[:, k], features[:, :, k]) for k, mesh in enumerate((a, b))]
-    spread = int(ends[1].max(initial=0)) + 1
-    places, first, node = np.unique((ends[0] * spread + ends[1]).ravel(), return_index=True, return_inverse=True)
+    ends = np.array([_codes(mesh, pairs[:, k], features[:, :, k]).ravel() for k, mesh in enumerate((a, b))])
+    order = np.lexsort(ends)  # stable: the first of equals has the least index
+    ranked = ends.take(order, axis=1)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+    first, node = order[new], np.empty_like(order)
+    node[order] = np.cumsum(new) - 1
     points = segments.reshape(-1, 3).take(first, axis=0)
     links = node.reshape(-1, 2)
     real = links[:, 0] != links[:, 1]
     # The same segment is found from both triangles beside an edge that lies on the other mesh.
-    codes = np.minimum(links[:, 0], links[:, 1]) * len(places) + np.maximum(links[:, 0], links[:, 1])
+    codes = np.minimum(links[:, 0], links[:, 1]) * len(first) + np.maximum(links[:, 0], links[:, 1])
     kept = np.unique(codes[real], return_index=True)[1]
     kept.sort()
     joined = links[real][kept]
-    alone = np.ones(len(places), dtype=np.bool_)
+    alone = np.ones(len(first), dtype=np.bool_)
     alone[joined] = False
-    result = [ContactCurve(read_only(points.take(path, axis=0)), closed) for path, closed in paths(joined, len(places))]
+    result = [ContactCurve(read_only(points.take(path, axis=0)), closed) for path, closed in paths(joined, len(first))]
     order = np.flatnonzero(alone)
     order = order.take(np.argsort(first.take(order)))
     result += [ContactCurve(read_only(points.take([k], axis=0)), False) for k in order.tolist()]
@@ -82,9 +88,7 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _RimCrossings:
     flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
     rims = [_RimCrossings(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
     exponent = scale_exponent(max(a.magnitude, b.magnitude))
-    for k, (mesh, other) in enumerate(((a, b), (b, a))):
-        if not len(flat):
-            break
+    for k, (mesh, other) in enumerate(((a, b), (b, a)) if len(flat) else ()):
         rows, sides = np.nonzero(_open_sides(mesh).take(flat[:, k], axis=0))
         for begin in range(0, len(rows), _BATCH):
             row, side = rows[begin : begin + _BATCH], sides[begin : begin + _BATCH]
@@ -119,22 +123,14 @@ def _open_sides(mesh: Mesh) -> BoolArray:
 
 
 def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:
-    """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on; small numbers."""
+    """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on."""
     used, corners = np.unique(mesh.triangles.take(triangles, axis=0), return_inverse=True)
     corners = welded_ids(mesh.points.take(used, axis=0)).take(corners.reshape(-1, 3))
-    count = len(used)
-    rows = np.arange(len(triangles))
-    result = np.empty(features.shape, dtype=np.intp)
-    for end in range(2):
-        feature = features[:, end].astype(np.intp)
-        side = feature % 3
-        start, stop = corners[rows, side], corners[rows, (side + 1) % 3]
-        edge = (np.minimum(start, stop) + 1) * count + np.maximum(start, stop)
-        result[:, end] = np.where(feature < 3, start, edge)
-        inside = feature == FACE
-        result[inside, end] = (count + 1) * count + triangles[inside]
-    _, small = np.unique(result, return_inverse=True)
-    return small.reshape(result.shape)
+    count, rows, side = len(used), np.arange(len(triangles))[:, None], features % 3
+    start, stop = corners[rows, side], corners[rows, (side + 1) % 3]
+    edge = (np.minimum(start, stop) + 1) * count + np.maximum(start, stop)
+    inside = (count + 1) * count + triangles[:, None]
+    return np.where(features < 3, start, np.where(features == FACE, inside, edge))
 
 
 def paths(links: IntArray, count: int) -> list[tuple[IntArray, bool]]:

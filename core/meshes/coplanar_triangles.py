@@ -10,55 +10,52 @@ from ..types import BoolArray, FloatArray, IntArray
 from .crossings import FACE, FeatureArray, Found, Meeting
 from .triangle_rows import TriangleSide
 
+_NEXT = np.array([1, 2, 0])
+_AXES = np.array([[1], [2]])
+_AREAS = np.array(
+    [(3, 4, 5)] + [(own + i, own + (i + 1) % 3, 3 - own + j) for own in (0, 3) for j in range(3) for i in range(3)]
+).T
+"""(3, 19) corners of A, 0 to 2, and B, 3 to 5, that span areas: B, then sides of A with corners of B, and of B with
+those of A."""
+_ON_SIDES = np.array([FACE, 3, 4, 1, 5, 0, 2, 2], dtype=np.uint8)
+"""The feature on each set of sides, side k being the number 2**k: two have a corner in common."""
+_TWO = np.tril_indices(15)
+
 
 def coplanar_meetings(a: TriangleSide, b: TriangleSide) -> Found:
     """Return which pairs of triangles in one plane, none without area, meet. The ends are two points of the common
     polygon that are farthest from each other."""
-    corners = [[side.triangles.corner(k) for k in range(3)] for side in (a, b)]
-    keep, turn_a, unclear = _project(corners[0], a.triangles.plane[:3])
-    columns = np.arange(len(turn_a))
-    flat_a, flat_b = ([corner[keep, columns] for corner in side] for side in corners)
-    found = signs_of_areas(*flat_b)
-    unclear += found.unclear
+    corners = np.concatenate([a.triangles.corners, b.triangles.corners]).reshape(6, 3, -1)
+    keep, turn_a = _project(corners[:3], a.triangles.plane[:3])
+    flat = corners[:, keep, np.arange(len(turn_a))].swapaxes(0, 1)
+    found = signs_of_areas(*(flat.take(corner, axis=1).reshape(2, -1) for corner in _AREAS))
+    turn_b, signs = np.split(found.signs.reshape(19, -1), [1])
     # inside[0][j, i]: whether corner j of B is left of (1), on (0) or right of side i of A; inside[1] with A and B
     # swapped.
-    inside, areas = np.empty((2, 3, 3, len(columns)), dtype=np.int8), np.empty((2, 3, 3, len(columns)))
-    for table, values, own, other, turn in zip(
-        inside, areas, (flat_a, flat_b), (flat_b, flat_a), (turn_a, found.signs), strict=True
-    ):
-        for i in range(3):
-            for j in range(3):
-                found = signs_of_areas(own[i], own[(i + 1) % 3], other[j])
-                table[j, i], values[j, i] = found.signs * turn, found.values
-                unclear += found.unclear
+    inside = signs.reshape(2, 3, 3, -1) * np.array([turn_a, turn_b[0]])[:, None, None]
     most = inside.max(axis=1)
     met = np.flatnonzero((most >= 0).all(axis=(0, 1)))
-    points, valid, features = _corners(
-        a.triangles.corners.take(met, axis=1),
-        b.triangles.corners.take(met, axis=1),
-        inside.take(met, axis=-1),
-        areas[1].take(met, axis=-1),
-    )
-    beside = (most.take(met, axis=-1) <= 0).any(axis=(0, 1))
+    areas = found.values.reshape(19, -1)[10:].reshape(3, 3, -1)
+    beside = (most.take(met, axis=2) <= 0).any(axis=(0, 1))
     kinds = np.where(beside, Meeting.BESIDE, Meeting.COPLANAR).astype(np.uint8)
-    return Found(met, kinds, *_farthest(points, valid, features), unclear)
+    polygons = _corners(corners.take(met, axis=2), inside.take(met, axis=3), areas.take(met, axis=2))
+    return Found(met, kinds, *_farthest(*polygons))
 
 
-def _project(corners: list[FloatArray], normals: FloatArray) -> tuple[IntArray, SignArray, int]:
-    """Return two axes (2, k) along which triangles with corners (3, k) have an area, in which direction they turn
-    there, and how many decisions floats left open."""
+def _project(corners: FloatArray, normals: FloatArray) -> tuple[IntArray, SignArray]:
+    """Return two axes (2, k) along which triangles with corners (3, 3, k) have an area, and in which direction they
+    turn there."""
     count = normals.shape[1]
-    keep, turn, unclear = np.zeros((2, count), dtype=np.intp), np.zeros(count, dtype=np.int8), 0
+    keep, turn = np.zeros((2, count), dtype=np.intp), np.zeros(count, dtype=np.int8)
     # Seen along the largest component of the normal a triangle has an area, unless rounding made it the largest.
     for axis in np.argsort(-np.abs(normals), axis=0, kind="stable"):
         left = np.flatnonzero(turn == 0)
         if not len(left):
             break
-        keep[:, left] = np.stack([(axis[left] + 1) % 3, (axis[left] + 2) % 3])
-        found = signs_of_areas(*(corner[keep[:, left], left] for corner in corners))
-        turn[left] = found.signs
-        unclear += found.unclear
-    return keep, turn, unclear
+        axes = (axis[left] + _AXES) % 3
+        keep[:, left] = axes
+        turn[left] = signs_of_areas(*corners[:, axes, left]).signs
+    return keep, turn
 
 
 def coplanar_segments(
@@ -72,10 +69,10 @@ def coplanar_segments(
     """
     count = p.shape[1]
     columns = np.arange(count)
-    corners = [triangles[3 * k : 3 * k + 3] for k in range(3)]
-    keep, turn, _ = _project(corners, normals)
+    corners = triangles.reshape(3, 3, -1)
+    keep, turn = _project(corners, normals)
     start, stop = p[keep, columns], q[keep, columns]
-    flat = [corner[keep, columns] for corner in corners]
+    flat = corners[:, keep, columns]
     points, valid = np.zeros((8, 3, count)), np.zeros((8, count), dtype=np.bool_)
     features = np.full((8, 2, count), 3, dtype=np.uint8)
     inside, areas = np.empty((2, 3, count), dtype=np.int8), np.empty((2, 3, count))
@@ -111,62 +108,41 @@ def coplanar_segments(
     return met, ends, features[chosen, np.arange(2)[:, None], met]
 
 
-def _corners(
-    a: FloatArray, b: FloatArray, inside: SignArray, areas: FloatArray
-) -> tuple[FloatArray, BoolArray, FeatureArray]:
+def _corners(corners: FloatArray, inside: SignArray, areas: FloatArray) -> tuple[FloatArray, BoolArray, FeatureArray]:
     """Return 15 points (15, 3, k), some of which are the corners of the common polygon, which these are (15, k), and
-    their features (15, 2, k)."""
-    count = a.shape[1]
+    their features (15, 2, k), of triangles with corners (6, 3, k)."""
+    count = corners.shape[2]
     points = np.zeros((15, 3, count))
     valid = np.zeros((15, count), dtype=np.bool_)
     features = np.empty((15, 2, count), dtype=np.uint8)
     in_a, in_b = inside
-    for j in range(3):
-        for k, table, side in ((0, in_b, a), (1, in_a, b)):
-            row = 3 * k + j
-            points[row] = side[3 * j : 3 * j + 3]
-            valid[row] = table[j].min(axis=0) >= 0
-            features[row, k] = j
-            features[row, 1 - k] = _feature(table[j])
-    row = 6
-    for i in range(3):  # side i of A with side j of B, where they cross
-        for j in range(3):
-            valid[row] = (in_b[i, j] * in_b[(i + 1) % 3, j] < 0) & (in_a[j, i] * in_a[(j + 1) % 3, i] < 0)
-            indices = np.flatnonzero(valid[row])
-            if len(indices):
-                before, after = areas[i, j].take(indices), areas[(i + 1) % 3, j].take(indices)
-                p = a[3 * i : 3 * i + 3].take(indices, axis=1)
-                n = (i + 1) % 3
-                q = a[3 * n : 3 * n + 3].take(indices, axis=1)
-                points[row][:, indices] = p + before / (before - after) * (q - p)
-            features[row, 0], features[row, 1] = 3 + i, 3 + j
-            row += 1
+    points[:6], valid[:3], valid[3:6] = corners, in_b.min(axis=1) >= 0, in_a.min(axis=1) >= 0
+    features[:3, 0] = features[3:6, 1] = np.arange(3)[:, None]
+    features[:3, 1], features[3:6, 0] = _feature(in_b), _feature(in_a)
+    # side i of A with side j of B, where they cross
+    cross = (in_b * in_b.take(_NEXT, axis=0) < 0) & (in_a * in_a.take(_NEXT, axis=0) < 0).swapaxes(0, 1)
+    valid[6:] = cross.reshape(9, -1)
+    features[6:, 0], features[6:, 1] = np.repeat([3, 4, 5], 3)[:, None], np.tile([3, 4, 5], 3)[:, None]
+    i, j, number = np.nonzero(cross)
+    before, after = areas[i, j, number], areas[_NEXT[i], j, number]
+    p, q = corners[i, :, number], corners[_NEXT[i], :, number]
+    points[6 + 3 * i + j, :, number] = p + (before / (before - after))[:, None] * (q - p)
     return points, valid, features
 
 
 def _feature(signs: SignArray) -> FeatureArray:
-    """Return the feature of a triangle that a point is on that is left of sides or on them (3, k)."""
-    result = np.full(signs.shape[1], FACE, dtype=np.uint8)
+    """Return the features (...) of a triangle that points are on that are left of sides or on them (..., 3, k)."""
     zero = signs == 0
-    for i in range(3):
-        result[zero[i]] = 3 + i
-    for i in range(3):  # on two sides: the corner between them
-        result[zero[i] & zero[i - 1]] = i
-    return result
+    return _ON_SIDES.take(zero[..., 0, :] + 2 * zero[..., 1, :] + 4 * zero[..., 2, :])
 
 
 def _farthest(points: FloatArray, valid: BoolArray, features: FeatureArray) -> tuple[FloatArray, FeatureArray]:
-    """Return the two of some points (n, 3, k) that are farthest from each other (2, 3, k), and their features."""
-    count = valid.shape[1]
-    best = np.full(count, -1.0)
-    first, second = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    for i in range(len(points)):
-        for j in range(i + 1):
-            square = ((points[i] - points[j]) ** 2).sum(axis=0)
-            better = np.flatnonzero(valid[i] & valid[j] & (square > best))
-            best[better] = square[better]
-            first[better], second[better] = j, i
-    number = np.arange(count)
-    columns = np.stack([first, second])
-    ends = points[columns[:, None, :], np.arange(3)[None, :, None], number]
-    return ends, features[columns[:, None, :], np.arange(2)[None, :, None], number]
+    """Return the two of some points (15, 3, k) that are farthest from each other (2, 3, k), and their features."""
+    second, first = _TWO
+    both = valid.take(first, axis=0) & valid.take(second, axis=0)
+    pair, number = np.nonzero(both)
+    square = np.full(both.shape, -1.0)
+    square[both] = ((points[second[pair], :, number] - points[first[pair], :, number]) ** 2).sum(axis=1)
+    best = square.argmax(axis=0)
+    ends, number = np.array([first.take(best), second.take(best)])[:, None], np.arange(len(best))
+    return points[ends, np.arange(3)[:, None], number], features[ends, np.arange(2)[:, None], number]

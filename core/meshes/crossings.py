@@ -46,10 +46,6 @@ class Crossings(ReadOnlyArrays):
     features: FeatureArray
     """(p, 2, 2) for each end the feature of the triangle of A and that of B whose inside it is on: 0 to 2 a corner,
     3 + k the side from corner k to the next, 6 the inside of the triangle."""
-    candidates: int
-    """How many pairs of triangles with overlapping boxes were looked at."""
-    unclear: int
-    """How many decisions rounding would have left open; they were made exactly."""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
@@ -61,7 +57,7 @@ class Crossings(ReadOnlyArrays):
         """Return those of meshes that do not meet."""
         found = Found.none()
         pairs, segments = np.zeros((0, 2), dtype=np.intp), found.ends.transpose(2, 0, 1)
-        return cls(pairs, found.kinds, segments, found.features.transpose(2, 0, 1), 0, 0)
+        return cls(pairs, found.kinds, segments, found.features.transpose(2, 0, 1))
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -94,25 +90,24 @@ class Found(NamedTuple):
     """(2, 3, k) the ends of what they have in common."""
     features: FeatureArray
     """(2, 2, k) their features: end, mesh."""
-    unclear: int
-    """How many decisions floats left open."""
 
     @classmethod
-    def none(cls, unclear: int = 0) -> Found:
+    def none(cls) -> Found:
         """Return nothing found."""
         none = np.zeros(0, dtype=np.uint8)
-        return cls(none.astype(np.intp), none, np.zeros((2, 3, 0)), np.zeros((2, 2, 0), dtype=np.uint8), unclear)
+        return cls(none.astype(np.intp), none, np.zeros((2, 3, 0)), np.zeros((2, 2, 0), dtype=np.uint8))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Found]) -> Found:
-        """Return what all parts have, in ascending order of the candidates."""
+        """Return what all parts have, in ascending order of the candidates, as each part is."""
+        if len(parts) < 2:
+            return parts[0] if parts else cls.none()
         order = np.argsort(np.concatenate([part.chosen for part in parts]), kind="stable")
         return cls(
             np.concatenate([part.chosen for part in parts]).take(order),
             np.concatenate([part.kinds for part in parts]).take(order),
             np.concatenate([part.ends for part in parts], axis=2).take(order, axis=2),
             np.concatenate([part.features for part in parts], axis=2).take(order, axis=2),
-            sum(part.unclear for part in parts),
         )
 
     def of(self, candidates: IntArray) -> Found:

@@ -51,7 +51,6 @@ def degenerate_meetings(a: TriangleSide, b: TriangleSide) -> Found:
         np.full(len(chosen), Meeting.TOUCHING, dtype=np.uint8),
         ends.reshape(-1, 2, 3).transpose(1, 2, 0),
         features.reshape(-1, 2, 2).transpose(1, 2, 0),
-        len(axis) - len(along),
     )
     lines = meetings_on_axis(corners[0].take(along, axis=1), corners[1].take(along, axis=1), axis.take(along))
     return Found.concatenate([lines.of(along), single])
@@ -127,7 +126,7 @@ def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> Found:
         for e in range(2):
             there = corners == places[e]
             features[e, m] = np.where(there.any(axis=0), there.argmax(axis=0), 3 + longest)
-    return Found(met, np.full(len(met), Meeting.TOUCHING, dtype=np.uint8), ends, features, len(axis))
+    return Found(met, np.full(len(met), Meeting.TOUCHING, dtype=np.uint8), ends, features)
 
 
 def _on_triangle(p: WholeVector, direction: WholeVector, corners: Sequence[WholeVector]) -> list[_Condition]:

@@ -24,17 +24,19 @@ def are_clear_after(a: Mesh, b: Mesh, translations: FloatArray) -> BoolArray:
     reach = float(np.sqrt((translations * translations).sum(axis=1)).max(initial=0.0))
     reach += MESH_GAP * EPS * (max(a.magnitude, b.magnitude) + reach)
     pairs = near_triangles(a, b, reach)
-    used, place = np.unique(pairs[:, 1], return_inverse=True)
     result = np.ones(len(translations), dtype=np.bool_)
-    for part in chunks(len(translations), _TESTED // max(1, len(pairs))):
-        steps = translations[part]
-        corners = b.points.take(b.triangles.take(used, axis=0), axis=0) + steps[:, None, None]
-        moved = Mesh(corners.reshape(-1, 3), np.arange(corners.size // 3).reshape(-1, 3)) if corners.size else b
-        own = np.tile(pairs[:, 0], len(steps))
-        other = (np.arange(len(steps))[:, None] * len(used) + place.ravel()).ravel()
-        p, q = a.points.take(a.triangles.take(own, axis=0), axis=0), corners.reshape(-1, 3, 3).take(other, axis=0)
-        near = ((p.min(axis=1) <= q.max(axis=1)) & (q.min(axis=1) <= p.max(axis=1))).all(axis=1)
-        rows = np.flatnonzero(near)
-        met = meetings(a, moved, np.stack([own.take(rows), other.take(rows)]))
-        result[part.start + other.take(rows.take(met)) // max(1, len(used))] = False
+    if not len(pairs):
+        return result
+    used, place = np.unique(pairs[:, 1], return_inverse=True)
+    own, other = (m.points.take(m.triangles.take(t, axis=0), axis=0) for m, t in ((a, pairs[:, 0]), (b, used)))
+    low, high = own.min(axis=1), own.max(axis=1)
+    other_low, other_high = (rows.take(place.ravel(), axis=0) for rows in (other.min(axis=1), other.max(axis=1)))
+    for part in chunks(len(translations), _TESTED // len(pairs)):
+        steps = translations[part][:, None]
+        near = np.flatnonzero(((low <= other_high + steps) & (other_low + steps <= high)).all(axis=2))
+        step, pair = np.divmod(near, len(pairs))
+        corners = (other + steps[:, None]).reshape(-1, 3)
+        moved = Mesh(corners, np.arange(len(corners)).reshape(-1, 3))
+        met = meetings(a, moved, np.array([pairs[pair, 0], step * len(used) + place.ravel()[pair]]))
+        result[part.start + step[met]] = False
     return result

@@ -47,7 +47,7 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
     if len(a.triangles) * len(b.triangles) <= FEW_PAIRS:
         (low, high), (other_low, other_high) = (_boxes(mesh, np.arange(len(mesh.triangles))) for mesh in (a, b))
         met = (low[..., None] <= other_high[:, None]) & (other_low[:, None] <= high[..., None])
-        return np.stack(np.nonzero(met.all(axis=0)))
+        return np.array(np.nonzero(met.all(axis=0)))
     if a.has_tree and b.has_tree:
         return overlapping_triangles(a, b, progress).T
     kept = _in_common(a, b)
@@ -202,19 +202,10 @@ def _around(cells: PackedArray, counts: list[int]) -> BoolArray:
 def _boxes(mesh: Mesh, indices: IntArray) -> FloatArray:
     """Return lowest and highest coordinates (2, 3, k) of some triangles."""
     result = np.empty((2, 3, len(indices)))
-    low, high = result
-    numbers = mesh.points.ravel()
     triangles = mesh.triangles if len(indices) == len(mesh.triangles) else mesh.triangles.take(indices, axis=0)
-    one = np.empty(len(indices))
-    for k in range(3):
-        ids = triangles[:, k] * 3
-        for x in range(3):
-            if k == 0:
-                numbers.take(ids, out=low[x], mode="clip")
-                high[x] = low[x]
-            else:
-                numbers.take(ids, out=one, mode="clip")
-                np.minimum(low[x], one, out=low[x])
-                np.maximum(high[x], one, out=high[x])
-            ids += 1
+    for begin in range(0, len(indices), _CHUNK):
+        ids = triangles[begin : begin + _CHUNK].T * 3
+        corners = mesh.points.ravel().take(np.array([ids, ids + 1, ids + 2]), mode="clip")  # axis, corner, triangle
+        corners.min(axis=1, out=result[0, :, begin : begin + _CHUNK])
+        corners.max(axis=1, out=result[1, :, begin : begin + _CHUNK])
     return result

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..progress import Progress, report_progress, subrange
 from ..runs import chunks
-from ..types import IntArray
+from ..types import FloatArray, IntArray
 from .common_corners import beyond_corners, without_neighbours
 from .coordinates import scale_exponent, scale_points
 from .coplanar_triangles import coplanar_meetings
@@ -26,9 +26,9 @@ from .mesh import Mesh
 from .surface import validate_mesh
 from .triangle_candidates import own_candidates, triangle_candidates
 from .triangle_lines import line_meetings
-from .triangle_rows import TriangleRows, TriangleTable, both_sides, find_unparted
+from .triangle_rows import TriangleTable, both_sides, find_unparted
 
-_BATCH = 8192
+_BATCH = 4096
 """Pairs tested in one go."""
 _SIEVED = 1 << 14
 """Pairs sieved in one go."""
@@ -91,8 +91,6 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
         found.kinds,
         np.ascontiguousarray(scale_points(found.ends, -exponent).transpose(2, 0, 1)),
         np.ascontiguousarray(found.features.transpose(2, 0, 1)),
-        pairs.shape[1],
-        found.unclear,
     )
 
 
@@ -101,29 +99,38 @@ def _found(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> tupl
     with."""
     reach = max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach)
     exponent = scale_exponent(reach)
-    tables = [
-        TriangleTable.of(mesh, row, exponent, float(np.ldexp(reach, exponent)))
-        for mesh, row in zip((a, b), pairs, strict=True)
-    ]
-    total = pairs.shape[1]
-    sieved = chunks(total, _SIEVED, subrange(progress, 0.0, 0.5))
-    left = [find_unparted(pairs[:, part], *tables) + part.start for part in sieved]
-    unparted = np.concatenate([np.zeros(0, dtype=np.intp), *left])
-    parts = [Found.none()]
+    if not pairs.size:
+        return Found.none(), exponent
+    named, columns, count = [], [], 0
+    for mesh, row in zip((a, b), pairs, strict=True):
+        mask = np.zeros(len(mesh.triangles), dtype=np.bool_)
+        mask[row] = True
+        used = np.flatnonzero(mask)
+        named.append((scale_points(mesh.points, exponent), mesh.triangles.take(used, axis=0)))
+        columns.append((np.cumsum(mask) + (count - 1)).take(row))
+        count += len(used)
+    table = TriangleTable.of(named, float(np.ldexp(reach, exponent)))
+    return _found_among(table, np.array(columns), progress), exponent
+
+
+def _found_among(table: TriangleTable, columns: IntArray, progress: Progress | None) -> Found:
+    """Test pairs (2, p) of triangles of a table, many at a time."""
+    sieved = chunks(columns.shape[1], _SIEVED, subrange(progress, 0.0, 0.5))
+    unparted = np.concatenate([find_unparted(table, *columns[:, part]) + part.start for part in sieved])
+    parts = []
     for part in chunks(len(unparted), _BATCH, subrange(progress, 0.5, 1.0)):
         chosen = unparted[part]
-        sides = (t.triangles.take(t.place.take(row.take(chosen))) for t, row in zip(tables, pairs, strict=True))
-        parts.append(_test(*sides).of(chosen))
-    return Found.concatenate(parts), exponent
+        parts.append(_test(table.triangles.rows.take(columns.take(chosen, axis=1), axis=1)).of(chosen))
+    return Found.concatenate(parts)
 
 
-def _test(own: TriangleRows, other: TriangleRows) -> Found:
-    """Return which pairs of triangles own[k] and other[k], whose boxes overlap, meet."""
-    a, b, unclear = both_sides(own, other)
-    degenerate = own.flat | other.flat
+def _test(rows: FloatArray) -> Found:
+    """Return which pairs of triangles with rows[:, 0, k] and rows[:, 1, k] (15, 2, n), whose boxes overlap, meet."""
+    a, b = both_sides(rows)
+    degenerate = a.triangles.flat | b.triangles.flat
     in_plane = ~a.signs.any(axis=0) & ~degenerate
-    apart = a.is_beyond & ~other.flat | b.is_beyond & ~own.flat
-    parts = [Found.none(unclear)]
+    apart = a.is_beyond & ~b.triangles.flat | b.is_beyond & ~a.triangles.flat
+    parts = []
     for mask, test in (
         (~(apart | degenerate | in_plane), line_meetings),
         (in_plane, coplanar_meetings),

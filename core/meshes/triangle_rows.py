@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,6 @@ from ..runs import chunks
 from ..shapes.orientation import SignArray, decide_signs
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray
-from .coordinates import scale_points
-from .mesh import Mesh
 from .surface import have_no_area
 
 _SIEVE = 16.0
@@ -20,10 +19,11 @@ _SIEVE = 16.0
 plane a point is, both measured from the origin, is known to this. Two products of three terms, and the normal."""
 _CHUNK = 8192
 """Triangles in one go."""
+_NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class TriangleRows(NamedTuple):
-    """Some triangles of one mesh, one column each."""
+    """Some triangles, one column each."""
 
     rows: FloatArray
     """(15, k) x, y, z of the first corner, of the second, of the third; the normal, and the sum of the sizes of the
@@ -48,109 +48,76 @@ class TriangleRows(NamedTuple):
         """(k,) whether a triangle has no area."""
         return self.rows[14] != 0.0
 
-    def corner(self, k: int) -> FloatArray:
-        """Return (3, k) one corner of each triangle."""
-        return self.rows[3 * k : 3 * k + 3]
-
-    def pick(self, which: IntArray, indices: IntArray | None = None) -> FloatArray:
-        """Return (3, k) corner which[i] of triangle i, or of triangle indices[i]."""
+    def pick(self, which: IntArray, columns: IntArray | None = None) -> FloatArray:
+        """Return (3, ...) corner which[..., i] of triangle i, or of triangle columns[i]."""
         count = self.rows.shape[1]
-        flat = self.corners.ravel()
-        first = which * (3 * count)
-        first += np.arange(count) if indices is None else indices
-        result = np.empty((3, len(first)))
-        for x in range(3):
-            flat.take(first, out=result[x], mode="clip")
-            first += count
-        return result
+        first = 3 * count * which + (np.arange(count) if columns is None else columns)
+        return self.rows.ravel().take(np.array([first, first + count, first + 2 * count]), mode="clip")
 
 
 class TriangleTable(NamedTuple):
-    """The triangles of a mesh that candidates name."""
+    """The triangles that candidates name, those of all meshes one after the other."""
 
     triangles: TriangleRows
     slabs: FloatArray
     """(2, k) products of the normal with points beyond these bounds are below or above the plane for sure."""
-    place: IntArray
-    """(m,) for each triangle of the mesh its column."""
 
     @classmethod
-    def of(cls, mesh: Mesh, named: IntArray, exponent: int, reach: float) -> TriangleTable:
-        """Return the table; no coordinate of either mesh is larger than `reach`, after scaling."""
-        mask = np.zeros(len(mesh.triangles), dtype=np.bool_)
-        mask[named] = True
-        used = np.flatnonzero(mask)
-        rows, slabs = np.empty((15, len(used))), np.empty((2, len(used)))
-        points = scale_points(mesh.points, exponent)
-        for chunk in chunks(len(used), _CHUNK):
+    def of(cls, meshes: Sequence[tuple[FloatArray, IntArray]], reach: float) -> TriangleTable:
+        """Return the table of triangles (m, 3) of points (n, 3) no coordinate of which is larger than `reach`."""
+        ends = np.cumsum([0, *(len(triangles) for _, triangles in meshes)]).tolist()
+        rows, slabs = np.empty((15, ends[-1])), np.empty((2, ends[-1]))
+        for (points, triangles), first in zip(meshes, ends, strict=False):
+            numbers = points.ravel()
+            for chunk in chunks(len(triangles), _CHUNK):
+                ids = triangles[chunk].T * 3
+                corners = numbers.take(np.array([ids, ids + 1, ids + 2]), mode="clip")  # axis, corner, triangle
+                part = rows[:9, first + chunk.start : first + chunk.stop]
+                part.reshape(3, 3, -1)[...] = corners.swapaxes(0, 1)
+        for chunk in chunks(ends[-1], _CHUNK):
             part = rows[:, chunk]
-            _fill(part, points, mesh.triangles.take(used[chunk], axis=0))
+            _fill(part)
             # Seen from the origin, not from a corner: two thirds of the work, for errors that grow with coordinates.
-            offset = part[9] * part[0]
-            offset += part[10] * part[1]
-            offset += part[11] * part[2]
-            error = part[12] * (_SIEVE * EPS * reach)
-            error += ORIENTATION_LEAST
+            offset = (part[9:12] * part[:3]).sum(axis=0)
+            error = part[12] * (_SIEVE * EPS * reach) + ORIENTATION_LEAST
             np.subtract(offset, error, out=slabs[0, chunk])
             np.add(offset, error, out=slabs[1, chunk])
-        return cls(TriangleRows(rows), slabs, np.cumsum(mask) - 1)
+        return cls(TriangleRows(rows), slabs)
 
 
-def _fill(rows: FloatArray, points: FloatArray, triangles: IntArray) -> None:
-    """Compute the rows (15, k) of triangles."""
-    numbers = points.ravel()
-    corners, normal, weight, size, flat = rows[:9], rows[9:12], rows[12], rows[13], rows[14]
-    for k in range(3):
-        ids = triangles[:, k] * 3
-        for x in range(3):
-            numbers.take(ids, out=corners[3 * k + x], mode="clip")
-            ids += 1
-    p, q, r = corners[:3], corners[3:6], corners[6:]
+def _fill(rows: FloatArray) -> None:
+    """Compute the rows (15, k) of triangles from the first nine, their corners."""
+    p, q, r = corners = rows[:9].reshape(3, 3, -1)
     u, v = q - p, r - p
-    weight[:] = 0.0
-    maybe = np.ones(len(triangles), dtype=np.bool_)
-    for x in range(3):
-        y, z = (x + 1) % 3, (x + 2) % 3
-        a, b = u[y] * v[z], u[z] * v[y]
-        np.subtract(a, b, out=normal[x])
-        np.abs(a, out=a)
-        a += np.abs(b, out=b)
-        weight += a
-        a *= ORIENTATION_FILTER * EPS
-        maybe &= np.abs(normal[x]) <= a
-    low, high = np.minimum(p, q), np.maximum(p, q)
-    np.minimum(low, r, out=low)
-    np.maximum(high, r, out=high)
-    high -= low
-    high.max(axis=0, out=size)
-    flat[:] = maybe
-    indices = np.flatnonzero(maybe)
-    if len(indices):
-        flat[indices] = have_no_area(points, triangles.take(indices, axis=0))
+    a, b = u[_NEXT] * v[_BEFORE], u[_BEFORE] * v[_NEXT]
+    np.subtract(a, b, out=rows[9:12])
+    np.abs(a, out=a)
+    a += np.abs(b, out=b)
+    a.sum(axis=0, out=rows[12])
+    a *= ORIENTATION_FILTER * EPS
+    (corners.max(axis=0) - corners.min(axis=0)).max(axis=0, out=rows[13])
+    maybe = np.flatnonzero((np.abs(rows[9:12]) <= a).all(axis=0))
+    rows[14] = 0.0
+    if len(maybe):
+        flat = rows[:9, maybe].T.reshape(-1, 3)
+        rows[14, maybe] = have_no_area(flat, np.arange(len(flat)).reshape(-1, 3))
 
 
-def find_unparted(pairs: IntArray, a: TriangleTable, b: TriangleTable) -> IntArray:
-    """Return the numbers of the pairs (2, p) of which no triangle is on one side of the other's plane for sure."""
-    i, j = a.place.take(pairs[0]), b.place.take(pairs[1])
-    indices = _reach_plane(a, i, b, j)
-    return indices.take(_reach_plane(b, j.take(indices), a, i.take(indices)))
+def find_unparted(table: TriangleTable, i: IntArray, j: IntArray) -> IntArray:
+    """Return the numbers of the pairs of triangles i[k] and j[k], neither of which is on one side of the other's plane
+    for sure."""
+    indices = _reach_plane(table, i, j)
+    return indices.take(_reach_plane(table, j.take(indices), i.take(indices)))
 
 
-def _reach_plane(above: TriangleTable, i: IntArray, below: TriangleTable, j: IntArray) -> IntArray:
+def _reach_plane(table: TriangleTable, i: IntArray, j: IntArray) -> IntArray:
     """Return which triangles in columns i are not on one side of the plane of that in columns j."""
-    corners, normal = above.triangles.rows, below.triangles.rows[9:12].take(j, axis=1, mode="clip")
-    low, high = below.slabs.take(j, axis=1, mode="clip")
-    heights, product = np.empty((3, len(i))), np.empty(len(i))
-    for k, height in enumerate(heights):
-        for x in range(3):
-            target = product if x else height
-            corners[3 * k + x].take(i, out=target, mode="clip")
-            target *= normal[x]
-            if x:
-                height += product
-    between = heights.min(axis=0) <= high
-    between &= heights.max(axis=0) >= low
-    return np.flatnonzero(between)
+    rows = table.triangles.rows
+    low, high = table.slabs.take(j, axis=1, mode="clip")
+    heights = rows[:9].take(i, axis=1, mode="clip").reshape(3, 3, -1)
+    heights *= rows[9:12].take(j, axis=1, mode="clip")
+    heights = heights.sum(axis=1)
+    return np.flatnonzero((heights.min(axis=0) <= high) & (heights.max(axis=0) >= low))
 
 
 class TriangleSide(NamedTuple):
@@ -177,45 +144,19 @@ class TriangleSide(NamedTuple):
         return (self.signs[0] != 0) & (self.signs[0] == self.signs[1]) & (self.signs[1] == self.signs[2])
 
 
-def both_sides(a: TriangleRows, b: TriangleRows) -> tuple[TriangleSide, TriangleSide, int]:
-    """Return the sides of triangles a[k] and b[k] whose boxes overlap, and how many signs floats left open."""
+def both_sides(rows: FloatArray) -> tuple[TriangleSide, TriangleSide]:
+    """Return the sides of triangles with rows[:, 0, k] and rows[:, 1, k] (15, 2, n) whose boxes overlap."""
+    other = rows[:, ::-1]
+    corners = rows[:9].reshape(3, 3, 2, -1)
+    heights = ((corners - other[:3]) * other[9:12]).sum(axis=1)
     # Where boxes overlap, no difference of coordinates is more than the sides of both together.
-    reach = a.rows[13] + b.rows[13]
-    reach *= ORIENTATION_FILTER * EPS
-    sides, unsure = [], []
-    for own, other in ((a, b), (b, a)):
-        heights = _heights(own, other)
-        error = reach * other.plane[3]
-        error += ORIENTATION_LEAST
-        signs = (heights > error).view(np.int8)
-        signs -= heights < -error
-        unsure.append(np.divmod(np.flatnonzero(signs == 0), heights.shape[1]))
-        sides.append(TriangleSide(own, signs, heights, error))
-    # All at once: few are left, and many steps are taken for them.
-    corners = [
-        np.concatenate([p, own.pick(which, k)])
-        for own, other, (which, k) in ((a, b, unsure[0]), (b, a, unsure[1]))
-        for p in [other.corners.take(k, axis=1)]
-    ]
-    rows = np.concatenate(corners, axis=1)
-    if rows.shape[1]:
-        zeros = np.zeros(rows.shape[1])
-        found = decide_signs(zeros, zeros, *rows.reshape(4, 3, -1))
-        first = len(unsure[0][0])
-        for side, (which, k), part in zip(sides, unsure, (slice(first), slice(first, None)), strict=True):
-            side.signs[which, k], side.heights[which, k] = found.signs[part], found.values[part]
-    return sides[0], sides[1], rows.shape[1]
-
-
-def _heights(own: TriangleRows, other: TriangleRows) -> FloatArray:
-    """Return (3, k) six times the volumes that the other triangles span with the corners of some."""
-    x, y, z, _ = other.plane
-    heights, room = np.empty((3, len(x))), np.empty(len(x))
-    for k, height in enumerate(heights):
-        np.subtract(own.rows[3 * k], other.rows[0], out=height)
-        height *= x
-        for row, component in ((1, y), (2, z)):
-            np.subtract(own.rows[3 * k + row], other.rows[row], out=room)
-            room *= component
-            height += room
-    return heights
+    error = (rows[13, 0] + rows[13, 1]) * (ORIENTATION_FILTER * EPS) * other[12] + ORIENTATION_LEAST
+    signs = (heights > error).view(np.int8) - (heights < -error)
+    which, side, column = np.nonzero(signs == 0)
+    if len(which):
+        plane = rows[:9, 1 - side, column].reshape(3, 3, -1)
+        zeros = np.zeros(len(which))
+        found = decide_signs(zeros, zeros, *plane, corners[which, :, side, column].T)
+        signs[which, side, column], heights[which, side, column] = found
+    a, b = (TriangleSide(TriangleRows(rows[:, k]), signs[:, k], heights[:, k], error[k]) for k in range(2))
+    return a, b

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..runs import chunks
 from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
-from ..types import BoolArray, FloatArray
+from ..types import BoolArray, FloatArray, IntArray
 
 _ORIENTATION_DOUBLED = 256.0
 """Times EPS**2 and the sum of the absolute values of its products: the error of a determinant with twice the digits.
@@ -27,6 +27,13 @@ _SPLIT = 2.0**27 + 1.0
 _WHOLE_BITS = 30
 """Integers of this many bits: their determinant is below 2**96, computed to a fraction in twice 53 bits."""
 _BATCH = 4096
+_CORNER_PAIRS = np.tril_indices(4, -1)
+"""Two corners each; the first three pairs are those of three corners."""
+_FACTORS = {
+    2: (np.array([0, 1]), np.array([1, 0])),
+    3: (np.array([1, 2, 0, 2, 0, 1]), np.array([2, 0, 1, 1, 2, 0])),
+}
+"""By dimension, the components of two rows whose products are the terms of minors, then those subtracted from them."""
 
 
 class Signs(NamedTuple):
@@ -37,8 +44,6 @@ class Signs(NamedTuple):
     values: FloatArray
     """(k,) six times the volume, or twice the area; 0.0 exactly where the sign is 0. Where floats did not decide, it is
     accurate to almost all digits; elsewhere to the rounding error of the products it is the sum of."""
-    unclear: int
-    """Number of signs that floats could not decide."""
 
 
 class _Doubled(NamedTuple):
@@ -46,6 +51,10 @@ class _Doubled(NamedTuple):
 
     high: FloatArray
     low: FloatArray
+
+    def part(self, rows: int | slice | IntArray) -> _Doubled:
+        """Return some rows of the numbers."""
+        return _Doubled(self.high[rows], self.low[rows])
 
 
 def signs_of_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> Signs:
@@ -84,8 +93,7 @@ def signs_of_turns(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -
     unclear = np.flatnonzero(signs == 0)
     if len(unclear):
         p, q, r, s = (corner.take(unclear, axis=1) for corner in (p, q, r, s))
-        rows = [[_difference(end[x], start[x]) for x in range(2)] for start, end in ((p, q), (r, s))]
-        signs[unclear] = _signs_of_rows(_beyond_the_plane(rows), 2)[0]
+        signs[unclear] = _signs_of_rows(_difference(np.array([q, s]), np.array([p, r])))[0]
     return signs
 
 
@@ -108,14 +116,13 @@ def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) 
     """Return det(q - p, r - p, s - p), accurate to almost all digits unless it is zero or nearly so."""
     values = np.empty(p.shape[1])
     for part in chunks(len(values), _BATCH):
-        rows = _rows((p[:, part], q[:, part], r[:, part], s[:, part]))
-        values[part] = _determinant(rows)[0].high
+        values[part] = _determinant(_rows(np.array([p[:, part], q[:, part], r[:, part], s[:, part]])))[0].high
     return values
 
 
 def precise_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> FloatArray:
     """Return det(q - p, r - p) in the plane, accurate to almost all digits unless it is zero or nearly so."""
-    return _determinant(_rows((p, q, r)))[0].high
+    return _determinant(_rows(np.array([p, q, r])))[0].high
 
 
 def decide_signs(values: FloatArray, errors: FloatArray, *corners: FloatArray) -> Signs:
@@ -129,89 +136,73 @@ def decide_signs(values: FloatArray, errors: FloatArray, *corners: FloatArray) -
         values = values.copy()
         for part in chunks(len(unclear), _BATCH):
             chunk = unclear[part]
-            signs[chunk], values[chunk] = _exact_signs(tuple(corner.take(chunk, axis=1) for corner in corners))
-    return Signs(signs, values, len(unclear))
+            signs[chunk], values[chunk] = _exact_signs(np.array([corner.take(chunk, axis=1) for corner in corners]))
+    return Signs(signs, values)
 
 
-def _rows(corners: tuple[FloatArray, ...]) -> list[list[_Doubled]]:
-    """Return the exact rows of the determinant; in the plane the third is across it."""
-    first = corners[0]
-    rows = [[_difference(corner[x], first[x]) for x in range(len(first))] for corner in corners[1:]]
-    return _beyond_the_plane(rows) if len(first) == 2 else rows
+def _rows(corners: FloatArray) -> _Doubled:
+    """Return the exact rows (dim, dim, k) of the determinants of corners (dim + 1, dim, k)."""
+    return _difference(corners[1:], corners[0])
 
 
-def _beyond_the_plane(rows: list[list[_Doubled]]) -> list[list[_Doubled]]:
-    """Return rows (2, 2) of determinants in the plane with a third row, and column, across it."""
-    zero, unit = np.zeros(len(rows[0][0].high)), np.ones(len(rows[0][0].high))
-    none = _Doubled(zero, zero)
-    return [[*row, none] for row in rows] + [[none, none, _Doubled(unit, zero)]]
-
-
-def _exact_signs(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
-    """Return signs and values with twice the digits, and with integers where these do not decide."""
-    count = corners[0].shape[1]
+def _exact_signs(corners: FloatArray) -> tuple[SignArray, FloatArray]:
+    """Return signs and values with twice the digits, and with integers where these do not decide, of corners
+    (dim + 1, dim, k)."""
+    count = corners.shape[2]
     signs, values = np.zeros(count, dtype=np.int8), np.zeros(count)
     # Coincident corners: the commonest reason for a zero.
-    apart = np.ones(count, dtype=np.bool_)
-    for k, p in enumerate(corners):
-        for q in corners[:k]:
-            apart &= (p != q).any(axis=0)
-    remaining = np.flatnonzero(apart)
-    if not len(remaining):
-        return signs, values
-    corners = tuple(corner.take(remaining, axis=1) for corner in corners)
-    signs[remaining], values[remaining] = _signs_of_rows(_rows(corners), len(corners[0]))
+    first, second = (side[: 3 * corners.shape[1] - 3] for side in _CORNER_PAIRS)
+    remaining = np.flatnonzero((corners.take(first, axis=0) != corners.take(second, axis=0)).any(axis=1).all(axis=0))
+    if len(remaining):
+        signs[remaining], values[remaining] = _signs_of_rows(_rows(corners.take(remaining, axis=2)))
     return signs, values
 
 
-def _signs_of_rows(rows: list[list[_Doubled]], dim: int) -> tuple[SignArray, FloatArray]:
-    """Return signs and values of determinants of exact rows."""
-    count = len(rows[0][0].high)
-    signs, values = np.zeros(count, dtype=np.int8), np.zeros(count)
+def _signs_of_rows(rows: _Doubled) -> tuple[SignArray, FloatArray]:
+    """Return signs and values of determinants of exact rows (dim, dim, k)."""
     total, weight = _determinant(rows)
     sure = np.abs(total.high) > _ORIENTATION_DOUBLED * EPS * EPS * weight + ORIENTATION_LEAST
-    zero = (weight == 0.0) & _no_underflow(rows)
-    zero |= ~sure & _is_integer_zero(rows, total, dim)
-    done = sure & ~zero
-    values[done] = total.high[done]
-    signs[done] = np.sign(total.high[done]).astype(np.int8)
+    sizes = np.abs(rows.high)
+    zero = ((sizes == 0.0) | (sizes > 2.0**-300)).all(axis=(0, 1))  # no product of three entries underflows
+    zero &= (weight == 0.0) | ~sure & _is_integer_zero(rows, total)
+    values = np.where(sure & ~zero, total.high, 0.0)
+    signs = np.sign(values).astype(np.int8)
     for k in np.flatnonzero(~(sure | zero)).tolist():
-        signs[k], values[k] = _integer_determinant([[(float(x.high[k]), float(x.low[k])) for x in row] for row in rows])
+        signs[k], values[k] = _integer_determinant(np.dstack([x[:, :, k] for x in rows]).tolist())
     return signs, values
 
 
-def _no_underflow(rows: list[list[_Doubled]]) -> BoolArray:
-    """Return (k,) whether no product of three entries underflows."""
-    sizes = np.abs([x.high for row in rows for x in row])
-    return ((sizes == 0.0) | (sizes > 2.0**-300)).all(axis=0)
-
-
-def _is_integer_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolArray:
-    """Return (k,) whether the determinant is zero because its entries are integers and it is less than 1."""
-    # In the plane the third row is a unit vector, whatever the size of the others.
-    entries = np.stack([x.high for row in rows[:dim] for x in row])
-    low = np.stack([x.low for row in rows for x in row])
-    shift = _WHOLE_BITS - np.frexp(np.abs(entries).max(axis=0))[1]
+def _is_integer_zero(rows: _Doubled, total: _Doubled) -> BoolArray:
+    """Return (k,) whether the determinant, if no product underflows, is zero because its entries are integers and it is
+    less than 1."""
+    shift = _WHOLE_BITS - np.frexp(np.abs(rows.high).max(axis=(0, 1)))[1]
     with np.errstate(over="ignore", invalid="ignore"):
-        whole = np.ldexp(entries, shift)
-        fits = (whole == np.rint(whole)).all(axis=0) & (low == 0.0).all(axis=0)
+        whole = np.ldexp(rows.high, shift)
+        fits = ((whole == np.rint(whole)) & (rows.low == 0.0)).all(axis=(0, 1))
         size = np.abs(total.high)
-        for _ in range(dim):
+        for _ in rows.high:
             size = np.ldexp(size, shift)
-    return fits & (size < 0.5) & _no_underflow(rows)
+    result: BoolArray = fits & (size < 0.5)
+    return result
 
 
-def _determinant(rows: list[list[_Doubled]]) -> tuple[_Doubled, FloatArray]:
-    """Return a determinant with twice the digits, and the sum of the absolute values of its products, rounded."""
-    u, v, w = rows
-    zero = np.zeros(u[0].high.shape)
-    total, weight = _Doubled(zero, zero), zero
-    for x in range(3):
-        y, z = (x + 1) % 3, (x + 2) % 3
-        product, subtrahend = _product(u[y], v[z]), _product(u[z], v[y])
-        total = _sum(total, _product(_sum(product, _Doubled(-subtrahend.high, -subtrahend.low)), w[x]))
-        weight = weight + (np.abs(product.high) + np.abs(subtrahend.high)) * np.abs(w[x].high)
-    return total, weight
+def _determinant(rows: _Doubled) -> tuple[_Doubled, FloatArray]:
+    """Return determinants of rows (dim, dim, k) with twice the digits, and the sums of the absolute values of their
+    products, rounded."""
+    u, v, *across = (_Doubled(*parts) for parts in zip(*rows, strict=True))
+    first, second = _FACTORS[len(u.high)]
+    products = _product(u.part(first), v.part(second))
+    half = len(first) // 2
+    high, low = products
+    minors = _sum(_Doubled(high[:half], low[:half]), _Doubled(-high[half:], -low[half:]))
+    sizes = np.abs(high[:half]) + np.abs(high[half:])
+    for w in across:
+        minors, sizes = _product(minors, w), sizes * np.abs(w.high)
+    zero = np.zeros(sizes.shape[1])
+    total = _Doubled(zero, zero)
+    for k in range(half):
+        total = _sum(total, minors.part(k))
+    return total, sizes.sum(axis=0)
 
 
 def _difference(x: FloatArray, y: FloatArray) -> _Doubled:
@@ -256,12 +247,11 @@ def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return upper, x - upper
 
 
-def _integer_determinant(rows: list[list[tuple[float, float]]]) -> tuple[int, float]:
+def _integer_determinant(rows: list[list[list[float]]]) -> tuple[int, float]:
     """Return the sign and the value of one determinant; each entry is the sum of two floats."""
     ratios = [[[part.as_integer_ratio() for part in entry] for entry in row] for row in rows]
     unit = max(ratio[1] for row in ratios for entry in row for ratio in entry)  # all are powers of two
-    (a, b, c), (d, e, f), (g, h, i) = (
-        [sum(number * (unit // of) for number, of in entry) for entry in row] for row in ratios
-    )
+    whole = [[sum(number * (unit // of) for number, of in entry) for entry in row] for row in ratios]
+    (a, b, c), (d, e, f), (g, h, i) = whole if len(whole) == 3 else [[*row, 0] for row in whole] + [[0, 0, 1]]
     value = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    return (value > 0) - (value < 0), value / unit**3
+    return (value > 0) - (value < 0), value / unit ** len(rows)
