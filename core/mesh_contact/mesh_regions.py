@@ -18,7 +18,7 @@ from ..meshes.body import Body, length_of
 from ..meshes.coordinates import scale_exponent
 from ..meshes.copies import few_in_one_place
 from ..meshes.edge_contacts import EdgeContacts, edge_contacts
-from ..meshes.facing_triangles import ALIKE, Facing, facing_triangles
+from ..meshes.facing_triangles import AFTER, ALIKE, Facing, facing_triangles
 from ..meshes.mesh import Mesh
 from ..meshes.near_points import near_clusters
 from ..meshes.near_triangles import near_triangles
@@ -45,6 +45,10 @@ _MOST_TESTED = 4_096
 """Pairs of a point and a box that are tested faster than sorted."""
 _MOST_MERGED = 300
 """Polygons of parts that overlap, up to which they are united: a fifth of a second."""
+_MOST_REGIONS = 4
+"""Regions of polygons, the largest, that pairs of triangles are first compared with as a whole."""
+_MOST_COMPARED = 1 << 16
+"""Pairs of triangles times sides of such a region."""
 _FLAT = 10.0
 """Times the tolerance: a body no thicker has no side."""
 
@@ -71,7 +75,18 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
     regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
-    regions += _edges(a, b, facing, pairs, parallel, gap, reach, _BESIDE * beside)
+    codes, known = (rows @ [len(b.mesh.triangles), 1] for rows in (pairs, facing.pairs))
+    covered = np.zeros(len(pairs), dtype=np.bool_)
+    covered[codes.searchsorted(known)] = True
+    if parallel.any():
+        # Neighbours in a plane meet along their sides: those of polygons are in their outline.
+        covered |= parallel & np.isin(pairs[:, 0], facing.pairs[:, 0]) & np.isin(pairs[:, 1], facing.pairs[:, 1])
+    pairs = pairs[~covered]
+    for region in regions[:_MOST_REGIONS]:
+        if len(pairs):
+            pairs = pairs[~_are_within(a, b, pairs, region, 0.5 * max(gap, 0.0), reach - max(gap, 0.0), beside)]
+    if len(pairs):
+        regions += _edges(a, b, facing, pairs, gap, reach, _BESIDE * beside)
     return tuple(region.scaled(-exponent) if exponent else region for region in regions)
 
 
@@ -113,23 +128,19 @@ def _polygons(
     if not len(facing.pairs):
         return [], facing
     rounding = REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    _, first, part = np.unique(facing.parts, return_index=True, return_inverse=True)
-    part = part.ravel()
-    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
-    low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
-    high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
     is_bare = not (a.solid or b.solid)
-    clusters = _clusters(low, high, facing.normals, part, len(first), width, is_bare)
+    clusters = _clusters(facing, width, is_bare) if facing.parts.any() else facing.parts
     order = np.argsort(clusters, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(clusters.take(order))) + 1)
     result: list[MergedRegion] = []
     kept = np.ones(len(facing.pairs), dtype=np.bool_)
     for group in groups:
         chosen = facing.take(group)
-        is_one = bool((part.take(group) == part[group[0]]).all())
+        is_one = bool((chosen.parts == chosen.parts[0]).all())
         if is_bare:
             chosen = _turned(chosen, chosen.normals @ chosen.normals[int(chosen.areas.argmax())] < 0.0)
-        normal = unit_rows((chosen.normals * chosen.areas[:, None]).sum(axis=0)[None])[0]
+        normal = (chosen.normals * chosen.areas[:, None]).sum(axis=0)
+        normal /= length_of(normal) or 1.0
         if is_bare and _is_behind(a, b, chosen, normal, width, toward):
             chosen, normal = _turned(chosen, np.ones(len(group), dtype=np.bool_)), -normal
         patches = _patches(a, b, chosen)
@@ -140,12 +151,11 @@ def _polygons(
             if merged and sum(region.area for region in merged) <= (1.0 + _SAME_AREA) * float(chosen.areas.sum()):
                 result += merged
                 continue
-            valid = np.arange(chosen.corners.shape[1]) < chosen.counts[:, None]
-            outline = _outline(chosen, valid, rounding)
+            outline = _outline(chosen, _sides(chosen), rounding)
             if not _encloses(outline, chosen, normal):
                 # Of very many polygons that are bent each is a region of its own.
                 for one in (chosen.take(np.array([k])) for k in range(len(group))):
-                    sides = _outline(one, np.arange(one.corners.shape[1]) < one.counts[:, None], rounding)
+                    sides = _outline(one, _sides(one), rounding)
                     result.append(_united(one, _patches(a, b, one), one.normals[0], sides))
                 continue
         region = _united(chosen, patches, normal, outline)
@@ -153,25 +163,34 @@ def _polygons(
             result.append(region)
         else:
             kept[group] = False
-    return sorted(result, key=lambda region: -region.area), facing.take(np.flatnonzero(kept))
+    return sorted(result, key=lambda region: -region.area), facing if kept.all() else facing.take(np.flatnonzero(kept))
 
 
-def _clusters(
-    low: FloatArray, high: FloatArray, normals: FloatArray, part: IntArray, count: int, width: float, is_bare: bool
-) -> IntArray:
+def _clusters(facing: Facing, width: float, is_bare: bool) -> IntArray:
     """Return for each polygon the cluster of connected parts that may overlap: boxes of their polygons meet, and these
     face the same direction; of two bare surfaces, which have no side, or the opposite one."""
-    if count == 1:
-        return part
-    lows, highs = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    low, high = facing.corners.min(axis=1), facing.corners.max(axis=1)
+    first, part = np.unique(facing.parts, return_inverse=True)
+    lows, highs = np.full((len(first), 3), np.inf), np.full((len(first), 3), -np.inf)
     np.minimum.at(lows, part, low)
     np.maximum.at(highs, part, high)
-    if not len(candidate_pairs(lows, highs, margin=width).pairs):
-        return part
-    i, j = candidate_pairs(low, high, margin=width).pairs.T
-    cosine = np.einsum("ij,ij->i", normals[i], normals[j])
+    if len(_near_boxes(lows, highs, lows, highs, width)[0]) == len(first):
+        return facing.parts
+    i, j = _near_boxes(low, high, low, high, width)
+    cosine = np.einsum("ij,ij->i", facing.normals[i], facing.normals[j])
     alike = (np.abs(cosine) if is_bare else cosine) > ALIKE
-    return connected_parts(np.stack([part[i[alike]], part[j[alike]]], axis=1), count).take(part)
+    return connected_parts(facing.parts.take(np.stack([i[alike], j[alike]], axis=1)), len(low)).take(facing.parts)
+
+
+def _near_boxes(
+    low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray, width: float
+) -> tuple[IntArray, IntArray]:
+    """Return which boxes of two sets are no farther apart than `width` along any axis."""
+    if len(low) * len(other_low) > _MOST_TESTED:
+        i, j = candidate_pairs(low, high, other_low, other_high, margin=width).pairs.T
+        return i, j
+    i, j = np.nonzero(((low[:, None] <= other_high + width) & (high[:, None] >= other_low - width)).all(axis=2))
+    return i, j
 
 
 def _is_behind(a: Body, b: Body, facing: Facing, normal: FloatArray, width: float, toward: FloatArray | None) -> bool:
@@ -190,8 +209,9 @@ def _turned(facing: Facing, which: BoolArray) -> Facing:
     """Return polygons, some of them (k,) seen from the other side."""
     places = np.arange(facing.corners.shape[1])
     counts, is_turned = facing.counts[:, None], which[:, None]
-    back = np.where(is_turned & (places < counts), counts - 1 - places, places)
     side = np.where(is_turned & (places < counts), (counts - 2 - places) % counts, places)
+    places = np.where(places < counts, places, 0)
+    back = np.where(is_turned, counts - 1 - places, places)
     sign = np.where(is_turned, -1.0, 1.0)
     return facing._replace(
         normals=sign * facing.normals,
@@ -203,7 +223,7 @@ def _turned(facing: Facing, which: BoolArray) -> Facing:
 
 def _patches(a: Body, b: Body, facing: Facing) -> TrianglePatches:
     """Return the polygons as patches, the largest first."""
-    facing = facing.take(np.lexsort((np.arange(len(facing.areas)), -facing.areas)))
+    facing = facing.take(np.argsort(-facing.areas, kind="stable"))
     faces = [body.mesh.triangles.take(facing.pairs[:, k], axis=0) for k, body in enumerate((a, b))]
     result = TrianglePatches(
         facing.pairs,
@@ -220,12 +240,15 @@ def _patches(a: Body, b: Body, facing: Facing) -> TrianglePatches:
     return result
 
 
+def _sides(facing: Facing) -> BoolArray:
+    """Return which sides (k, 8) polygons have."""
+    return np.asarray(np.arange(facing.corners.shape[1]) < facing.counts[:, None])
+
+
 def _outline(facing: Facing, sides: BoolArray, rounding: float) -> FloatArray:
     """Return some of the sides (k, 8) of polygons, (s, 2, 3), without those that are rounding."""
-    k, side = np.nonzero(sides)
-    after = np.where(side + 1 < facing.counts[k], side + 1, 0)
-    ends = np.stack([facing.corners[k, side], facing.corners[k, after]], axis=1)
-    return ends.take(np.flatnonzero(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) > rounding), axis=0)
+    ends = np.stack([facing.corners, facing.corners.take(AFTER, axis=1)], axis=2)[sides]
+    return ends[np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) > rounding]
 
 
 def _encloses(outline: FloatArray, facing: Facing, normal: FloatArray) -> bool:
@@ -257,29 +280,46 @@ def _united(facing: Facing, patches: TrianglePatches, normal: FloatArray, outlin
 def deepest(region: MergedRegion) -> float:
     """Return how deep the meshes are in each other at the corners of a region, below 0 where none are."""
     if isinstance(region.patches, TrianglePatches):
-        valid = np.arange(region.patches.depths.shape[1]) < region.patches.counts[:, None]
-        return float(np.where(valid, region.patches.depths, -np.inf).max())
+        return float(region.patches.depths.max())
     return max(float(patch.region.depths.max()) for patch in region.patches)
 
 
 # Segments and points
 
 
+def _are_within(
+    a: Body, b: Body, pairs: IntArray, region: MergedRegion, half: float, slack: float, beside: float
+) -> BoolArray:
+    """Return which pairs of triangles, `half` a gap on each side of a flat region's plane, are near each other only on
+    it: of each of its sides one of the two is inside."""
+    patches, start = region.patches, region.outline[:, 0]
+    if not isinstance(patches, TrianglePatches) or len(pairs) * len(start) > _MOST_COMPARED:
+        return np.zeros(len(pairs), dtype=np.bool_)
+    origin, normal = start[0], region.normal
+    if float(np.abs((patches.vertices - origin) @ normal).max()) > slack:
+        return np.zeros(len(pairs), dtype=np.bool_)
+    inward = unit_rows(cross_last(normal, region.outline[:, 1] - start))
+    foot = np.einsum("ij,ij->i", start - origin, inward)
+    p, q = (
+        body.mesh.points.take(body.mesh.triangles.take(row, axis=0), axis=0) - origin
+        for body, row in ((a, pairs[:, 0]), (b, pairs[:, 1]))
+    )
+    apart = np.minimum(-(p @ normal).max(axis=1), (q @ normal).min(axis=1)) >= half - slack
+    inside = np.maximum(*((rows @ inward.T).min(axis=1) for rows in (p, q))) - foot
+    return np.asarray(apart & (inside >= -beside).all(axis=1))
+
+
 def _edges(
-    a: Body, b: Body, facing: Facing, pairs: IntArray, parallel: BoolArray, gap: float, reach: float, width: float
+    a: Body, b: Body, facing: Facing, pairs: IntArray, gap: float, reach: float, width: float
 ) -> list[MergedRegion]:
     """Return the regions of segments and points beside all polygons, where edges and corners are no farther apart than
     `reach`, the longest first. What is within `width` of each other is one."""
-    codes, known = (rows @ [len(b.mesh.triangles), 1] for rows in (pairs, facing.pairs))
-    covered = np.isin(codes, known)
-    # Neighbours in a plane meet along their sides: those of polygons are in their outline.
-    covered |= parallel & np.isin(pairs[:, 0], facing.pairs[:, 0]) & np.isin(pairs[:, 1], facing.pairs[:, 1])
 
     def are_known(ends: FloatArray) -> BoolArray:
         asked = np.concatenate([ends[:, 0], ends[:, 1], 0.5 * ends[:, 0] + 0.5 * ends[:, 1]])
         return np.asarray(_on_polygons(asked, facing, width).reshape(3, -1).all(axis=0))
 
-    found = edge_contacts(a.mesh, b.mesh, pairs[~covered], reach, are_known)
+    found = edge_contacts(a.mesh, b.mesh, pairs, reach, are_known)
     lengths = np.sqrt(((found.ends[:, 1] - found.ends[:, 0]) ** 2).sum(axis=1))
     found = found.take(np.lexsort((np.arange(len(lengths)), -lengths)))
     faces = _RegionFaces(a, b, gap, width)
@@ -405,21 +445,15 @@ def _on_line(ends: FloatArray, start: FloatArray, along: FloatArray, width: floa
 def _on_polygons(points: FloatArray, facing: Facing, width: float) -> BoolArray:
     """Return which points (n, 3) are on a polygon."""
     result = np.zeros(len(points), dtype=np.bool_)
-    valid = np.arange(facing.corners.shape[1]) < facing.counts[:, None]
-    low = np.where(valid[..., None], facing.corners, np.inf).min(axis=1)
-    high = np.where(valid[..., None], facing.corners, -np.inf).max(axis=1)
-    if len(points) * len(low) > _MOST_TESTED:
-        i, j = candidate_pairs(points, points, low, high, margin=width).pairs.T
-    else:
-        i, j = np.nonzero(((points[:, None] >= low - width) & (points[:, None] <= high + width)).all(axis=2))
-    away = points.take(i, axis=0) - facing.corners[j, 0]
-    inside = np.abs(np.einsum("ij,ij->i", away, facing.normals[j])) <= width
     start = facing.corners
-    after = np.where(np.roll(valid, -1, axis=1)[..., None], np.roll(start, -1, axis=1), start[:, :1])
+    i, j = _near_boxes(points, points, start.min(axis=1), start.max(axis=1), width)
+    away = points.take(i, axis=0)[:, None] - start[j]
+    inside = np.abs(np.einsum("ij,ij->i", away[:, 0], facing.normals[j])) <= width
+    side = start.take(AFTER, axis=1) - start
     # The line of a short side is anywhere.
-    side = np.where(valid[..., None] & (np.abs(after - start).max(axis=2, keepdims=True) > width), after - start, 0.0)
+    side[np.abs(side).max(axis=2) <= width] = 0.0
     across = cross_last(facing.normals[:, None], side)
     inward = unit_rows(across.reshape(-1, 3)).reshape(across.shape)
-    inside &= (np.einsum("ikj,ikj->ik", points.take(i, axis=0)[:, None] - start[j], inward[j]) >= -width).all(axis=1)
+    inside &= (np.einsum("ikj,ikj->ik", away, inward[j]) >= -width).all(axis=1)
     result[i[inside]] = True
     return result

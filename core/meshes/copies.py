@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tolerance import EPS
 from ..types import FloatArray, IntArray
 
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
@@ -17,6 +18,10 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 _PLACE = 2.0**-20
 """Times the size of a triangle, a power of two: how far apart corners of triangles in nearly one place may be. Less
 than the contact tolerance."""
+_WEIGHTS = np.array([0.9, 0.7, 0.4])
+"""Of coordinates, in a sum that few places have in common."""
+_APART = 18.0
+"""Times `_PLACE` and the size of the largest: more than such sums of nine coordinates in nearly one place differ."""
 _BETWEEN = 0.3
 """Of that: numbers that are often corners, as 0 and 1, are where no two places meet."""
 
@@ -61,7 +66,13 @@ def few_in_one_place(points: FloatArray, triangles: IntArray, most: int) -> IntA
     in nearly the same places, however wound, are left out; now and then another one is."""
     count = len(triangles)
     corners = np.ascontiguousarray(points.T).take(triangles.T, axis=1)  # axis, corner, triangle
-    _, exponent = np.frexp((corners.max(axis=1) - corners.min(axis=1)).max(axis=0))
+    size = (corners.max(axis=1) - corners.min(axis=1)).max(axis=0)
+    # Corners in one place have nearly the same sum.
+    sums = np.sort(_WEIGHTS @ corners.sum(axis=1))
+    apart = _APART * (_PLACE * size.max(initial=0.0) + EPS * np.abs(sums).max(initial=0.0))
+    if not (sums[most:] - sums[:-most] <= apart).any():
+        return np.arange(count)
+    _, exponent = np.frexp(size)
     cells = np.floor(corners / np.ldexp(_PLACE, exponent) + _BETWEEN).reshape(3, -1)
     number = np.arange(count)
     keys = _keys(cells.T, np.stack([number, number + count, number + 2 * count], axis=1))

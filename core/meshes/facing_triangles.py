@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..connected import connected_parts
-from ..runs import chunks
+from ..runs import chunks, next_in_loops
 from ..tolerance import EPS, REGION_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray
 from ..vectors import cross_last
@@ -33,6 +33,14 @@ _CHUNK = 1 << 13
 """Pairs in one go."""
 _SIDES = 8
 """Most corners of a triangle clipped by five lines."""
+AFTER = np.array([1, 2, 3, 4, 5, 6, 7, 0])
+"""The corner after each of eight."""
+_CYCLE = np.array([1, 2, 0])
+"""The corner after each of a triangle."""
+AFTER = np.array([1, 2, 3, 4, 5, 6, 7, 0])
+"""The corner after each of eight."""
+_CYCLE = np.array([1, 2, 0])
+"""The corner after each of a triangle."""
 
 
 class Facing(NamedTuple):
@@ -71,243 +79,190 @@ def facing_triangles(a: Body, b: Body, pairs: IntArray, gap: float, tolerance: f
     normals are those of A's triangles or opposite, by the side on which B is.
     """
     width = REGION_ROUNDING * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    parts = [_clip(a, b, pairs[part], part.start, gap, tolerance, width) for part in chunks(len(pairs), _CHUNK)]
-    if not parts:
-        parts = [_clip(a, b, pairs, 0, gap, tolerance, width)]
-    found, tags, missed = (list(column) for column in zip(*parts, strict=True))
+    parts = [_clip(a, b, pairs[part], gap, tolerance, width) for part in chunks(max(len(pairs), 1), _CHUNK)]
+    found, tags, parallel = zip(*parts, strict=True)
     facing = Facing(*(np.concatenate(column) for column in zip(*found, strict=True)))
-    parallel = np.zeros(len(pairs), dtype=np.bool_)
-    parallel[np.concatenate(missed)] = True
-    return _joined(facing, np.concatenate(tags), a, b), parallel
+    return _joined(facing, np.concatenate(tags, axis=1), a, b), np.concatenate(parallel)
 
 
 def _clip(
-    a: Body, b: Body, pairs: IntArray, start: int, gap: float, tolerance: float, width: float
-) -> tuple[Facing, BoolArray, IntArray]:
-    """Return what faces each other of some pairs, not yet joined, on which sides (k, 8, 2, 3) of the triangles of A and
-    B each side is, and which pairs do not meet though they are parallel, counted from `start`."""
+    a: Body, b: Body, pairs: IntArray, gap: float, tolerance: float, width: float
+) -> tuple[Facing, BoolArray, BoolArray]:
+    """Return what faces each other of some pairs, not yet joined, on which sides (2, k, 8, 3) of the triangles of A and
+    B each side is, and which pairs (k,) do not meet though they are parallel."""
     normal_a, normal_b = a.normals(pairs[:, 0]), b.normals(pairs[:, 1])
     cosine = np.einsum("ij,ij->i", normal_a, normal_b)
-    if not a.solid and not b.solid:
-        normal_b = normal_b * np.where(cosine > 0.0, -1.0, 1.0)[:, None]
-    elif not a.solid:
-        normal_a = normal_a * np.where(cosine > 0.0, -1.0, 1.0)[:, None]
-    elif not b.solid:
-        normal_b = normal_b * np.where(cosine > 0.0, -1.0, 1.0)[:, None]
-    across = cross_last(normal_a, normal_b)
-    sine = np.sqrt(np.einsum("ij,ij->i", across, across))
-    p, q = (
-        body.mesh.points.take(body.mesh.triangles.take(row, axis=0), axis=0)
-        for body, row in ((a, pairs[:, 0]), (b, pairs[:, 1]))
+    # Which triangles are clockwise about the normal from A to B.
+    turned = np.array([[a.outward < 0.0], [b.outward > 0.0]]).repeat(len(pairs), axis=1)
+    if not (a.solid and b.solid):
+        is_bare, normals = (turned[0], normal_a) if b.solid else (turned[1], normal_b)
+        alike = cosine > 0.0
+        normals[alike] *= -1.0
+        is_bare ^= alike
+        cosine = -np.abs(cosine)
+    total = normal_a + normal_b
+    square = np.einsum("ij,ij->i", total, total)
+    sine = np.sqrt(square * (1.0 - 0.25 * square).clip(0.0))
+    near = np.flatnonzero((cosine < 0.0) & (sine <= _NEARLY))
+    sine = sine.take(near)
+    rows = np.stack(
+        [
+            body.mesh.points.take(body.mesh.triangles.take(row.take(near), axis=0), axis=0)
+            for body, row in ((a, pairs[:, 0]), (b, pairs[:, 1]))
+        ]
     )
-    size = np.minimum(*(np.abs(rows - rows[:, :1]).max(axis=(1, 2)) for rows in (p, q)))
-    opposed = np.einsum("ij,ij->i", normal_a, normal_b) < 0.0
-    near = np.flatnonzero(opposed & (sine <= _NEARLY) & ((sine <= _FACING) | (sine * size <= tolerance)))
-    p, q, normal_a, normal_b = (
-        p.take(near, axis=0),
-        q.take(near, axis=0),
-        normal_a.take(near, axis=0),
-        normal_b.take(near, axis=0),
-    )
-    normal = normal_a - normal_b
+    if sine.max(initial=0.0) > _FACING:
+        size = np.abs(rows - rows[:, :, :1]).max(axis=(2, 3)).min(axis=0)
+        left = np.flatnonzero((sine <= _FACING) | (sine * size <= tolerance))
+        near, rows = near.take(left), rows.take(left, axis=1)
+    parallel = np.zeros(len(pairs), dtype=np.bool_)
+    parallel[near] = True
+    normal_a, turned = normal_a.take(near, axis=0), turned.take(near, axis=1)
+    normal = normal_a - normal_b.take(near, axis=0)
     normal /= np.sqrt(np.einsum("ij,ij->i", normal, normal))[:, None]
-    origin = p[:, 0].copy()
-    p, turned_a = _wound(p - origin[:, None], normal)
-    q, turned_b = _wound(q - origin[:, None], normal)
-    # What a plane is above the origin along the normal.
-    slope = np.einsum("ij,ij->i", normal, normal_a)
-    heights = np.einsum("kij,kj->ki", q, normal_a) / slope[:, None]
+    origin = rows[0, :, 0].copy()
+    rows -= origin[:, None]
+    # How far B is above A's plane along the normal.
+    above = normal_a / np.einsum("ij,ij->i", normal, normal_a)[:, None]
     if not (a.solid or b.solid):
         # On the side of A on which B is; where that is unclear, in front.
-        back = heights.mean(axis=1) < -tolerance
-        normal[back], normal_a[back], normal_b[back], heights[back] = (
-            -normal[back],
-            -normal_a[back],
-            -normal_b[back],
-            -heights[back],
-        )
-        p[back], q[back] = p[back][:, ::-1], q[back][:, ::-1]
-        heights[back] = heights[back][:, ::-1]
-        turned_a, turned_b = turned_a ^ back, turned_b ^ back
-    inward_a, inward_b = _inward(p, normal), _inward(q, normal)
+        back = np.einsum("kij,kj->ki", rows[1], above).mean(axis=1) < -tolerance
+        for columns in (normal, above):
+            columns[back] *= -1.0
+        turned ^= back
+    rows = np.where(turned[..., None, None], rows[:, :, ::-1], rows)
+    inward = _inward(rows, normal)
+    inside = _inside(rows[::-1], rows, inward)
     # Most pairs only come near each other at a side or a corner.
-    beside = ((_heights(q, p, inward_a).max(axis=1) <= width) | (_heights(p, q, inward_b).max(axis=1) <= width)).any(
-        axis=1
-    )
-    left = np.flatnonzero(~beside)
-    p, q, inward_a, inward_b = (rows.take(left, axis=0) for rows in (p, q, inward_a, inward_b))
-    normal, normal_a, origin = (rows.take(left, axis=0) for rows in (normal, normal_a, origin))
-    corners, counts = q, np.full(len(left), 3)
-    for k in range(3):
-        inside = np.einsum("kij,kj->ki", corners - p[:, k, None], inward_a[:, k])
-        corners, counts = _cut(corners, counts, inside)
-    slope = np.einsum("ij,ij->i", normal, normal_a)
+    left = np.flatnonzero((inside.max(axis=2) > width).all(axis=(0, 2)))
+    rows, inward = rows.take(left, axis=1), inward.take(left, axis=1)
+    normal, above = normal.take(left, axis=0), above.take(left, axis=0)
+    corners, counts = rows[1], np.full(len(left), 3)
+    for k in np.flatnonzero((inside[0].take(left, axis=0) < 0.0).any(axis=(0, 1))).tolist():
+        off = np.einsum("kij,kj->ki", corners - rows[0, :, k, None], inward[0, :, k])
+        corners, counts = _cut(corners, counts, off)
     for sign in (1.0, -1.0):
-        heights = np.einsum("kij,kj->ki", corners, normal_a) / slope[:, None]
-        corners, counts = _cut(corners, counts, tolerance - sign * (heights - gap))
-    areas, _ = _measured(corners, counts, normal)
-    reach = np.abs(corners - corners[:, :1]).max(axis=(1, 2), initial=0.0)
-    wide = np.flatnonzero((counts >= 3) & (areas > width * reach))
-    p, q, inward_a, inward_b = (rows.take(wide, axis=0) for rows in (p, q, inward_a, inward_b))
-    normal, normal_a, origin, slope = (rows.take(wide, axis=0) for rows in (normal, normal_a, origin, slope))
-    counts, areas = counts.take(wide), areas.take(wide)
-    corners = corners.take(wide, axis=0)
+        off = np.einsum("kij,kj->ki", corners, above) - gap
+        corners, counts = _cut(corners, counts, tolerance - sign * off)
     corners = np.concatenate([corners, corners[:, :1].repeat(_SIDES - corners.shape[1], axis=1)], axis=1)
-    heights = np.einsum("kij,kj->ki", corners, normal_a) / slope[:, None]
+    heights = np.einsum("kij,kj->ki", corners, above)
     middles = corners - 0.5 * heights[..., None] * normal[:, None]
-    _, centroids = _measured(middles, counts, normal)
-    chosen = left.take(wide)
-    tags = np.stack(
-        [
-            _on_sides(corners, counts, rows, inward, turned.take(chosen), normal, _SEAM * width)
-            for rows, inward, turned in ((p, inward_a, turned_a), (q, inward_b, turned_b))
-        ],
-        axis=2,
-    )
+    areas, centroids, reach = _measured(middles, normal)
+    wide = np.flatnonzero((counts >= 3) & (areas > width * reach))
+    left, counts = left.take(wide), counts.take(wide)
+    normal, corners = normal.take(wide, axis=0), corners.take(wide, axis=0)
+    tags = _on_sides(corners, counts, rows.take(wide, axis=1), inward.take(wide, axis=1), normal, _SEAM * width)
+    # A triangle turned over has its corners in the order 2, 1, 0: its side 0 is the mesh's side 1, from 1 to 2.
+    tags = np.where(turned.take(left, axis=1)[..., None, None], tags[..., [1, 0, 2]], tags)
+    chosen, origin = near.take(left), origin.take(left, axis=0)
+    parallel[chosen] = False
     facing = Facing(
-        pairs.take(near.take(chosen), axis=0),
+        pairs.take(chosen, axis=0),
         normal,
-        middles + origin[:, None],
-        heights,
+        middles.take(wide, axis=0) + origin[:, None],
+        heights.take(wide, axis=0),
         counts,
-        areas,
-        centroids + origin,
-        np.zeros((len(wide), _SIDES), dtype=np.bool_),
-        np.zeros(len(wide), dtype=np.intp),
+        areas.take(wide),
+        centroids.take(wide, axis=0) + origin,
+        np.arange(_SIDES) < counts[:, None],
+        np.arange(len(wide)),
     )
-    return facing, tags, start + np.delete(near, chosen)
+    return facing, tags, parallel
 
 
-def _heights(points: FloatArray, corners: FloatArray, inward: FloatArray) -> FloatArray:
-    """Return (k, n, 3) how far points (k, n, 3) are inside the sides of triangles (k, 3, 3)."""
-    foot = np.einsum("kij,kij->ki", corners, inward)
-    return np.einsum("kvj,kij->kvi", points, inward) - foot[:, None]
+def _inside(points: FloatArray, corners: FloatArray, inward: FloatArray) -> FloatArray:
+    """Return (2, k, n, 3) how far points (2, k, n, 3) are inside the sides of triangles (2, k, 3, 3)."""
+    return np.asarray(np.einsum("skvij,skij->skvi", points[:, :, :, None] - corners[:, :, None], inward))
 
 
-def _measured(corners: FloatArray, counts: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the areas (k,) of polygons across their normals and their centroids (k, 3)."""
+def _measured(corners: FloatArray, normal: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the areas (k,) of polygons across their normals, their centroids (k, 3), and how far along an axis a
+    corner is from the first."""
     # Corners beyond the last are the first: triangles with them have no area.
-    valid = np.arange(corners.shape[1]) < counts[:, None]
-    away = np.where(valid[..., None], corners - corners[:, :1], 0.0)
-    across = cross_last(away[:, 1:-1], away[:, 2:])
-    double = np.einsum("kij,kj->ki", across, normal)
+    away = corners - corners[:, :1]
+    double = np.einsum("kij,kj->ki", cross_last(away[:, 1:-1], away[:, 2:]), normal)
     total = double.sum(axis=1)
     sums = np.einsum("ki,kij->kj", double, away[:, 1:-1] + away[:, 2:])
     centroids = corners[:, 0] + sums / (3.0 * np.where(total > 0.0, total, 1.0))[:, None]
-    return 0.5 * total, centroids
-
-
-def _wound(corners: FloatArray, normal: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return triangles (k, 3, 3) counter-clockwise about the normals, and which were turned over for that: the last
-    corner first."""
-    double = np.einsum("ij,ij->i", cross_last(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), normal)
-    turned = double < 0.0
-    return np.where(turned[:, None, None], corners[:, ::-1], corners), turned
+    return 0.5 * total, centroids, np.abs(away).max(axis=(1, 2))
 
 
 def _inward(corners: FloatArray, normal: FloatArray) -> FloatArray:
-    """Return (k, 3, 3) unit vectors across the normal and the sides of triangles, to the inside."""
-    sides = np.roll(corners, -1, axis=1) - corners
-    inward = cross_last(normal[:, None], sides)
-    length = np.sqrt(np.einsum("kij,kij->ki", inward, inward))
+    """Return (2, k, 3, 3) unit vectors across the normals and the sides of triangles, to the inside."""
+    inward = cross_last(normal[:, None], corners.take(_CYCLE, axis=2) - corners)
+    length = np.sqrt(np.einsum("skij,skij->ski", inward, inward))
     return inward / np.where(length > 0.0, length, 1.0)[..., None]
-
-
-def _next(counts: IntArray, most: int) -> IntArray:
-    """Return (k, most) the place of the corner after each."""
-    places = np.arange(1, most + 1)
-    return np.where(places < counts[:, None], places, 0)
 
 
 def _cut(corners: FloatArray, counts: IntArray, inside: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return convex polygons (k, n, 3) without what is on the negative side of a line, by the heights (k, n) of their
     corners, and how many corners they have then (Sutherland and Hodgman). Corners beyond the last are the first."""
-    number, most = inside.shape
-    if number == 0 or float(inside.min()) >= 0.0:
+    if not (inside < 0.0).any():
         return corners, counts
+    number, most = inside.shape
+    after = np.arange(1, most + 1) % most
+    following, beyond = corners.take(after, axis=1), inside.take(after, axis=1)
     valid = np.arange(most) < counts[:, None]
-    beyond = np.take_along_axis(inside, _next(counts, most), axis=1)
     crossed = valid & (inside * beyond < 0.0)
-    kept = valid & (inside >= 0.0)
-    ends = np.cumsum(np.stack([kept, crossed], axis=2).reshape(number, 2 * most), axis=1).reshape(number, most, 2)
+    fraction = np.divide(inside, inside - beyond, out=np.zeros_like(inside), where=crossed)[..., None]
+    both = np.stack([corners, corners + fraction * (following - corners)], axis=2).reshape(number, 2 * most, 3)
+    chosen = np.stack([valid & (inside >= 0.0), crossed], axis=2).reshape(number, 2 * most)
     size = min(most + 1, _SIDES)
-    total = np.minimum(ends[:, -1, 1], size)
-    result = np.empty((number, size, 3))
-    result[:] = corners[:, :1]
-    k, i = np.nonzero(kept & (ends[..., 0] <= size))
-    result[k, ends[k, i, 0] - 1] = corners[k, i]
-    k, i = np.nonzero(crossed & (ends[..., 1] <= size))
-    j = np.where(i + 1 < counts[k], i + 1, 0)
-    before, after = inside[k, i], inside[k, j]
-    fraction = before / (before - after)
-    result[k, ends[k, i, 1] - 1] = corners[k, i] + fraction[:, None] * (corners[k, j] - corners[k, i])
-    unused = np.arange(size) >= total[:, None]
-    result = np.where(unused[..., None], result[:, :1], result)
-    return result, total
+    order = np.argsort(~chosen, axis=1, kind="stable")[:, :size]
+    total = np.minimum(chosen.sum(axis=1), size)
+    order = np.where(np.arange(size) < total[:, None], order, order[:, :1])
+    return np.take_along_axis(both, order[..., None], axis=1), total
 
 
 def _on_sides(
-    corners: FloatArray,
-    counts: IntArray,
-    rows: FloatArray,
-    inward: FloatArray,
-    turned: BoolArray,
-    normal: FloatArray,
-    width: float,
+    corners: FloatArray, counts: IntArray, rows: FloatArray, inward: FloatArray, normal: FloatArray, width: float
 ) -> BoolArray:
-    """Return (k, 8, 3) on which sides of its triangle, in the order of the mesh, each side of a polygon is."""
-    following = _next(counts, corners.shape[1])[..., None]
-    away = np.abs(_heights(corners, rows, inward)) <= width
-    forward = np.einsum("kvj,kij->kvi", corners, cross_last(inward, normal[:, None]))
-    ahead = np.take_along_axis(forward, following, axis=1) > forward
-    found = away & np.take_along_axis(away, following, axis=1) & ahead
-    found &= (np.arange(corners.shape[1]) < counts[:, None])[..., None]
-    # A triangle turned over has its corners in the order 2, 1, 0: its side 0 is the mesh's side 1, from 1 to 2.
-    return np.where(turned[:, None, None], found[..., [1, 0, 2]], found)
+    """Return (2, k, 8, 3) on which sides of two triangles each side of a polygon is."""
+    away = np.abs(_inside(corners[None], rows, inward)) <= width
+    forward = np.einsum("kvj,skij->skvi", corners, cross_last(inward, normal[:, None]))
+    found = away & away.take(AFTER, axis=2) & (forward.take(AFTER, axis=2) > forward)
+    return np.asarray(found & (np.arange(_SIDES) < counts[:, None])[..., None])
 
 
 def _joined(facing: Facing, tags: BoolArray, a: Body, b: Body) -> Facing:
     """Return polygons with what is outer and which are connected."""
     count = len(facing.pairs)
-    stride = len(b.mesh.triangles)
-    codes = facing.pairs[:, 0] * stride + facing.pairs[:, 1]
-    k, side = np.nonzero(np.arange(_SIDES) < facing.counts[:, None])
-    beside = [_neighbours(body, facing.pairs[:, row]) for row, body in enumerate((a, b))]
-    inner = np.zeros((count, _SIDES), dtype=np.bool_)
-    links = [np.zeros((0, 2), dtype=np.intp)]
-    tag_a, tag_b = tags[k, side, 0], tags[k, side, 1]
-    other_a = np.where(tag_a.any(axis=1), beside[0][k, tag_a.argmax(axis=1)], -1)
-    other_b = np.where(tag_b.any(axis=1), beside[1][k, tag_b.argmax(axis=1)], -1)
-    for p, q in ((other_a, facing.pairs[k, 1]), (facing.pairs[k, 0], other_b), (other_a, other_b)):
-        wanted = np.where((p >= 0) & (q >= 0), p * stride + q, -1)
-        place = np.minimum(np.searchsorted(codes, wanted), max(count - 1, 0))
-        met = np.flatnonzero((wanted >= 0) & (codes[place] == wanted)) if count else np.zeros(0, dtype=np.intp)
-        # Around a bend, as in the corner of a crate, the outline ends.
-        alike = np.einsum("ij,ij->i", facing.normals[k[met]], facing.normals[place[met]]) > ALIKE
-        met = met[alike]
-        inner[k[met], side[met]] = True
-        links.append(np.stack([k[met], place[met]], axis=1))
-    outer = ~inner & (np.arange(_SIDES) < facing.counts[:, None])
-    return facing._replace(outer=outer, parts=connected_parts(np.concatenate(links), count))
+    if count < 2:
+        return facing
+    # Triangles of B are counted on from those of A.
+    stride = len(a.mesh.triangles) + len(b.mesh.triangles)
+    named = facing.pairs + np.array([0, len(a.mesh.triangles)])
+    codes = named @ [stride, 1]
+    k, side = np.nonzero(facing.outer)
+    beside, own = _neighbours(a, b, named)[:, k], named.T[:, k]
+    tags = tags[:, k, side]
+    other = np.take_along_axis(beside, tags.argmax(axis=2)[..., None], axis=2)[..., 0]
+    other = np.where(tags.any(axis=2), other, own)
+    wanted = np.stack([other[0], own[0], other[0]]) * stride + np.stack([own[1], other[1], other[1]])
+    place = np.minimum(codes.searchsorted(wanted), count - 1)
+    # Around a bend, as in the corner of a crate, the outline ends.
+    alike = np.einsum("ij,lij->li", facing.normals[k], facing.normals[place]) > ALIKE
+    row, met = np.nonzero((codes[place] == wanted) & (place != k) & alike)
+    facing.outer[k[met], side[met]] = False
+    return facing._replace(parts=connected_parts(np.stack([k[met], place[row, met]], axis=1), count))
 
 
-def _neighbours(body: Body, triangles: IntArray) -> IntArray:
-    """Return (k, 3) the triangles beyond the sides of some triangles, from a corner to the next, of those among them;
-    -1 where there is none."""
-    mesh = body.mesh
-    used, place = np.unique(triangles, return_inverse=True)
-    corners = mesh.triangles.take(used, axis=0)
-    names, where = np.unique(corners, return_inverse=True)
-    points = welded_ids(mesh.points.take(names, axis=0)).take(where.ravel()).reshape(-1, 3)
-    ends = np.sort(np.stack([points, np.roll(points, -1, axis=1)], axis=2), axis=2)
-    codes = (ends[..., 0] * (len(names) + 1) + ends[..., 1]).ravel()
+def _neighbours(a: Body, b: Body, pairs: IntArray) -> IntArray:
+    """Return (2, k, 3) the triangles beyond the sides of those of pairs (k, 2), from a corner to the next, of those
+    among them; the triangle itself where there is none. Those of B are counted on from those of A."""
+    count = len(a.mesh.triangles)
+    used, place = np.unique(pairs.T, return_inverse=True)
+    first = used.searchsorted(count)
+    corners = [
+        body.mesh.points.take(body.mesh.triangles.take(own, axis=0), axis=0)
+        for body, own in ((a, used[:first]), (b, used[first:] - count))
+    ]
+    names = welded_ids(np.concatenate(corners).reshape(-1, 3)).reshape(-1, 3)
+    names[first:] += names.size
+    ends = np.sort(np.stack([names, names.take(_CYCLE, axis=1)], axis=2), axis=2)
+    codes = (ends @ [2 * names.size, 1]).ravel()
     order = np.argsort(codes, kind="stable")
-    ranked = codes.take(order)
-    first = np.flatnonzero(np.diff(ranked, prepend=-1))
-    size = np.diff(np.append(first, len(ranked)))
-    run = np.repeat(np.arange(len(first)), size)
-    following = np.arange(len(ranked)) + 1
-    following = np.where(following < (first + size)[run], following, first[run])
-    result = np.full(len(codes), -1)
-    result[order] = np.where(size[run] > 1, used.take(order.take(following) // 3), -1)
-    return result.reshape(-1, 3).take(place.ravel(), axis=0)
+    runs = np.flatnonzero(np.diff(codes.take(order), prepend=-1, append=-1))
+    result = np.empty_like(order)
+    result[order] = used.take(order.take(next_in_loops(np.diff(runs))) // 3)
+    return result.reshape(-1, 3).take(place.reshape(pairs.T.shape), axis=0)

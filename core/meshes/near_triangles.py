@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pairs of triangles of two surfaces that are no farther apart than a length: one descent of both trees.
+"""The pairs of triangles of two surfaces that are no farther apart than a length: one descent of both trees, which of
+few triangles takes longer than to compare all.
 
 Boxes leave out most, disks along the surfaces what is parallel over a wide area, slabs the last. Source: S3.4.
 """
@@ -12,7 +13,8 @@ import numpy as np
 
 from ..hierarchy.nodes import both_children, crossed_children
 from ..runs import chunks
-from ..types import IntArray
+from ..tolerance import EPS, KDOP_GAP
+from ..types import BoolArray, IntArray
 from .coordinates import scale_points
 from .mesh_distance import BoxGaps, disks_within
 from .node_disks import NodeDisks
@@ -20,7 +22,9 @@ from .surface import Surface, node_bounds
 from .triangle_distance import slabs
 
 _FIRST_LEVEL = 4
-"""All pairs of nodes on this level are the first to be compared; of few triangles all pairs of leaves."""
+"""All pairs of nodes on this level are the first to be compared."""
+_FEW = 1 << 14
+"""Pairs of triangles whose boxes are all compared."""
 _CHUNK = 4_000
 """Pairs of nodes compared in one go: what is made of them on the way fits the cache."""
 _SIEVED = 1 << 13
@@ -32,9 +36,19 @@ _DISKS = 1 << 14
 def near_triangles(a: Surface, b: Surface, reach: float) -> IntArray:
     """Return pairs (k, 2) of a triangle of A and one of B in ascending order: all that are no farther apart than
     `reach`, and few others."""
+    if len(a.triangles) * len(b.triangles) <= _FEW:
+        return np.ascontiguousarray(_sieved(a, b, np.stack(np.nonzero(_are_near(a, b, reach))), reach).T)
     found = [np.zeros((2, 0), dtype=np.intp), *(np.stack(pairs) for pairs in near_pairs(a, b, reach))]
     pairs = _sieved(a, b, np.concatenate(found, axis=1), reach)
     return np.ascontiguousarray(pairs.take(np.lexsort(pairs[::-1]), axis=1).T)
+
+
+def _are_near(a: Surface, b: Surface, reach: float) -> BoolArray:
+    """Return (m, n) whether boxes of triangles of A and of B are no farther apart than `reach` along any axis."""
+    p, q = (np.ascontiguousarray(mesh.points.T).take(mesh.triangles.T, axis=1) for mesh in (a, b))
+    (low, high), (other_low, other_high) = ((rows.min(axis=1), rows.max(axis=1)) for rows in (p, q))
+    gaps = np.maximum(low[..., None] - other_high[:, None], other_low[:, None] - high[..., None]).max(axis=0)
+    return np.asarray(gaps * (1.0 - KDOP_GAP * EPS) <= reach)
 
 
 def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray, IntArray]]:
@@ -42,8 +56,7 @@ def near_pairs(a: Surface, b: Surface, reach: float) -> Iterator[tuple[IntArray,
     farther apart than `reach`."""
     trees, gaps = (a.tree, b.tree), BoxGaps(*node_bounds(a), *node_bounds(b))
     disks: tuple[NodeDisks, ...] = ()
-    is_small = len(a.triangles) * len(b.triangles) <= _CHUNK
-    first, second = (np.flatnonzero(t.left < 0) if is_small else t.nodes_down_to(_FIRST_LEVEL) for t in trees)
+    first, second = (tree.nodes_down_to(_FIRST_LEVEL) for tree in trees)
     waiting, compared = [(np.repeat(first, len(second)), np.tile(second, len(first)))], 0
     found: list[list[IntArray]] = []
     while waiting:
@@ -81,8 +94,6 @@ def _sieved(a: Surface, b: Surface, pairs: IntArray, reach: float) -> IntArray:
     kept = [pairs[:, :0]]
     for part in chunks(pairs.shape[1], _SIEVED):
         p, q = pairs[:, part]
-        for across_faces in (False, True):
-            near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q), across_faces) <= reach)
-            p, q = p.take(near), q.take(near)
-        kept.append(np.stack([p, q]))
+        near = np.flatnonzero(slabs(a.corner_rows(p), b.corner_rows(q), across_faces=True) <= reach)
+        kept.append(pairs[:, part].take(near, axis=1))
     return np.concatenate(kept, axis=1)

@@ -114,10 +114,11 @@ def slabs(rows_a: FloatArray, rows_b: FloatArray, across_faces: bool = False) ->
     A tenth of the work of `measured`. Of triangles that are small for how far they are apart, nearly the distance.
     """
     a, b, exponent = _near_origin(rows_a, rows_b)
+    directions = (b.sum(axis=0) - a.sum(axis=0))[:, None]
     if across_faces:
-        lower = np.maximum(*(_parted(a, b, cross(p[1] - p[0], p[2] - p[0])) for p in (a, b)))
-    else:
-        lower = _parted(a, b, b.sum(axis=0) - a.sum(axis=0))
+        normals = (cross(p[1] - p[0], p[2] - p[0])[:, None] for p in (a, b))
+        directions = np.concatenate([directions, *normals], axis=1)
+    lower = _parted(a[:, :, None], b[:, :, None], directions).max(axis=0)
     lower -= _TRIANGLE_ROUNDING * EPS
     np.maximum(lower, 0.0, out=lower)
     return np.ldexp(lower, exponent)
