@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
+
 from ..meshes.crossing_boxes import crossing_boxes
 from ..meshes.crossings import Crossings
 from ..meshes.depth_bounds import common_ball, point_inside
 from ..meshes.depth_proof import DepthProof
 from ..meshes.separation import SeparationSearch, contact_directions
+from ..meshes.short_steps import are_clear_after
 from ..meshes.translation_grid import TranslationGrid
 from ..progress import Progress, subrange
 from ..tolerance import MESH_DEPTH_STEP
@@ -52,14 +55,18 @@ def search_depth(
     a, b, budget, last = search.a, search.b, search.budget, subrange(progress, 1.0, 1.0)
     best: DepthProof | TranslationGrid | None = known
     if _least(best) <= band < search.length:
-        for direction in contact_directions(a, b, crossings):
-            if search.separates(direction * band):
+        ways = np.reshape(contact_directions(a, b, crossings), (-1, 3)) * band
+        for way in ways[are_clear_after(a.mesh, b.mesh, ways)]:
+            if search.separates(way):
                 search.slide_to_minimum(search.best, band)
                 break
     if search.length <= band and budget.seconds == inf:
         return known
+    along, inside = search.best, None
     if not _is_enough(search, best):
-        best = _larger(best, point_inside(a, b, crossings, search.best, subrange(progress, 0.1, 0.1)))
+        enough = search.length * (1.0 - MESH_DEPTH_STEP)
+        inside = point_inside(a, b, crossings, along, subrange(progress, 0.1, 0.1), enough)
+        best = _larger(best, inside)
     levels = 1 if budget.nodes == 0 else _LEVELS if budget.seconds == inf else len(_CELLS)
     level, deepest, cell, are_compared = 0, None, None, False
     # The first answer is found however little time there is.
@@ -71,6 +78,8 @@ def search_depth(
         if budget.nodes > 0 and (found := grid.deepest()) is not None:
             deepest = found
         best = _larger(best, grid)
+        if level == 0 and inside is None:  # a corner proves less than is enough, but maybe more than cells
+            best = _larger(best, point_inside(a, b, crossings, along, subrange(part, 1.0, 1.0), _least(best)))
         # A grid of much shorter translations has smaller cells.
         if level == 0 or search.length > _SHRUNK * length:
             level += 1

@@ -63,6 +63,8 @@ _INSIDE = 500
 """Triangles of a surface whose corners may be deep inside of a solid."""
 _LAST_OUT = 16
 """Corners that a translation moves out last, which are tried first."""
+_BESIDE = 256
+"""Crossings that corners tried first are compared with, at least."""
 _MISSES = 3
 """Misses that end the search."""
 _STEPS = 24
@@ -322,24 +324,26 @@ def point_inside(
     crossings: Crossings,
     along: FloatArray | None = None,
     progress: Progress | None = None,
+    deeper: float = 0.0,
 ) -> PointInside | None:
     """Return a point of one surface deep inside the other's solid, of those beside where they cross; None when none is
     found.
 
     along: (3,) a translation of B that separates: only a few corners are tried, those that it moves out last.
+    deeper: of these, None when all are so near to where the surfaces cross that none is deeper than this length.
     """
-    best: PointInside | None = None
-    for surface, solid, side in ((a, b, 0), (b, a, 1)):
-        if not solid.solid or (along is not None and best is not None and best.least >= length_of(along)):
+    tried = []
+    for of_a, surface, solid in ((True, a, b), (False, b, a)):
+        if not solid.solid:
             continue
-        mesh = surface.mesh
+        mesh, crossed = surface.mesh, crossings.pairs[:, 0 if of_a else 1]
         # Where they do not cross, the surface is all inside.
-        triangles = np.unique(crossings.pairs[:, side]) if len(crossings) else np.arange(len(mesh.triangles))
+        triangles = np.unique(crossed) if len(crossings) else np.arange(len(mesh.triangles))
         corners = mesh.triangles.take(triangles, axis=0).ravel()
         if along is not None:
             corners, first = np.unique(corners, return_index=True)
             points = mesh.points.take(corners, axis=0)
-            heights = points @ (along if side == 0 else -along)
+            heights = points @ (along if of_a else -along)
             last = np.argsort(-heights, kind="stable")[:_LAST_OUT]
             points, owners = points.take(last, axis=0), triangles.take(first.take(last) // 3)
         else:
@@ -347,6 +351,17 @@ def point_inside(
             chosen = near.take(np.unique(np.linspace(0, len(near) - 1, _INSIDE).astype(np.intp)))
             p, q, r = (mesh.points.take(mesh.triangles[chosen, k], axis=0) for k in range(3))
             points, owners = np.concatenate([p, q, r, (p + q + r) / 3.0]), np.tile(chosen, 4)
+        tried.append((of_a, solid, points, owners))
+    if along is not None and len(crossings):
+        # No point is deeper than it is far from where the surfaces cross.
+        ends = crossings.segments[:: 1 + len(crossings) // _BESIDE, 0]
+        away = np.concatenate([points for _, _, points, _ in tried])[:, None] - ends
+        if np.einsum("ijk,ijk->ij", away, away).min(axis=1).max() <= deeper**2:
+            return None
+    best: PointInside | None = None
+    for of_a, solid, points, owners in tried:
+        if along is not None and best is not None and best.least >= length_of(along):
+            break
         report_progress(progress, 1.0)
         inside = np.flatnonzero(solid.contains(points, subrange(progress, 1.0, 1.0)))
         if not len(inside):
@@ -358,7 +373,7 @@ def point_inside(
         rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
         least = max(0.0, float(distance[deepest]) * (1.0 - 1e-9) - rounding)
         if best is None or least > best.least:
-            best = PointInside(side == 0, points[k].copy(), int(owners[k]), least)
+            best = PointInside(of_a, points[k].copy(), int(owners[k]), least)
     return best
 
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from ..types import FloatArray
-from .body import Body, are_nested
+from .body import Body, are_nested, length_of
 from .crossings import Crossings
 from .half_spaces import shortest_within
 from .triangle_pairs import crossing_triangles
@@ -17,15 +19,19 @@ _FARTHER = 1e-6
 """Relative: how much farther the triangles are moved."""
 
 
-def resolve_crossings(a: Body, b: Body, translation: FloatArray, most: float) -> FloatArray | None:
+def resolve_crossings(
+    a: Body, b: Body, translation: FloatArray, most: float, longest: float = inf
+) -> FloatArray | None:
     """Return a translation of B near one that separates; None where none is found that differs from it by no more than
-    `most`.
+    `most`. One longer than `longest` may not separate: it is not tried.
 
     Of each two triangles that cross, one is moved to the outer side of the other's plane, whichever is nearer to it.
     """
     found = translation
     normals, offsets = np.empty((0, 3)), np.empty(0)
     for _ in range(_TIMES):
+        if length_of(found) > longest:
+            return found
         moved = b.translated(found)
         crossings = crossing_triangles(a.mesh, moved.mesh)
         if not len(crossings):

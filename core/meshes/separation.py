@@ -13,6 +13,7 @@ tried: B is moved by it and no triangle of it meets one of A any more, exactly, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..narrow_phase.epa import epa
 from ..narrow_phase.gjk import gjk
 from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope
-from ..tolerance import EPS, MESH_APART
+from ..tolerance import CLEAR_LONGER, EPS, MESH_APART
 from ..types import FloatArray
 from .body import Body, are_disjoint, length_of
 from .crossings import Crossings
@@ -153,11 +154,12 @@ class SeparationSearch:
         if start is not None:
             self.slide_to_minimum(start, cell)
 
-    def _resolved(self, translation: FloatArray, cell: float) -> FloatArray | None:
-        """Return a translation near one that probably separates, which does; None where none is found."""
+    def _resolved(self, translation: FloatArray, cell: float, longest: float = inf) -> FloatArray | None:
+        """Return a translation near one that probably separates, which does if it is no longer than `longest`; None
+        where none is found."""
         report_progress(self._progress, 1.0)
-        found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell)
-        if found is not None:
+        found = resolve_crossings(self.a, self.b, translation, _BESIDE * cell, longest)
+        if found is not None and length_of(found) <= longest:
             self._keep(found)
         return found
 
@@ -188,7 +190,8 @@ class SeparationSearch:
             tried.append(translation)
             done = 0.3 + 0.7 * len(tried) / (most + 1)
             self._progress = subrange(progress, done, done)
-            start = self._nearest_free(translation, grid.size)
+            # What does not slide to a minimum is of no use where it is longer.
+            start = self._nearest_free(translation, grid.size, inf if most else self.length * CLEAR_LONGER)
             if start is not None and most:
                 self.slide_to_minimum(start, _REACH * grid.size)
             if len(tried) > most or self.budget.is_late:
@@ -204,14 +207,17 @@ class SeparationSearch:
         yield from likely
         yield from grid.certain(self.length + grid.size)[:1]
 
-    def _nearest_free(self, translation: FloatArray, cell: float) -> FloatArray | None:
-        """Return a translation that separates near one that probably does; None where none is found."""
-        found = self._resolved(translation, cell)
+    def _nearest_free(self, translation: FloatArray, cell: float, longest: float) -> FloatArray | None:
+        """Return a translation that separates near one that probably does, if it is no longer than `longest`; None
+        where none is found."""
+        found = self._resolved(translation, cell, longest)
         if found is not None:
             return found
         step = translation * (cell / length_of(translation))
         for k in range(_BEHIND + 1):
             start = translation + (k - 1) * step
+            if length_of(start) > longest:
+                continue
             for fraction in self._gaps(start, step).tolist():
                 if self.separates(start + fraction * step):
                     return start + fraction * step
@@ -272,9 +278,7 @@ class SeparationSearch:
         direction = translation / length_of(translation)
         # By rounding more, for a touch to end for sure.
         start = translation + self.clearance * direction
-        if first_impact(self.a.mesh, self.b.mesh, start, beyond * direction) is not None:
-            return False
-        return are_disjoint(self.a, self.b.translated(start + beyond * direction))
+        return first_impact(self.a.mesh, self.b.mesh, start, beyond * direction) is None
 
     def find_clear(self, beyond: float, most: float) -> FloatArray | None:
         """Return the shortest known translation that separates and meets nothing for a length more of the same, or one

@@ -158,13 +158,19 @@ def test_triangles_that_cross_a_little_are_moved_apart():
         assert are_disjoint(a, b.translated(found))
         assert np.linalg.norm(found - start) <= 0.3
         assert abs(found[0]) <= 0.01 + 1e-9
+        longest = 0.9 * np.linalg.norm(found)
+        assert np.linalg.norm(resolve_crossings(a, b, start, 0.3, longest)) > longest  # and is not tried
 
 
 def test_what_is_inside_both_bounds_the_depth_from_below():
     rng = np.random.default_rng(10)
     for a, b in pairs(rng):
         crossings = crossing_triangles(a.mesh, b.mesh)
-        depth = contact(a.mesh, b.mesh).depth
+        c = contact(a.mesh, b.mesh)
+        depth = c.depth
+        last = point_inside(a, b, crossings, c.mtv)
+        assert last is None or last.least == point_inside(a, b, crossings, c.mtv, deeper=last.least).least
+        assert point_inside(a, b, crossings, c.mtv, deeper=a.size) is None
         pair = crossing_pair(a.mesh, b.mesh, crossings)
         hulls = [
             ConvexHull(m.points[m.triangles[k]]) for m, k in ((a.mesh, pair.triangle_a), (b.mesh, pair.triangle_b))
