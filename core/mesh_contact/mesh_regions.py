@@ -71,16 +71,15 @@ def mesh_regions(a: Body, b: Body, gap: float, tolerance: float, toward: FloatAr
         few = few_in_one_place(mesh.points, mesh.triangles.take(used, axis=0), _MOST_IN_ONE_PLACE)
         if len(few) < len(used):
             pairs = pairs[np.isin(pairs[:, k], used.take(few))]
-    facing, parallel = facing_triangles(a, b, pairs, gap, tolerance)
+    facing, covered = facing_triangles(a, b, pairs, gap, tolerance)
     regions, facing = _polygons(a, b, facing, tolerance, toward)
     # Where they are not parallel, what is no farther apart than that is this far beside where they are nearest.
     beside = sqrt(max(reach - max(gap, 0.0), 0.0) * (reach + max(gap, 0.0)))
+    # Neighbours in a plane meet along their sides: those of polygons are in their outline.
+    for own, others in zip(facing.pairs.T, pairs.T, strict=True):
+        covered &= np.bincount(own, minlength=others.max(initial=0) + 1).take(others) > 0
     codes, known = (rows @ [len(b.mesh.triangles), 1] for rows in (pairs, facing.pairs))
-    covered = np.zeros(len(pairs), dtype=np.bool_)
     covered[codes.searchsorted(known)] = True
-    if parallel.any():
-        # Neighbours in a plane meet along their sides: those of polygons are in their outline.
-        covered |= parallel & np.isin(pairs[:, 0], facing.pairs[:, 0]) & np.isin(pairs[:, 1], facing.pairs[:, 1])
     pairs = pairs[~covered]
     for region in regions[:_MOST_REGIONS]:
         if len(pairs):
@@ -170,16 +169,11 @@ def _clusters(facing: Facing, width: float, is_bare: bool) -> IntArray:
     """Return for each polygon the cluster of connected parts that may overlap: boxes of their polygons meet, and these
     face the same direction; of two bare surfaces, which have no side, or the opposite one."""
     low, high = facing.corners.min(axis=1), facing.corners.max(axis=1)
-    first, part = np.unique(facing.parts, return_inverse=True)
-    lows, highs = np.full((len(first), 3), np.inf), np.full((len(first), 3), -np.inf)
-    np.minimum.at(lows, part, low)
-    np.maximum.at(highs, part, high)
-    if len(_near_boxes(lows, highs, lows, highs, width)[0]) == len(first):
-        return facing.parts
-    i, j = _near_boxes(low, high, low, high, width)
-    cosine = np.einsum("ij,ij->i", facing.normals[i], facing.normals[j])
+    links = np.stack(_near_boxes(low, high, low, high, width), axis=1)
+    links = links[facing.parts.take(links[:, 0]) != facing.parts.take(links[:, 1])]
+    cosine = np.einsum("ij,ij->i", *facing.normals.take(links.T, axis=0))
     alike = (np.abs(cosine) if is_bare else cosine) > ALIKE
-    return connected_parts(facing.parts.take(np.stack([i[alike], j[alike]], axis=1)), len(low)).take(facing.parts)
+    return connected_parts(facing.parts.take(links[alike]), len(low)).take(facing.parts)
 
 
 def _near_boxes(

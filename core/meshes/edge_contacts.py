@@ -40,12 +40,7 @@ class EdgeContacts(NamedTuple):
 
     def take(self, chosen: IntArray) -> EdgeContacts:
         """Return some of them."""
-        return EdgeContacts(
-            self.pairs.take(chosen, axis=0),
-            self.ends.take(chosen, axis=0),
-            self.normals.take(chosen, axis=0),
-            self.ranks.take(chosen),
-        )
+        return EdgeContacts._make(column.take(chosen, axis=0) for column in self)
 
 
 def edge_contacts(
@@ -53,8 +48,8 @@ def edge_contacts(
 ) -> EdgeContacts:
     """Return where edges and corners of pairs (k, 2) of triangles are no farther apart than `reach`; pairs that are
     farther apart are left out, and those whose segments, given by their ends (k, 2, 3), `are_known`."""
-    parts = [EdgeContacts(pairs[:0], np.zeros((0, 2, 3)), np.zeros((0, 3)), pairs[:0, 0])]
-    for part in chunks(len(pairs), _BATCH):
+    parts = []
+    for part in chunks(max(len(pairs), 1), _BATCH):
         met, ends, normals, ranks = _contacts(
             a.corner_rows(pairs[part, 0]), b.corner_rows(pairs[part, 1]), reach, are_known
         )

@@ -211,7 +211,7 @@ def _cut(corners: FloatArray, counts: IntArray, inside: FloatArray) -> tuple[Flo
     order = np.argsort(~chosen, axis=1, kind="stable")[:, :size]
     total = np.minimum(chosen.sum(axis=1), size)
     order = np.where(np.arange(size) < total[:, None], order, order[:, :1])
-    return np.take_along_axis(both, order[..., None], axis=1), total
+    return both[np.arange(number)[:, None], order], total
 
 
 def _on_sides(
@@ -236,8 +236,7 @@ def _joined(facing: Facing, tags: BoolArray, a: Body, b: Body) -> Facing:
     k, side = np.nonzero(facing.outer)
     beside, own = _neighbours(a, b, named)[:, k], named.T[:, k]
     tags = tags[:, k, side]
-    other = np.take_along_axis(beside, tags.argmax(axis=2)[..., None], axis=2)[..., 0]
-    other = np.where(tags.any(axis=2), other, own)
+    other = np.where(tags.any(axis=2), beside[[[0], [1]], np.arange(len(k)), tags.argmax(axis=2)], own)
     wanted = np.stack([other[0], own[0], other[0]]) * stride + np.stack([own[1], other[1], other[1]])
     place = np.minimum(codes.searchsorted(wanted), count - 1)
     # Around a bend, as in the corner of a crate, the outline ends.

@@ -15,7 +15,7 @@ from contact_lens.core import Box, Compound, Contact, ConvexHull, Mesh, Relation
 from contact_lens.core.region.region import RegionKind
 
 from ..assertions import assert_verified, failed_checks
-from ..generators import rotation
+from ..generators import rotation, rotation_about
 from ..mesh_shapes import Surface, block, flipped, joined, prism, sheet
 
 L_OUTLINE = [(0, 0), (1, 0), (1, 0.4), (0.4, 0.4), (0.4, 1), (0, 1)]
@@ -156,6 +156,20 @@ def test_edges_and_corners_touch_in_segments_and_points():
     assert [region.kind for region in c.regions] == [RegionKind.POINT]
     assert abs(c.normal[2]) == pytest.approx(1.0)
     assert_verified(c, lying, across)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.4], ids=["straight", "turned"])
+def test_an_edge_in_the_notch_of_a_base_touches_beside_it(turn: float) -> None:
+    floor = Mesh(*FLOORS["solid"])
+    keel = prism([(0.0, 0.0), (0.1, 0.2), (-0.1, 0.2)], [(0, 1, 2)], (0.5, 0.8))  # along z
+    keel = keel[0] @ np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]) + (0.1, 0.7, 0), keel[1]
+    points, triangles = joined([prism(L_OUTLINE, L_FACES), keel])
+    body = Mesh(points @ rotation_about([0, 0, 1], turn).T, triangles)
+    for a, b in ((floor, body), (body, floor)):
+        c = contact(a, b, budget=0)
+        assert [region.kind for region in c.regions] == [RegionKind.POLYGON, RegionKind.SEGMENT]
+        assert c.regions[0].area == pytest.approx(0.64)
+        assert c.regions[1].length == pytest.approx(0.3)
 
 
 def test_a_box_in_the_corner_of_a_crate_touches_three_sides():
