@@ -36,6 +36,8 @@ _FIRST = 64
 """Pairs of triangles measured before all others, those whose slabs are the narrowest."""
 _TRIED = 64
 """Pairs of nodes of so many of which a corner each is measured."""
+_FEW_PAIRS = 1 << 13
+"""Pairs of triangles up to which all are compared, which is faster than to descend trees."""
 _DISKS = 1 << 14
 """Pairs of nodes compared from which on it pays to make disks, unless there are eight times as many nodes."""
 
@@ -103,13 +105,12 @@ class BoxGaps:
         self.low_a, self.high_a, self.low_b, self.high_b = bounds[0], bounds[-3], *bounds[-2:]
 
     def __call__(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Return (n,) bounds for boxes i of A and j of B."""
-        result = np.zeros(len(i))
+        """Return bounds for boxes i of A and j of B, which are broadcast."""
+        result: FloatArray = np.zeros(np.broadcast_shapes(i.shape, j.shape))
         for axis in range(3):
             high = self.high_a[axis].take(i)
             low = high if self.is_points else self.low_a[axis].take(i)
-            gap = self.low_b[axis].take(j)
-            gap -= high
+            gap = self.low_b[axis].take(j) - high
             np.maximum(gap, low - self.high_b[axis].take(j), out=gap)
             np.maximum(gap, 0.0, out=gap)
             gap *= gap
@@ -117,6 +118,12 @@ class BoxGaps:
         np.sqrt(result, out=result)
         result *= 1.0 - KDOP_GAP * EPS
         return scale_points(result, -self.exponent)
+
+
+def triangle_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest coordinates (3, m) of a mesh's triangles."""
+    corners = mesh.corner_rows(np.arange(len(mesh.triangles)))
+    return corners.min(axis=0), corners.max(axis=0)
 
 
 def disks_within(a: Surface, b: Surface, gaps: BoxGaps, reach: float) -> tuple[NodeDisks, NodeDisks]:
@@ -140,11 +147,15 @@ class _NearestSearch:
     def __init__(self, a: Surface, b: Surface, progress: Progress | None) -> None:
         """Get ready."""
         self.a, self.b, self.progress = a, b, progress
-        self.gaps = BoxGaps(*node_bounds(a), *node_bounds(b))
+        self.are_few = len(a.triangles) * len(b.triangles) <= _FEW_PAIRS
+        bounds = triangle_bounds if self.are_few else node_bounds
+        self.gaps = BoxGaps(*bounds(a), *bounds(b))
         self.disks: tuple[NodeDisks, NodeDisks] | None = None
         self.best, self.lower = np.inf, np.inf
         self.bound = np.inf
         """No larger than the best: a distance of two points of the surfaces."""
+        self.enough = np.inf
+        """Triangles at least as far apart are no nearer than the best, but for what that may be wrong by."""
         self.pair = (0, 0)
         self.on_a = self.on_b = np.zeros(3)
         self.measured = 0
@@ -156,6 +167,18 @@ class _NearestSearch:
     def run(self) -> None:
         """Find the nearest pair of triangles."""
         report_progress(self.progress, 0.0)
+        if self.are_few:
+            count = len(self.b.triangles)
+            gap = self.gaps(np.arange(len(self.a.triangles))[:, None], np.arange(count)).ravel()
+            self._try(*divmod(_least(gap, _TRIED), count))
+            self._measure(*divmod(np.flatnonzero(gap <= self.bound), count))
+        else:
+            self._descend()
+        self._settle()
+        report_progress(self.progress, 1.0)
+
+    def _descend(self) -> None:
+        """Measure what may be nearest of what is below pairs of nodes, the nearest first."""
         first, second = (mesh.tree.nodes_down_to(_FIRST_LEVEL) for mesh in (self.a, self.b))
         waiting = [(*self._near(np.repeat(first, len(second)), np.tile(second, len(first))), 1.0)]
         while waiting and self.best > 0.0:
@@ -175,8 +198,6 @@ class _NearestSearch:
             else:
                 self.done += fraction
             report_progress(self.progress, 0.9 * self.done)
-        self._settle()
-        report_progress(self.progress, 1.0)
 
     def result(self) -> MeshDistance:
         """Return what was found."""
@@ -205,19 +226,18 @@ class _NearestSearch:
                 between = scale_points(self.disks[0].gaps(self.disks[1], p, q), -self.gaps.exponent)
                 gap = np.maximum(gap.take(near), between)
             tried = _least(gap, _TRIED)
-            self._try(p.take(tried), q.take(tried))
+            self._try(some_items(self.a.tree, p.take(tried)), some_items(self.b.tree, q.take(tried)))
             near = np.flatnonzero(gap <= self.bound)
             parts.append((gap.take(near), p.take(near), q.take(near)))
         gap, i, j = (np.concatenate(column) for column in zip(*parts, strict=True))
         return gap, i, j
 
     def _try(self, i: IntArray, j: IntArray) -> None:
-        """Measure a corner each below pairs of nodes: the surfaces are no farther apart."""
+        """Measure a corner each of pairs of triangles: the surfaces are no farther apart."""
         if not len(i):
             return
         a, b = (
-            mesh.points.take(mesh.triangles.take(some_items(mesh.tree, nodes), axis=0)[:, 0], axis=0)
-            for mesh, nodes in ((self.a, i), (self.b, j))
+            mesh.points.take(mesh.triangles.take(k, axis=0)[:, 0], axis=0) for mesh, k in ((self.a, i), (self.b, j))
         )
         x, y, z = (a - b).T
         length = float(np.hypot(np.hypot(x, y), z).min())
@@ -245,22 +265,27 @@ class _NearestSearch:
         """Measure pairs of triangles, the nearest first: what they find spares most of the others."""
         for part in chunks(len(i), _BATCH):
             p, q = i[part], j[part]
+            rows_a, rows_b = self.a.corner_rows(p), self.b.corner_rows(q)
             for across_faces in (False, True):
-                lower = slabs(self.a.corner_rows(p), self.b.corner_rows(q), across_faces)
+                lower = slabs(rows_a, rows_b, across_faces)
                 near = np.flatnonzero(lower <= self.bound)
                 p, q, lower = p.take(near), q.take(near), lower.take(near)
+                rows_a, rows_b = rows_a.take(near, axis=2), rows_b.take(near, axis=2)
                 if len(p) <= _FIRST:
                     break
             order = np.argsort(lower, kind="stable")
             begin, count = 0, _FIRST
-            while begin < len(order) and self.best > 0.0 and lower[order[begin]] <= self.bound:
-                indices = order[begin : begin + count]
-                self._measure_batch(p.take(indices), q.take(indices))
+            while begin < len(order) and self.best > 0.0:
+                least = float(lower[order[begin]])
+                if least > self.bound or least >= self.enough and least > 0.0:
+                    self.lower = min(self.lower, least)
+                    break
+                k = order[begin : begin + count]
+                self._measure_batch(p.take(k), q.take(k), rows_a.take(k, axis=2), rows_b.take(k, axis=2))
                 begin, count = begin + count, min(2 * count, _PAIRS)
 
-    def _measure_batch(self, p: IntArray, q: IntArray) -> None:
+    def _measure_batch(self, p: IntArray, q: IntArray, rows_a: FloatArray, rows_b: FloatArray) -> None:
         """Measure no more than `_PAIRS` pairs of triangles."""
-        rows_a, rows_b = self.a.corner_rows(p), self.b.corner_rows(q)
         found = measured(rows_a, rows_b)
         self.measured += len(p)
         # What may meet is not believed to: only what certainly crosses is at distance 0.
@@ -268,6 +293,7 @@ class _NearestSearch:
         k = int(certain.argmin())
         if certain[k] < self.best:
             self._found(float(certain[k]), int(p[k]), int(q[k]))
+            self.enough = float(found.enough[k])
             column = slice(k, k + 1)
             self.on_a = points_at(rows_a[..., column], found.weights_a[:, column])[0]
             self.on_b = points_at(rows_b[..., column], found.weights_b[:, column])[0]

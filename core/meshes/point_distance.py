@@ -14,15 +14,25 @@ from ..runs import chunks, ranges
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from ..vectors import cross, dot
-from .mesh_distance import BoxGaps, some_items
+from .mesh_distance import BoxGaps, some_items, triangle_bounds
 from .surface import Surface, node_bounds, validate_mesh
 
 _SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
 _BATCH = 1 << 14
 """Pairs of a point and a node or a triangle in one go."""
+_FEW = 200
+"""Triangles up to which all are compared with each point, which is faster than to descend a tree."""
+_FEW_PAIRS = 1 << 15
+"""Pairs of a point and a triangle up to which all are compared."""
+_CHUNK = 1 << 10
+"""Pairs of a point and a triangle measured in one go: what is made of them on the way fits the cache."""
 _AGAIN = 8
 """Times that the foot of a point on a sliver is computed again."""
+_NEXT = np.array([1, 2, 0])  # corner after each
+
+_Found = tuple[FloatArray, FloatArray, IntArray]
+"""Of some points the distance (q,), the nearest point (q, 3) and its triangle (q,), to be written to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,34 +70,36 @@ def points_to_mesh(
     least = np.zeros(len(array)) if enough is None else as_array("enough", enough, "an array (q,)")
     if least.shape != (len(array),):
         raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
-    distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
+    distance, nearest, which = np.full(len(array), np.inf), np.empty((len(array), 3)), np.empty(len(array), np.intp)
     own = mesh.without_copies
-    for part in chunks(len(array), _BATCH, progress):
-        _nearest(array[part], own, least[part], distance[part], nearest[part], which[part])
+    count = len(own.triangles)
+    is_small = count <= _FEW or count * len(array) <= _FEW_PAIRS
+    for part in chunks(len(array), _BATCH // count if is_small else _BATCH, progress):
+        found = distance[part], nearest[part], which[part]
+        if is_small:
+            _compare_all(array[part], own, found)
+        else:
+            _descend(array[part], own, least[part], found)
     report_progress(progress, 1.0)
     return MeshPoints(read_only(distance), read_only(nearest), read_only(mesh.given(which)))
 
 
-def _nearest(
-    points: FloatArray,
-    mesh: Surface,
-    enough: FloatArray,
-    distance: FloatArray,
-    nearest: FloatArray,
-    which: IntArray,
-) -> None:
-    """Put the distance (q,), the nearest point (q, 3) and its triangle (q,) of some points into the last three."""
-    tree = mesh.tree
+def _compare_all(points: FloatArray, mesh: Surface, found: _Found) -> None:
+    """Find what is nearest to some points among all triangles."""
+    rows, each = np.ascontiguousarray(points.T), np.arange(len(points))
+    gaps = BoxGaps(rows, rows, *triangle_bounds(mesh))(each[:, None], np.arange(len(mesh.triangles)))
+    first = gaps.argmin(axis=1)
+    bound, _ = point_triangle_distances(rows, mesh.corner_rows(first))
+    gaps[each, first] = 0.0  # whatever rounding says
+    of, chosen = np.nonzero(gaps <= bound[:, None])
+    _measure_points(points, mesh, of, chosen, found)
+
+
+def _descend(points: FloatArray, mesh: Surface, enough: FloatArray, found: _Found) -> None:
+    """Find what is nearest to some points by the tree of a mesh."""
+    tree, distance = mesh.tree, found[0]
     rows = np.ascontiguousarray(points.T)
     gaps = BoxGaps(rows, rows, *node_bounds(mesh))
-    distance[:] = np.inf
-
-    def measure(of: IntArray, leaves: IntArray) -> None:
-        counts = tree.count.take(leaves)
-        chosen = tree.items.take(ranges(tree.first.take(leaves), counts))
-        of = np.repeat(of, counts)
-        for part in chunks(len(of), _BATCH):
-            _measure_points(points, mesh, of[part], chosen[part], distance, nearest, which)
 
     # A corner below each node: no point is farther from the mesh than from these.
     corner = np.ascontiguousarray(
@@ -100,14 +112,6 @@ def _nearest(
         np.abs(gap, out=gap)
         return np.hypot(np.hypot(gap[0], gap[1]), gap[2]) * (1.0 + MESH_GAP * EPS)
 
-    # Every point first goes down to the child with the nearer corner until it is at a leaf.
-    of, nodes = np.arange(len(points)), np.zeros(len(points), dtype=np.intp)
-    while len(of):
-        left = tree.left.take(nodes)
-        ends, inner = np.flatnonzero(left < 0), np.flatnonzero(left >= 0)
-        measure(of.take(ends), nodes.take(ends))
-        of, left = of.take(inner), left.take(inner)
-        nodes = left + (to_corner(of, left + 1) < to_corner(of, left))
     bound = distance.copy()
     waiting = [(np.arange(len(points)), np.zeros(len(points), dtype=np.intp))]
     while waiting:
@@ -116,13 +120,17 @@ def _nearest(
             waiting.append((of[: -4 * _BATCH], nodes[: -4 * _BATCH]))
             of, nodes = of[-4 * _BATCH :], nodes[-4 * _BATCH :]
         # Not only where it is less: a bound may not have been reached yet.
-        gap, found = gaps(of, nodes), distance.take(of)
-        near = np.flatnonzero((gap <= bound.take(of)) & (gap < found) & (found > enough.take(of)))
+        gap, least = gaps(of, nodes), distance.take(of)
+        near = np.flatnonzero((gap <= bound.take(of)) & (gap < least) & (least > enough.take(of)))
         of, nodes = of.take(near), nodes.take(near)
         left = tree.left.take(nodes)
         ends, inner = np.flatnonzero(left < 0), np.flatnonzero(left >= 0)
         if len(ends):
-            measure(of.take(ends), nodes.take(ends))
+            leaves = nodes.take(ends)
+            counts = tree.count.take(leaves)
+            its, chosen = np.repeat(of.take(ends), counts), tree.items.take(ranges(tree.first.take(leaves), counts))
+            for part in chunks(len(its), _BATCH):
+                _measure_points(points, mesh, its[part], chosen[part], found)
             np.minimum(bound, distance, out=bound)
         if len(inner):
             of = of.take(inner)
@@ -134,28 +142,19 @@ def _nearest(
             waiting.append((np.repeat(of, 2), (left.take(inner)[:, None] + np.arange(2)).ravel()))
 
 
-def _measure_points(
-    points: FloatArray,
-    mesh: Surface,
-    of: IntArray,
-    chosen: IntArray,
-    distance: FloatArray,
-    nearest: FloatArray,
-    which: IntArray,
-) -> None:
-    """Measure points against triangles, pair by pair, and note what is nearer than before."""
-    if not len(of):
-        return
-    p = np.ascontiguousarray(points.take(of, axis=0).T)
-    found, closest = point_triangle_distances(p, mesh.corner_rows(chosen))
-    # The nearest triangle of each point comes first among its own.
-    order = np.lexsort((chosen, found, of))
-    sorted_of = of.take(order)
-    first = order[np.flatnonzero(np.diff(sorted_of, prepend=-1))]
-    target = of.take(first)
-    better = first[found.take(first) < distance.take(target)]
+def _measure_points(points: FloatArray, mesh: Surface, of: IntArray, chosen: IntArray, found: _Found) -> None:
+    """Measure points, ascending, against triangles, pair by pair, and note what is nearer than before."""
+    distance, nearest, which = found
+    its, closest = point_triangle_distances(np.ascontiguousarray(points.take(of, axis=0).T), mesh.corner_rows(chosen))
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    target = of.take(starts)
+    least = np.minimum.reduceat(its, starts)
+    least[least >= distance.take(target)] = -1.0
+    better = np.flatnonzero(its == np.repeat(least, np.diff(starts, append=len(of))))
+    # Of triangles as near the one of the least number, which comes last.
+    better = better.take(np.argsort(-chosen.take(better), kind="stable"))
     target = of.take(better)
-    distance[target], which[target] = found.take(better), chosen.take(better)
+    distance[target], which[target] = its.take(better), chosen.take(better)
     nearest[target] = closest.take(better, axis=1).T
 
 
@@ -164,29 +163,25 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
 
     Triangles have their corners in rows (corner, axis, n).
     """
+    if p.shape[1] > _CHUNK:
+        parts = [point_triangle_distances(p[:, part], rows[..., part]) for part in chunks(p.shape[1], _CHUNK)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
     a, w = rows - rows[0], p - rows[0]
     size = np.maximum(np.abs(a).max(axis=(0, 1)), np.abs(w).max(axis=0))
     exponent = np.frexp(size)[1]
     a, w = np.ldexp(a, -exponent), np.ldexp(w, -exponent)
-    best, square = np.zeros_like(w), np.full(w.shape[1], np.inf)
-
-    def consider(foot: FloatArray, where: FloatArray | None = None) -> None:
-        gap = w - foot
-        its = dot(gap, gap)
-        if where is not None:
-            its[~where.astype(bool)] = np.inf
-        nearer = np.flatnonzero(its < square)
-        square[nearer] = its.take(nearer)
-        best[:, nearer] = foot.take(nearer, axis=1)
-
-    for k in range(3):
-        start, along = a[k], a[(k + 1) % 3] - a[k]
-        length = dot(along, along)
-        fraction = np.divide(dot(w - start, along), length, out=np.zeros_like(length), where=length > 0.0)
-        np.clip(fraction, 0.0, 1.0, out=fraction)
-        end = a[(k + 1) % 3]
-        # From the nearer end: a foot at an end is that end itself.
-        consider(np.where(fraction <= 0.5, start + fraction * along, end - (1.0 - fraction) * along))
+    # Axis first: a foot on each edge, and one on the face.
+    feet, corners = np.empty((3, 4, w.shape[1])), a.transpose(1, 0, 2)
+    along = corners.take(_NEXT, axis=1) - corners
+    length = dot(along, along)
+    fraction = dot(w[:, None] - corners, along)
+    np.divide(fraction, length, out=fraction, where=length > 0.0)
+    np.clip(fraction, 0.0, 1.0, out=fraction)
+    # From the nearer end: a foot at an end is that end itself.
+    is_beyond = fraction > 0.5
+    fraction -= is_beyond
+    np.multiply(along, fraction, out=feet[:, :3])
+    feet[:, :3] += np.where(is_beyond, corners.take(_NEXT, axis=1), corners)
     e1, e2 = a[1], a[2]
     normal = cross(e1, e2)
     length = dot(normal, normal)
@@ -206,6 +201,10 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
         remaining = w[:, thin] - second[thin] * e1[:, thin] - third[thin] * e2[:, thin]
         second[thin] += dot(remaining, to_second[:, thin])
         third[thin] += dot(remaining, to_third[:, thin])
-    inside = (second >= 0.0) & (third >= 0.0) & (second + third <= 1.0) & ~flat
-    consider(second * e1 + third * e2, inside)
-    return np.ldexp(np.sqrt(square), exponent), np.ldexp(best, exponent) + rows[0]
+    np.add(second * e1, third * e2, out=feet[:, 3])
+    gap = w[:, None] - feet
+    square = dot(gap, gap)
+    square[3, (second < 0.0) | (third < 0.0) | (second + third > 1.0) | flat] = np.inf
+    count = len(exponent)
+    foot = feet.reshape(3, -1).take(square.argmin(axis=0) * count + np.arange(count), axis=1)
+    return np.ldexp(np.sqrt(square.min(axis=0)), exponent), np.ldexp(foot, exponent) + rows[0]

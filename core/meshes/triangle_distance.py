@@ -65,6 +65,8 @@ class Measured:
     """(n,) distance of the points found; 0 where the triangles certainly cross."""
     lower: FloatArray
     """(n,) proved lower bounds, 0 where nothing is proved."""
+    enough: FloatArray
+    """(n,) the distance, but for what it may be wrong by: others that are at least as far apart are no nearer."""
     weights_a: FloatArray
     """(3, n) weights of the corners of A at the point found."""
     weights_b: FloatArray
@@ -129,51 +131,53 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     a, b, exponent = _near_origin(rows_a, rows_b)
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
 
-    squares = np.empty((15, a.shape[2]))
+    count = a.shape[2]
+    squares = np.empty((15, count))
     p, q = nearest_on_edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
-    on_a = feet_on_faces(a, edges_a, b, squares[9:12])
-    on_b = feet_on_faces(b, edges_b, a, squares[12:])
+    both = np.concatenate([a, b], axis=2), np.concatenate([edges_a, edges_b], axis=2)
+    of_face = np.empty((3, 2 * count))
+    feet = feet_on_faces(*both, np.concatenate([b, a], axis=2), of_face)
+    squares[9:12], squares[12:] = of_face[:, :count], of_face[:, count:]
     best = squares.argmin(axis=0)
 
-    count = a.shape[2]
-    place = np.arange(count)
-    weights_a, weights_b = np.zeros((2, 3, count))
-    direction = np.empty((3, count))
+    weights = np.zeros((2, 3, count))
+    weights_a, weights_b = weights
+    direction = np.empty((3, 2, count))
     # Edge and edge: the planes that part them contain those edges on whose inside a nearest point is.
     k = np.flatnonzero(best < 9)
     i, j = best[k] // 3, best[k] % 3
     s, t = p[i, j, k], q[i, j, k]
     weights_a[i, k], weights_a[(i + 1) % 3, k] = 1.0 - s, s
     weights_b[j, k], weights_b[(j + 1) % 3, k] = 1.0 - t, t
-    u, v = edges_a[i, :, k].T, edges_b[j, :, k].T
+    ends = np.stack([edges_a[i, :, k], edges_b[j, :, k]]).transpose(2, 0, 1)
+    u, v = ends[:, 0], ends[:, 1]
     between = b[j, :, k].T - a[i, :, k].T + t * v - s * u
     inside_u, inside_v = (s > 0.0) & (s < 1.0), (t > 0.0) & (t < 1.0)
     along = np.where(inside_u & inside_v, cross(u, v), between)
-    along = np.where(inside_u & ~inside_v, _across(between, u), along)
-    direction[:, k] = np.where(inside_v & ~inside_u, _across(between, v), along)
+    across = _across(between[:, None], ends)
+    along = np.where(inside_u & ~inside_v, across[:, 0], along)
+    direction[:, 0, k] = np.where(inside_v & ~inside_u, across[:, 1], along)
     # Corner and face.
-    for first, edges, found, inner, corner in (
-        (9, edges_a, on_a, weights_a, weights_b),
-        (12, edges_b, on_b, weights_b, weights_a),
-    ):
-        k = np.flatnonzero((best >= first) & (best < first + 3))
-        if len(k):
-            i = best[k] - first
-            second, third = found[0][i, k], found[1][i, k]
-            inner[0, k], inner[1, k], inner[2, k] = 1.0 - second - third, second, third
-            corner[i, k] = 1.0
-            direction[:, k] = cross(edges[0].take(k, axis=1), edges[1].take(k, axis=1))
-    distance = np.sqrt(squares[best, place])
-    gap = (b * weights_b[:, None]).sum(axis=0) - (a * weights_a[:, None]).sum(axis=0)
-    lower = np.maximum(_parted(a, b, direction), _parted(a, b, gap))
+    k = np.flatnonzero(best >= 9)
+    if len(k):
+        of, i = np.divmod(best[k] - 9, 3)
+        column = of * count + k
+        second, third = (foot[i, column] for foot in feet)
+        weights[of, 0, k], weights[of, 1, k], weights[of, 2, k] = 1.0 - second - third, second, third
+        weights[1 - of, i, k] = 1.0
+        direction[:, 0, k] = cross(*both[1][:2].take(column, axis=2))
+    distance = np.sqrt(squares.min(axis=0))
+    direction[:, 1] = (b * weights_b[:, None]).sum(axis=0) - (a * weights_a[:, None]).sum(axis=0)
+    lower = _parted(a[:, :, None], b[:, :, None], direction).max(axis=0)
     lower -= _TRIANGLE_ROUNDING * EPS
     np.clip(lower, 0.0, distance, out=lower)
-    loose = distance - lower > _TRIANGLE_LOOSE + _TRIANGLE_LOOSE_RELATIVE * distance
-    loose |= lower == 0.0
+    enough = (1.0 - _TRIANGLE_LOOSE_RELATIVE) * distance - _TRIANGLE_LOOSE
+    loose = (lower < enough) | (lower == 0.0)
     maybe = np.flatnonzero(lower == 0.0)
     if len(maybe):
         _cross_certainly(a, b, maybe, distance, weights_a, weights_b, loose)
-    return Measured(np.ldexp(distance, exponent), np.ldexp(lower, exponent), weights_a, weights_b, loose)
+    distance, lower, enough = np.ldexp([distance, lower, enough], exponent)
+    return Measured(distance, lower, enough, weights_a, weights_b, loose)
 
 
 def _near_origin(rows_a: FloatArray, rows_b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:

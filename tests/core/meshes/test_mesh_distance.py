@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import trimesh
 
+from contact_lens.core.meshes import mesh_distance as of_meshes
+from contact_lens.core.meshes import point_distance as of_points
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.mesh_distance import MeshDistance, mesh_distance
 from contact_lens.core.meshes.node_disks import NodeDisks
@@ -107,9 +109,11 @@ def assert_on(point: np.ndarray, mesh: Surface, triangle: int, room: float) -> N
     assert triangle_distances(corners[None], np.array([[point, point, point]])).distance[0] <= room
 
 
-def test_distances_are_the_least_of_all_pairs_in_any_order_and_numbering():
+def test_distances_are_the_least_of_all_pairs_in_any_order_and_numbering(monkeypatch):
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    few = of_meshes._FEW_PAIRS
+    for case in range(60):
+        monkeypatch.setattr(of_meshes, "_FEW_PAIRS", few * (case % 2))
         a, b = random_pair(rng)
         wanted = all_pairs(a, b)
         found = apart(a, b)
@@ -222,6 +226,19 @@ def test_nearest_points_are_the_least_of_all_triangles():
             assert abs(found.distance[k] - wanted) <= room + 1e-9 * wanted
             assert_on(found.point[k], mesh, int(found.triangle[k]), room)
             assert abs(np.linalg.norm(found.point[k] - point) - wanted) <= room + 1e-9 * wanted
+
+
+def test_points_are_as_far_from_few_triangles_as_from_their_tree(monkeypatch):
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        mesh, other = random_pair(rng)
+        points = np.concatenate([other[0], mesh[0][:5], mesh[0][mesh[1]].mean(axis=1)[:9]])
+        found = points_to_mesh(points, Mesh(*mesh))
+        with monkeypatch.context() as patch:
+            patch.setattr(of_points, "_FEW", 0)
+            patch.setattr(of_points, "_FEW_PAIRS", 0)
+            by_tree = points_to_mesh(points, Mesh(*mesh))
+        assert (found.distance == by_tree.distance).all()
 
 
 def test_nearest_points_agree_with_trimesh():
