@@ -250,7 +250,7 @@ def _ties(drawn: _Drawn) -> Iterator[Layer]:
 
 def has_vector(contact: Contact) -> bool:
     """Return whether there is a depth or a gap: an arrow as long as the band of touching says nothing."""
-    return contact.signed_distance != 0.0 and contact.relation is not Relation.TOUCHING
+    return contact.has_depth and contact.signed_distance != 0.0 and contact.relation is not Relation.TOUCHING
 
 
 def _vector(drawn: _Drawn) -> Iterator[Layer]:

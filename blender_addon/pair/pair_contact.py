@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.budget import Budget
 from ...core.compounds.compound import Compound
 from ...core.contact import contact
-from ...core.mesh_contact.mesh_contact import mesh_contact
 from ...core.mesh_contact.mesh_result import MeshCertificate
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
@@ -90,23 +88,13 @@ def find(
     """Return the contact of two things.
 
     pieces: make the exact pieces of meshes, None without any, which may take long, when they are needed. budget: see
-    `contact`; first answers are those of meshes only. depth: False: that of meshes whose surfaces cross is not
-    computed. progress: called with the fraction done; False cancels.
+    `contact`; first answers are those of meshes only. depth: see `contact`. progress: called with the fraction done;
+    False cancels.
 
     Raise ValueError when core does, and Cancelled.
     """
     makers = [make if isinstance(solid, Mesh) else None for solid, make in zip((a, b), pieces, strict=True)]
     convex = not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh)
-    if not depth and (isinstance(a, Mesh) or isinstance(b, Mesh)):
-        return mesh_contact(
-            a,
-            b,
-            clearance=clearance,
-            contact_tolerance=contact_tolerance,
-            budget=Budget.of_seconds(budget),
-            depth=False,
-            progress=progress,
-        )
     return contact(
         a,
         b,
@@ -116,6 +104,7 @@ def find(
         pieces_a=makers[0],
         pieces_b=makers[1],
         budget=budget if isinstance(a, Mesh) or isinstance(b, Mesh) else budget or None,
+        depth=depth,
         progress=progress,
     )
 

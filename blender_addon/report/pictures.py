@@ -26,8 +26,9 @@ from ..draw.picture import GpuUnavailable, render_isolated
 from ..frames.over_frames import scenes_over_frames
 from ..measure.pair_measures import PairMeasures, band_of, with_overlap
 from ..page.html_table import severity
-from ..pair.inspection import Work, is_outdated
+from ..pair.inspection import Stage, Work, is_outdated
 from ..read.scene_objects import SceneObject
+from ..scene import depths
 from ..scene.clash_rows import RESOLVED, side_of
 from . import files as report_files
 
@@ -172,7 +173,8 @@ def _measures_of(context: bpy.types.Context, check: dict[str, Any], k: int, pair
 
     def measure(progress: Progress | None) -> PairMeasures:
         progress = subrange(progress, 0.0, 1.0)
-        inspection = Work(pair, settings, units)(progress)
+        is_searched = row["exactness"] != depths.NOT_SEARCHED
+        inspection = Work(pair, settings, units)(progress, Stage.WHOLE if is_searched else Stage.CROSSING)
         if row["has_depth"] and (row["depth"] or 0.0) * unit < inspection.contact.depth * (1.0 - _SHORTER):
             inspection = Work(pair, replace(settings, budget=None), units)(progress)  # the row was refined
         measures = with_overlap(inspection, progress=progress)

@@ -153,9 +153,28 @@ def test_depths_are_searched_last_and_the_deepest_first(rings: Path, monkeypatch
     assert {(clash.a, clash.b) for clash in found.clashes} >= {(clash.a, clash.b) for clash in whole}
 
 
-def two_meshes() -> None:
+def two_meshes(shape: str = "MESH") -> None:
     for k in range(2):
-        cube(f"{k}", (1.5 * k, 0.0, 0.0)).contact_lens_shape = "MESH"
+        cube(f"{k}", (1.5 * k, 0.0, 0.0)).contact_lens_shape = shape
+
+
+@pytest.mark.parametrize("shape", ["MESH", "COMPOUND"])
+def test_a_picture_shows_no_depth_that_was_not_searched(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_meshes(shape)
+    drawn: dict[str, Any] = {}
+
+    def draw(context: bpy.types.Context, inspection: Any, path: str, *size: object) -> None:
+        drawn[depth] = inspection.contact
+        Path(path).write_bytes(b"PNG")
+
+    monkeypatch.setattr(lens.report.pictures, "render_isolated", draw)
+    file = save_scene(tmp_path / "two.blend")
+    for depth in ("first", "none"):
+        run(file, "--depth", depth, "--html", tmp_path / "page.html", "--quiet")
+        assert lens.layers.overlay_geometry.has_vector(drawn[depth]) == (depth == "first")
+    assert drawn["none"].relation == drawn["first"].relation
 
 
 def test_a_clash_without_a_depth_gets_it_when_it_is_opened() -> None:
