@@ -69,10 +69,7 @@ def check_deepest_points(found: DeepestPoints, a: Solid, b: Solid) -> Verificati
 
 
 def _faults(found: DeepestPoints, dim: int) -> Iterator[str]:
-    tests: dict[str, Test] = {
-        "distance lower upper": is_length,
-        "point nearest": vector(dim),
-    }
+    tests: dict[str, Test] = {"distance lower upper": is_length, "point nearest": vector(dim)}
     yield from field_faults(found, {"of_a of_b": optional(of_kind(DeepestPoint)), "unsupported_reason": of_kind(str)})
     for point in (found.of_a, found.of_b):
         if isinstance(point, DeepestPoint):

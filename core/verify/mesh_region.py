@@ -9,26 +9,30 @@ whether a region is missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 import numpy as np
 
 from ..meshes.body import Body
 from ..meshes.mesh import Mesh
 from ..meshes.point_distance import point_triangle_distances
+from ..meshes.solid_facets import pieces_of
 from ..region.merged_region import MergedRegion, Patch, TrianglePatches
 from ..region.region import Region, RegionKind
-from ..result import Contact, Relation
+from ..result import Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.feature import Feature, FeatureKind
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT
 from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
+from .curved_mesh_region import check_curved_mesh_regions
 from .form import (
     MEASURES,
     Test,
     are_indices,
     are_pairs,
     field_faults,
+    first,
     is_arc,
     is_array,
     is_feature,
@@ -37,6 +41,7 @@ from .form import (
     vectors,
 )
 from .merged_region import differences
+from .reported_mesh import ReportedMesh
 from .surfaces import points_off
 
 _LEANING = 0.5
@@ -267,3 +272,47 @@ def _measures(contact: Contact) -> tuple[bool, str]:
             if miss > worst * size:
                 worst, what = miss / size if size else np.inf, name
     return worst <= VERIFY_REGION, f"off by {worst:.3g} of it ({what}); area {contact.area:.9g}"
+
+
+def check_regions(pair: ReportedMesh) -> list[Check]:
+    """The regions are those of the triangles where the meshes touch or are within the clearance; where they are
+    deeper, those of the pieces' contact, unless the depth reported differs from that of the pieces."""
+    contact, of_pieces = pair.contact, pair.proof.compound
+    if contact.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE) and not pair.curved:
+        meshes = pair.facets[0].mesh, pair.facets[1].mesh
+        form = first("the regions are well-formed", region_faults(contact, *meshes))
+        found = check_mesh_regions(contact, pair.a, pair.b, pair.band, pair.promise) if form.ok else []
+        return [form, *found]
+    if contact.relation in (Relation.TOUCHING, Relation.WITHIN_CLEARANCE) and of_pieces is None:
+        of_a = not isinstance(pair.solids[0], Mesh)
+        body, solid = (pair.b, pair.solids[0]) if of_a else (pair.a, pair.solids[1])
+        assert not isinstance(solid, Mesh)
+        pieces = pieces_of(solid)
+        sides = (pieces, body.mesh) if of_a else (body.mesh, pieces)
+        form = first("the regions are well-formed", region_faults(contact, *sides))
+        found = check_curved_mesh_regions(contact, pieces, body, of_a, pair.band, pair.promise) if form.ok else []
+        return [form, *found]
+    name = "the regions are those of the pieces"
+    if of_pieces is None:
+        return [Check(name, not contact.regions, f"{len(contact.regions)} without a contact of pieces")]
+    if contact.regions:
+        same = len(contact.regions) == len(of_pieces.regions) and all(
+            map(_same_region, contact.regions, of_pieces.regions)
+        )
+        return [Check(name, same, f"{len(contact.regions)} and {len(of_pieces.regions)}")]
+    along = contact.normal.any() and float(contact.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
+    if not of_pieces.regions or not along:
+        return [Check(name, True, f"{len(of_pieces.regions)} of the pieces, along another normal")]
+    if pair.fit and of_pieces.status is not Status.UNVERIFIED:
+        return [Check(name, False, f"{len(of_pieces.regions)} of the pieces are missing")]
+    return [Check("not checked: that no region is missing", True, "the pieces are not the solids")]
+
+
+def _same_region(a: object, b: object) -> bool:
+    """Return whether two regions have the same fields."""
+    if a is b:
+        return True
+    if not (isinstance(a, MergedRegion) and isinstance(b, MergedRegion)):
+        return False
+    values = ((getattr(a, field.name), getattr(b, field.name)) for field in fields(MergedRegion))
+    return all(x is y or (np.array_equal(x, y) if isinstance(y, np.ndarray) else x == y) for x, y in values)

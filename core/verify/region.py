@@ -418,12 +418,7 @@ def _features_miss(outlines: list[_Outline], margin: float) -> bool:
 
 
 def _check_names(
-    region: Region,
-    sides: tuple[Support, Support],
-    width: float,
-    promised: float,
-    tolerance: float,
-    frame: FloatArray,
+    region: Region, sides: tuple[Support, Support], width: float, promised: float, tolerance: float, frame: FloatArray
 ) -> Check:
     """Each vertex of the region lies, in the contact plane, on the two features it names."""
     width = width + tolerance

@@ -32,11 +32,7 @@ def possible_relations(
     differ = max(a_out, b_out)
     if a.rank == b.rank < a.dim:
         differ = max(_corner_off(a, b, limit), _corner_off(b, a, limit))
-    for off, relation in (
-        (differ, Relation.COINCIDENT),
-        (a_out, Relation.A_INSIDE_B),
-        (b_out, Relation.B_INSIDE_A),
-    ):
+    for off, relation in ((differ, Relation.COINCIDENT), (a_out, Relation.A_INSIDE_B), (b_out, Relation.B_INSIDE_A)):
         if relation is not Relation.COINCIDENT and signed_distance >= -band:
             break
         if off <= limit:

@@ -149,10 +149,7 @@ def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float)
         for shape, indices, point in ((a, proof.index_a, contact.point_on_a), (b, proof.index_b, contact.point_on_b))
     )
     ok = are_weights(proof.weights) and bool(off <= tolerance)
-    return [
-        Check("witness points lie on their shapes", ok, f"off by {off:.3g}"),
-        check_realised(contact, tolerance),
-    ]
+    return [Check("witness points lie on their shapes", ok, f"off by {off:.3g}"), check_realised(contact, tolerance)]
 
 
 def _check_lower(contact: Contact, lengths: FloatArray, overlaps: FloatArray, rounding: float) -> Check:
