@@ -44,7 +44,9 @@ def calls() -> dict[str, Callable[[], object]]:
         "ellipsoid and box, deep": (egg, box),
         "ellipsoid and hull, deep": (egg, other),
         "ellipsoid and capsule, deep": (egg, Capsule((0.6, 0, 0.2), (0.6, 1, -1), 0.4)),
+        "ellipsoids, apart": (egg, Ellipsoid((2.4, 0.3, 0.2), (1, 0.8, 0.4), TURN)),
         "ellipsoids, deep": (egg, Ellipsoid((1, 0.3, 0.2), (1, 0.8, 0.4), TURN)),
+        "ellipsoids, one inside": (egg, Ellipsoid((0.1, 0, 0), (0.4, 0.2, 0.1), TURN)),
     }
     result: dict[str, Callable[[], object]] = {}
     for name, pair in pairs.items():

@@ -175,18 +175,20 @@ class SupportCertificate(Proof):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BallCertificate(Proof):
-    """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point, or two points.
+    """Proof of the bounds of a signed distance when the cores are ellipsoids or points.
 
     The lower bound is the width of the empty slab across `normal`, measured by the shapes' support points. The upper
-    bound is the distance of the ellipsoid's support point from the point; if the point is inside, minus the radius of a
-    ball about it that is inside the ellipsoid, see `ellipsoid_ball`.
+    bound is the distance of these points; of cores that overlap, minus the radius of a ball about the origin that is
+    inside an ellipsoid in the Minkowski difference, see `ellipsoid_pair`.
     """
 
     normal: FloatArray
     """(dim,) unit vector from A to B."""
     gap: float | None
-    """The smallest semi-axis minus the root of the multiplier that proves the radius; world units. None where the point
-    is outside."""
+    """The smallest semi-axis minus the root of the multiplier that proves the radius; world units. None where cores do
+    not overlap."""
+    depth: float | None = None
+    """See `SupportCertificate.depth`."""
 
 
 ConvexCertificate = Certificate | SupportCertificate | BallCertificate
@@ -297,11 +299,11 @@ class Contact(ReadOnlyArrays):
     cross product."""
     method: str
     """The algorithms used: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for method "both"; with
-    ", curved" where a shape is curved, "secular, curved" for an ellipsoid and a ball, "centers, curved" for two balls;
-    "compound" and "mesh"."""
+    ", curved" where a shape is curved, "secular, curved" for an ellipsoid and a ball, "newton, curved" for two
+    ellipsoids, "centers, curved" for two balls; "compound" and "mesh"."""
     iterations: int
     """Number of support points computed by GJK and EPA, of axes tested by SAT under "sat" (at most 15 for two boxes),
-    of steps to the root of the secular equation, or of nodes processed by the search for the smallest translation of
+    of steps of Newton's method for ellipsoids, or of nodes processed by the search for the smallest translation of
     compounds. Of meshes the last, of their exact pieces; 0 where these are not needed."""
     status: Status
     """`CERTIFIED` when the bounds meet, else the reason why they do not."""

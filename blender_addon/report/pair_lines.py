@@ -36,6 +36,7 @@ _METHODS = {
     "mesh": "Triangles and pieces",
     "secular, curved": "Ellipsoid and ball",
     "centers, curved": "Distance of centers",
+    "newton, curved": "Two ellipsoids",
 }
 """The methods that are not named by their letters."""
 _CLOSE, _EPS = 1e-4, 2.0**-52

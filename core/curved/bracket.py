@@ -142,7 +142,7 @@ def _on_crease(core_a: Core, core_b: Core, inner: Contact) -> _Crease | None:
     proof = inner.certificate
     assert isinstance(proof, Certificate)
     corners = [() if core.smooth else index for core, index in ((core_a, proof.index_a), (core_b, proof.index_b))]
-    pieces = pieces_of(core_a.shape, core_b.shape, *corners)
+    pieces = pieces_of(core_a.shape, core_b.shape, *corners) if len(inner.normal) == 3 else None
     if pieces is None or len(pieces.centers) == 1:
         return None
     normal = lowest_nearby(pieces, inner.normal)

@@ -6,7 +6,8 @@ polytopes are solved as such, exactly. For points and segments (spheres, capsule
 that is in effect the closed form: GJK ends with the feature in whose Voronoi region the nearest point is, EPA with the
 nearest facet. Only two spheres have a formula of their own: most of the time goes into what they do not need.
 
-An ellipsoid and a point are solved by a closed form, bodies of revolution about parallel axes in the plane.
+Two ellipsoids, or one and a point, are solved by the best direction and a proof in closed form, bodies of revolution
+about parallel axes in the plane.
 
 Any other smooth core is bracketed: the polytope of some of its points is inside of it, and the plane across any
 direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance
@@ -42,8 +43,8 @@ from .curved_section import common_axis, in_space, section_error, section_of, se
 from .curved_ties import find_ties
 from .curved_witness import contains_foot, find_witness_points
 from .direction_cover import cover, cover_axis, starts_around
-from .ellipsoid_ball import BallPair, ball_pair, nearest_on_ellipsoid, proven_above
 from .ellipsoid_hull import lowest_nearby, pieces_of
+from .ellipsoid_pair import ellipsoid_pair, solve_ellipsoids
 from .two_balls import two_balls_contact
 
 _CURVED_BESIDE = 0.25
@@ -53,6 +54,9 @@ _CURVED_POLE = 1e-6
 _COVER_FRACTION = 0.5
 """Times the promised tolerance: bounds of curved shapes that are closer are not improved by cells of directions, which
 prove this much less than the reported depth."""
+
+_FEW_CELLS = 2_000
+"""Cells of directions in the time that polytopes take instead, for two ellipsoids."""
 
 
 def convex_contact(
@@ -178,16 +182,22 @@ def _solve_cores(
             SupportCertificate(inner.normal, core_a.directions, core_b.directions, inner),
             trace,
         )
-    pair = ball_pair(a, b)
-    if pair is not None:
-        return _by_ball(core_a, core_b, pair)
     small = min(a.extent, b.extent) or max(a.extent, b.extent)
+    tolerance = promised(0.0, small, max(a.magnitude, b.magnitude))
     plane = section_plane(a, b)
+    pieces = ellipsoid_pair(a, b)
+    if pieces is not None:
+        found = solve_ellipsoids(core_a, core_b, pieces)
+        if found.method == "secular":
+            return found
+        found = found if plane is not None else _cover_directions(a, b, found)
+        if found.certificate.depth is not None or found.upper - found.lower <= _COVER_FRACTION * tolerance:
+            return found
     flat = None if plane is None else _by_sections(a, b, core_a, core_b, plane)
     if flat is None:
         return bracket_cores(core_a, core_b, small)
     assert plane is not None
-    if section_error(a, b, plane) <= _CURVED_BESIDE * promised(0.0, small, max(a.magnitude, b.magnitude)):
+    if section_error(a, b, plane) <= _CURVED_BESIDE * tolerance:
         return flat
     found = bracket_cores(core_a, core_b, small)
     if flat.upper < found.upper:
@@ -230,25 +240,6 @@ def _by_sections(a: ConvexShape, b: ConvexShape, core_a: Core, core_b: Core, pla
     )
 
 
-def _by_ball(core_a: Core, core_b: Core, pair: BallPair) -> Solved:
-    """Return the result for an ellipsoid and a point: see `ellipsoid_ball`."""
-    ellipsoid, point, first = pair
-    found = nearest_on_ellipsoid(ellipsoid, point)
-    outward = np.concatenate([found.normal[None], found.others])
-    normals = outward if first else -outward
-    slabs = slab_widths(core_a, core_b, normals)
-    k = int(slabs.argmax())
-    normal, slab = normals[k], float(slabs[k])
-    upper = proven_above(ellipsoid, point, outward[k], found.gap)
-    foot = point - slab * outward[k]
-    points = (foot, point) if first else (point, foot)
-    proof = BallCertificate(normal, found.gap)
-    status = Status.CURVED_BRACKET
-    return Solved(
-        core_a, core_b, normal, slab, slab, upper, points, normals, "secular", found.iterations, status, None, proof
-    )
-
-
 def _along_points(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
     """Return the result for separated cores with the normal along the known points, where no points realise the slab
     across the reported normal.
@@ -281,10 +272,12 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
     radii = core_a.radius + core_b.radius
     tolerance = promised(depth + radii, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     proof = found.certificate
-    if depth <= tolerance or isinstance(proof, BallCertificate):
-        return found
     near = found.upper - found.lower <= _COVER_FRACTION * tolerance
-    pieces = None if near and proof.section is not None else pieces_of(a, b)
+    if depth <= tolerance or proof.depth is not None or found.method == "secular":
+        return found
+    if near and (isinstance(proof, BallCertificate) or proof.section is not None):
+        return found
+    pieces = pieces_of(a, b) if a.dim == 3 else None
     if pieces is None:
         return found
     if near:  # but the direction is accurate to the root of that only
@@ -293,7 +286,10 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
         if slab <= found.slab + slab_noise(core_a, core_b):
             return found
         return found._replace(normal=direction, slab=slab, lower=slab, certificate=replace(proof, normal=direction))
-    directions = np.concatenate([found.normal[None], starts_around(a, b, found.normal), found.others])
+    directions, most = found.normal[None], [_FEW_CELLS]
+    if isinstance(proof, SupportCertificate):
+        most = []
+        directions = np.concatenate([directions, starts_around(a, b, found.normal), found.others])
     while True:
         directions = np.array([lowest_nearby(pieces, direction) for direction in directions])
         slabs = slab_widths(core_a, core_b, directions)
@@ -302,7 +298,7 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
         if slab <= found.slab:
             normal, slab = found.normal, found.slab
         claim = -slab - _COVER_FRACTION * tolerance
-        cells = cover(pieces, cover_axis(a, b), claim) if claim > 0.0 else None
+        cells = cover(pieces, cover_axis(a, b), claim, *most) if claim > 0.0 else None
         if cells is None or cells.complete or float(slab_widths(core_a, core_b, cells.lowest[None])[0]) <= -claim:
             break
         directions = np.concatenate([cells.lowest[None], directions])
@@ -314,7 +310,7 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
         slab=slab,
         lower=slab,
         upper=upper,
-        others=np.concatenate([directions, -directions]),
+        others=np.concatenate([found.others, directions, -directions]),
         certificate=replace(proof, normal=normal, depth=proven_depth),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,12 +28,19 @@ class Core:
 
     shape: ConvexShape
     radius: float
-    inner: Polytope
     directions: FloatArray
     """(k, dim) the directions of the points of the inner polytope; empty when the core is that polytope."""
 
     def __post_init__(self) -> None:
         read_only(self.directions)
+
+    @cached_property
+    def inner(self) -> Polytope:
+        """The polytope inside of it."""
+        if self.shape.skeleton is not None:
+            return self.shape.skeleton
+        assert isinstance(self.shape, CurvedShape)
+        return inner_polytope(self.shape, self.directions)
 
     @property
     def smooth(self) -> bool:
@@ -40,10 +48,8 @@ class Core:
 
     @classmethod
     def of(cls, shape: ConvexShape) -> Core:
-        if shape.skeleton is not None:
-            return cls(shape, shape.rounding_radius, shape.skeleton, np.zeros((0, shape.dim)))
-        directions = shape.start_directions()
-        return cls(shape, shape.rounding_radius, inner_polytope(shape, directions), directions)
+        directions = np.zeros((0, shape.dim)) if shape.skeleton is not None else shape.start_directions()
+        return cls(shape, shape.rounding_radius, directions)
 
     def supports(self, directions: FloatArray) -> FloatArray:
         """Return support points (k, dim) of the core."""
@@ -51,11 +57,7 @@ class Core:
 
     def grow(self, directions: FloatArray) -> Core:
         """Return the core with more points in its inner polytope."""
-        if not self.smooth:
-            return self
-        assert isinstance(self.shape, CurvedShape)
-        more = np.concatenate([self.directions, directions])
-        return replace(self, inner=inner_polytope(self.shape, more), directions=more)
+        return replace(self, directions=np.concatenate([self.directions, directions])) if self.smooth else self
 
 
 def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:

@@ -108,11 +108,11 @@ def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatAr
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
+def cover(pieces: Pieces, axis: FloatArray, depth: float, most: int = _MOST) -> Cover:
     """Return whether the difference extends at least `depth`, > 0, along every direction.
 
     `axis` (3,) is the unit vector that is the axis of cells. The search ends early at a direction along which the
-    difference extends less.
+    difference extends less, and after `most` cells.
     """
     side = across(axis)[0]
     frame = np.stack([side, np.cross(axis, side), axis])
@@ -136,7 +136,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
         k = int(heights.argmin())
         if heights[k] < least:
             least, lowest = float(heights[k]), patch.middle[k] / np.linalg.norm(patch.middle[k])
-        if least < depth or count > _MOST:
+        if least < depth or count > most:
             return Cover(False, lowest, count)
         bounds, first_worse = _bounds(pieces, patch, depth)
         slack = COVER_ROUNDING * EPS * pieces.size * (1.0 + (patch.high - patch.low).sum(axis=1))

@@ -37,9 +37,9 @@ class Pieces(NamedTuple):
     """Sums of two concentric ellipsoids whose hull is the Minkowski difference of two cores."""
 
     centers: FloatArray
-    """(k, 3) centres of A less those of B, world axes."""
+    """(k, dim) centres of A less those of B, world axes."""
     maps: FloatArray
-    """(2, k, 3, 3) matrices M of A and of B: the ellipsoid extends |M n| from its centre along a unit vector n."""
+    """(2, k, dim, dim) matrices M of A and of B: the ellipsoid extends |M n| from its centre along a unit vector n."""
 
     @property
     def size(self) -> float:
@@ -47,7 +47,7 @@ class Pieces(NamedTuple):
         return float((np.linalg.norm(self.centers, axis=1) + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0)).max())
 
     def heights(self, directions: FloatArray) -> FloatArray:
-        """Return the extent (n,) of the difference along each of the vectors `directions` (n, 3), times its length."""
+        """Return the extent (n,) of the difference along each of the vectors (n, dim), times its length."""
         reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, directions), axis=3).sum(axis=0)
         return (directions @ self.centers.T + reach).max(axis=1)
 
@@ -55,32 +55,27 @@ class Pieces(NamedTuple):
 def pieces_of(
     a: ConvexShape, b: ConvexShape, corners_a: tuple[int, ...] = (), corners_b: tuple[int, ...] = ()
 ) -> Pieces | None:
-    """Return the pieces of the difference of two cores in space; None when there are too many.
+    """Return the pieces of the difference of two cores; None when there are too many.
 
     Of a core that is a polytope only the given corners, if there are any.
     """
     ellipsoids_a, ellipsoids_b = _ellipsoids(a, corners_a), _ellipsoids(b, corners_b)
-    if (
-        a.dim != 3
-        or ellipsoids_a is None
-        or ellipsoids_b is None
-        or len(ellipsoids_a[0]) * len(ellipsoids_b[0]) > _MOST
-    ):
+    if ellipsoids_a is None or ellipsoids_b is None or len(ellipsoids_a[0]) * len(ellipsoids_b[0]) > _MOST:
         return None
-    centers = (ellipsoids_a[0][:, None] - ellipsoids_b[0]).reshape(-1, 3)
+    centers = (ellipsoids_a[0][:, None] - ellipsoids_b[0]).reshape(-1, a.dim)
     count, count_b = len(centers), len(ellipsoids_b[0])
     maps = np.stack([np.repeat(ellipsoids_a[1], count_b, axis=0), np.tile(ellipsoids_b[1], (count // count_b, 1, 1))])
     return Pieces(centers, maps)
 
 
 def _ellipsoids(shape: ConvexShape, corners: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
-    """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids whose hull the core is; None if they are too
+    """Return centres (k, dim) and matrices (k, dim, dim) of the ellipsoids whose hull the core is; None if they are too
     many."""
     core = core_of(shape)
     if core.skeleton is not None:
         points = core.skeleton.vertices
         points = points[sorted(set(corners))] if corners else points
-        return (points, np.zeros((len(points), 3, 3))) if len(points) <= _MOST else None
+        return (points, np.zeros((len(points), shape.dim, shape.dim))) if len(points) <= _MOST else None
     if isinstance(core, Ellipsoid):
         return core.center[None], (core.semi_axes[:, None] * core.axes)[None]
     if isinstance(core, Cylinder | Cone):

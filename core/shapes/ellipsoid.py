@@ -139,6 +139,14 @@ class Ellipsoid(CurvedShape):
         if self.skeleton is not None:
             return self.skeleton.core_distances(points)
         unit = float(self.semi_axes.max())
+        place, directions = (points - self.center) @ self.axes.T / unit, self.nearest_normals(points) @ self.axes.T
+        reach = np.linalg.norm(directions * (self.semi_axes / unit), axis=1)
+        distances: FloatArray = unit * ((directions * place).sum(axis=1) - reach)
+        return distances
+
+    def nearest_normals(self, points: FloatArray) -> FloatArray:
+        """Return the outward unit normals (n, dim) where the surface is nearest to points (n, dim)."""
+        unit = float(self.semi_axes.max())
         place, semi = (points - self.center) @ self.axes.T / unit, self.semi_axes / unit
         least = float(semi.min())
         # The surface is nearest at x with normal n: n_k = p_k / (s_k^2 + w), and sum (s_k n_k)^2 = 1.
@@ -151,8 +159,8 @@ class Ellipsoid(CurvedShape):
         least_component = np.sqrt(np.maximum(0.0, 1.0 - ((directions * semi) ** 2).sum(axis=1))) / least
         smallest = int(semi.argmin())
         directions[:, smallest] = np.where(root == 0.0, least_component, directions[:, smallest])
-        directions /= np.linalg.norm(directions, axis=1)[:, None]
-        return unit * ((directions * place).sum(axis=1) - np.linalg.norm(directions * semi, axis=1))
+        directions = directions @ self.axes
+        return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:

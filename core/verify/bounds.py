@@ -12,8 +12,8 @@ from ..curved.curved_core import inner_polytope
 from ..curved.curved_inside import support_points
 from ..curved.curved_section import section_error, section_of, section_plane
 from ..curved.direction_cover import cover, cover_axis
-from ..curved.ellipsoid_ball import ball_pair, proven_above
 from ..curved.ellipsoid_hull import pieces_of
+from ..curved.ellipsoid_pair import ellipsoid_pair, proven_above
 from ..narrow_phase.gjk import size_of_difference
 from ..result import BallCertificate, Certificate, ConvexCertificate, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -70,32 +70,42 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
         assert isinstance(b, Polytope)
         return proven_upper(proof, a, b) or NO_PROOF
     radii = sum(shape.rounding_radius for shape in (a, b) if isinstance(shape, CurvedShape))
-    if isinstance(proof, BallCertificate):
-        points = [shape.skeleton.vertices for shape in (a, b) if shape.skeleton is not None]
-        if len(points) == 2 and len(points[0]) == len(points[1]) == 1:
-            return dist(points[0][0], points[1][0]) - radii, "two points"
-        pair = ball_pair(a, b)
-        if pair is None:
-            return "the pair is not two balls, nor an ellipsoid and a ball"
-        outward = (1.0 if pair.ellipsoid_first else -1.0) * proof.normal / np.linalg.norm(proof.normal)
-        above = proven_above(pair.ellipsoid, pair.point, outward, proof.gap)
-        return above - radii, "two points" if proof.gap is None else "ball"
+    found = _above_of_ball(proof, a, b) if isinstance(proof, BallCertificate) else _above_of_cores(proof, a, b)
+    if isinstance(found, str):
+        return found
+    above, by = found
+    if proof.depth is not None and -proof.depth < above:
+        pieces = pieces_of(a, b) if a.dim == 3 else None
+        if pieces is None or not cover(pieces, cover_axis(a, b), proof.depth).complete:
+            return "cells of directions do not prove the depth"
+        above, by = -proof.depth, "cells of directions"
+    return above - radii, by
+
+
+def _above_of_ball(proof: BallCertificate, a: ConvexShape, b: ConvexShape) -> tuple[float, str] | str:
+    """Return what the signed distance of the cores is not above, and what proves it; or what is wrong, in words."""
+    by = "two points" if proof.gap is None else "ball"
+    points = [shape.skeleton.vertices for shape in (a, b) if shape.skeleton is not None]
+    if len(points) == 2 and len(points[0]) == len(points[1]) == 1:
+        return dist(points[0][0], points[1][0]), by
+    pieces = ellipsoid_pair(a, b)
+    return (
+        "the cores are not ellipsoids or points"
+        if pieces is None
+        else (proven_above(pieces, proof.normal, proof.gap), by)
+    )
+
+
+def _above_of_cores(proof: SupportCertificate, a: ConvexShape, b: ConvexShape) -> tuple[float, str] | str:
+    """Return what the signed distance of the cores is not above, and what proves it; or what is wrong, in words."""
     cores = cores_of(proof, a, b)
     if isinstance(cores, str):
         return cores
     inner = proof.inner.certificate
     assert isinstance(inner, ConvexCertificate)
     found = _proven_above(inner, *cores)
-    if isinstance(found, str):
-        return found
     beside = 0.0 if proof.section is None else section_error(a, b, proof.section)
-    above, by = found[0] + beside, found[1]
-    if proof.depth is not None and -proof.depth < above:
-        pieces = pieces_of(a, b)
-        if pieces is None or not cover(pieces, cover_axis(a, b), proof.depth).complete:
-            return "cells of directions do not prove the depth"
-        above, by = -proof.depth, "cells of directions"
-    return above - radii, by
+    return found if isinstance(found, str) else (found[0] + beside, found[1])
 
 
 def cores_of(

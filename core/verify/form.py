@@ -24,7 +24,7 @@ from ..shapes.polytope import Polytope
 from .bounds import cores_of
 from .check import Check
 
-_METHODS = ("centers", "secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
+_METHODS = ("centers", "secular", "newton", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
 _CURVED = ", curved"
 _STATUSES = {
     "compound": (
@@ -118,6 +118,8 @@ def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str
     if not isinstance(proof, Certificate if polytopes else SupportCertificate | BallCertificate):
         yield f"it is a {type(proof).__name__}"
     yield from field_faults(proof, {"normal": lambda normal: is_array(normal, (a.dim,)) and bool(normal.any())})
+    if isinstance(proof, SupportCertificate | BallCertificate):
+        yield from field_faults(proof, {"depth": optional(lambda depth: is_number(depth) and depth > 0.0)})
     if isinstance(proof, Certificate) and isinstance(a, Polytope) and isinstance(b, Polytope):
         yield from _certificate_faults(proof, a, b)
     elif isinstance(proof, BallCertificate):
@@ -125,7 +127,6 @@ def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str
     elif isinstance(proof, SupportCertificate):
         tests: dict[str, Test] = {
             "directions_a directions_b": vectors(a.dim),
-            "depth": optional(lambda depth: is_number(depth) and depth > 0.0),
             "section": optional(vectors(a.dim)),
         }
         yield from field_faults(proof, tests)

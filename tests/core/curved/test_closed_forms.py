@@ -8,6 +8,7 @@ here are computed with fractions of whole numbers, but for the last square root.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Box, Capsule, ConvexHull, Ellipsoid, Relation, Sphere, contact, verify
+from contact_lens.core.result import BallCertificate, Status
 
 from ..assertions import assert_verified
 from ..exact import exact as as_fractions
@@ -216,3 +218,30 @@ def test_a_normal_on_a_crease_is_found_at_once():
     c = contact(a, b)
     assert verify(c, a, b), verify(c, a, b)
     assert c.iterations < 150  # 447 where creases are approached from both sides
+
+
+def test_two_ellipsoids_need_no_polytope():
+    """A result of the general method would have a certificate of polytopes."""
+    rng = np.random.default_rng(3)
+    sides = []
+    for _ in range(40):
+        a = Ellipsoid((0, 0, 0), rng.uniform(0.3, 1.5, 3), rng.normal(size=4))
+        b = Ellipsoid(rng.normal(size=3), rng.uniform(0.3, 1.5, 3), rng.normal(size=4))
+        c = contact(a, b)
+        assert isinstance(c.certificate, BallCertificate)
+        assert verify(c, a, b)
+        sides.append((c.intersects, c.certificate.depth is None))
+    assert {True, False} == {apart for apart, _ in sides}
+    assert sum(closed for _, closed in sides) >= 36
+
+
+def test_two_ellipsoids_with_several_best_directions():
+    """Where no ellipsoid inside the difference touches it on both sides, cells of directions prove the depth."""
+    a, b = Ellipsoid((0, 0, 0), (1, 0.7, 0.5)), Ellipsoid((0.3, 0, 0), (0.3, 0.3, 0.1))
+    c = contact(a, b)
+    assert c.status is Status.CERTIFIED
+    assert len(c.ties) == 2
+    assert c.certificate.depth is not None
+    assert not verify(replace(c, certificate=replace(c.certificate, depth=c.depth + 1e-6)), a, b)
+    assert not verify(replace(c, certificate=replace(c.certificate, depth=None)), a, b)
+    assert len(contact(a, Ellipsoid((0, 0, 0), (0.5, 0.4, 0.3))).ties) == 2

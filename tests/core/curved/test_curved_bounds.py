@@ -14,8 +14,8 @@ from scipy.optimize import minimize
 
 from contact_lens.core import Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Relation, Rounded, Sphere, contact, verify
 from contact_lens.core.curved.direction_cover import cover, cover_axis
-from contact_lens.core.curved.ellipsoid_ball import nearest_on_ellipsoid, proven_depth
 from contact_lens.core.curved.ellipsoid_hull import lowest_nearby, pieces_of
+from contact_lens.core.curved.ellipsoid_pair import ellipsoid_pair, proven_above
 from contact_lens.core.result import BallCertificate, Status, TieKind
 from contact_lens.core.tolerance import promised
 
@@ -106,17 +106,23 @@ def test_a_hull_of_one_point_in_an_ellipsoid_is_a_point():
 
 @settings(max_examples=12)
 @given(seed=st.integers(0, 9999))
-def test_no_multiplier_proves_more_than_the_depth(seed):
-    """Whatever number a certificate holds: the ball that it proves is in the ellipsoid."""
+def test_no_certificate_of_ellipsoids_proves_more_than_the_depth(seed):
+    """Whatever direction and number a certificate holds: the ball that it proves is in the difference."""
     rng = np.random.default_rng(seed)
     semi = rng.uniform(0.1, 2.0, 3)
-    solid = Ellipsoid((0, 0, 0), semi)
-    place = direction(rng) * semi * rng.uniform(0.0, 1.0)
-    depth = distance_to_surface(semi, place)
-    proven = [proven_depth(solid, place, gap) for gap in semi.min() * np.linspace(-0.1, 1.1, 200)]
-    best = proven_depth(solid, place, nearest_on_ellipsoid(solid, place).gap)
-    assert max(proven) <= best + 1e-15
-    assert best == pytest.approx(depth, abs=1e-9)
+    solid, place = Ellipsoid((0, 0, 0), semi), direction(rng) * semi * rng.uniform(0.0, 1.0)
+    other = Ellipsoid(place, rng.uniform(0.1, 2.0, 3), rng.normal(size=4))
+    normals = rng.normal(size=(2000, 3))
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    for second, depth in ((Sphere(place, 0.0), distance_to_surface(semi, place)), (other, None)):
+        pieces, c = ellipsoid_pair(solid, second), met(solid, second)
+        least = c.depth if depth is None else depth
+        for normal in (c.normal, *normals[:20]):
+            for gap in rng.uniform(-0.1, 1.1, 20) * (semi + (0.0 if depth else other.semi_axes)).min():
+                assert -proven_above(pieces, normal, gap) <= least + 1e-9
+        assert c.depth == pytest.approx(least, abs=1e-9)
+        assert c.status is Status.CERTIFIED
+        assert c.depth <= pieces.heights(normals).min()
 
 
 # (shape, point or ball, kind, number of ties, depth)
