@@ -70,7 +70,12 @@ def depth_along(
     tolerance = as_length("contact_tolerance", contact_tolerance)
     report_progress(progress, 0.0)
     first, second = subrange(progress, 0.0, 0.2), subrange(progress, 0.2, 1.0)
-    if contact(a, b, contact_tolerance=tolerance, budget=0.0, progress=first).relation in _FREE:
+    convex = isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces)
+    facets = [] if convex else [solid_facets(a), solid_facets(b)]
+    slack = sum((of.slack for of in facets), 0.0)
+    # Facets are inside of their solids and not much smaller: where they penetrate by more, these do.
+    known = slack > 0.0 and not _is_free(facets[0].mesh, facets[1].mesh, 2.0 * tolerance, first)
+    if not known and _is_free(a, b, tolerance, first):
         report_progress(progress, 1.0)
         return 0.0
     band = contact_band(a, b, tolerance)
@@ -78,12 +83,9 @@ def depth_along(
     if isinstance(a, ConvexPieces) and isinstance(b, ConvexPieces):
         found = _beyond_pieces(as_compound(a), as_compound(b), n, most, band, second)
     else:
-        facets = solid_facets(a), solid_facets(b)
-        slack = facets[0].slack + facets[1].slack
 
         def is_free(length: float) -> bool:
-            moved = b.translated(length * n)
-            return contact(a, moved, contact_tolerance=tolerance, budget=0.0).relation in _FREE
+            return _is_free(a, b.translated(length * n), tolerance, None)
 
         bodies = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
         found = first_gap(*bodies, n, most, band, lambda length: slack > 0.0 or is_free(length), second)
@@ -91,6 +93,14 @@ def depth_along(
             found = _beyond_surfaces((found, most), slack, band, is_free, second)
     report_progress(progress, 1.0)
     return found
+
+
+def _is_free(a: Solid, b: Solid, contact_tolerance: float, progress: Progress | None) -> bool:
+    """Return whether two shapes do not penetrate."""
+    found = contact(
+        a, b, contact_tolerance=contact_tolerance, budget=0.0, depth=False, regions=False, progress=progress
+    )
+    return found.relation in _FREE
 
 
 def _beyond_pieces(
