@@ -51,9 +51,8 @@ def measure(rounds: int) -> dict[str, float]:
     view, projection = picture.camera(found, SIZE[0] / SIZE[1])
     shown = SimpleNamespace(window_matrix=projection, lock_rotation=False)
     region = SimpleNamespace(width=SIZE[0], height=SIZE[1], x=0, y=0, type="WINDOW", as_pointer=lambda: 1)
-    context: Any = SimpleNamespace(
-        area=SimpleNamespace(regions=[region]), region=region, region_data=shown, space_data=space
-    )
+    of_area = SimpleNamespace(regions=[region], spaces=SimpleNamespace(active=space))
+    context: Any = SimpleNamespace(area=of_area, region=region, region_data=shown, space_data=space)
     for name in ("scene", "view_layer", "preferences"):
         setattr(context, name, getattr(bpy.context, name))
     target = gpu.types.GPUOffScreen(*SIZE)
