@@ -8,13 +8,14 @@ from math import pi
 import numpy as np
 
 from ..result import Certificate
+from ..shapes.orientation import signs_of_volumes
 from ..shapes.polytope import Polytope
 from ..tolerance import EPS, VERIFY_UNIT
 from ..types import FloatArray, IntArray
 from ..vectors import cross, cross_last
 
-_VERIFY_TURN = 0.25
-"""Turns: how far the winding number of a polytope around the origin, a whole number, may be from 1 by rounding."""
+_RAY = np.array([[0.5702], [0.3931], [0.7213]])
+"""A direction that edges and corners of polytopes do not meet."""
 _VERIFY_FACING = 256.0
 """Times EPS and the farthest corner, cubed, in the plane squared: what rounding may make of the distance of a plane
 from the origin times twice the area of a facet in it."""
@@ -43,14 +44,14 @@ def inscribed_radius(proof: Certificate, a: Polytope, b: Polytope, wanted: float
     )
     radius = float(np.minimum.reduce(_least_along(corners, normals)))
     # When every facet faces away from the origin, all its signed angles are positive and their sum is a full turn or
-    # more. Otherwise (a sliver whose normal is rounding, or a tear) the sum must show it.
+    # more. Otherwise (a sliver whose normal is rounding, or a tear) the winding number must show it.
     thinnest = float(np.sqrt(np.minimum.reduce((normals * normals).sum(axis=1))))
     face_away = radius * thinnest > _VERIFY_FACING * EPS * float(np.abs(points).max()) ** a.dim
     if face_away and radius >= wanted:
         return radius
     by_plane = _least_along(corners, normals if a.dim == 2 else _careful_normals(corners, sides))
     by_side = _least_along(corners, _nearest_of_sides(corners, sides))
-    if not face_away and abs(_winding(corners) - 1.0) > _VERIFY_TURN:
+    if not face_away and _winding(corners) < 1:
         return None
     return float(np.maximum(by_plane, by_side).min())
 
@@ -63,19 +64,20 @@ def _closed(loops: IntArray, count: int) -> bool:
     return bool((np.sort(start * count + end) == np.sort(end * count + start)).all())
 
 
-def _winding(corners: FloatArray) -> float:
-    """Return how often the surface (f, dim, dim) winds around the origin: the sum of signed angles over a full turn."""
+def _winding(corners: FloatArray) -> int:
+    """Return how often the surface (f, dim, dim) winds around the origin: in the plane the sum of angles, in space how
+    often a ray leaves it less how often it enters, by exact signs, as solid angles of slivers are what rounding makes
+    them."""
     if corners.shape[2] == 2:
         p, q = corners[:, 0], corners[:, 1]
         doubled = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-        return float(np.arctan2(doubled, (p * q).sum(axis=1)).sum() / (2.0 * pi))
-    p, q, r = (corners[:, n] for n in range(3))
-    # The triple product p (q x r) cancels for thin triangles; normal times the nearest corner does not.
-    nearest = corners[np.arange(len(corners)), (corners * corners).sum(axis=2).argmin(axis=1)]
-    volume = (_careful_normals(corners, corners[:, _FOLLOWING[3]] - corners) * nearest).sum(axis=1)
-    lp, lq, lr = (np.linalg.norm(side, axis=1) for side in (p, q, r))
-    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
-    return float((2.0 * np.arctan2(volume, spread)).sum() / (4.0 * pi))
+        return round(float(np.arctan2(doubled, (p * q).sum(axis=1)).sum() / (2.0 * pi)))
+    starts, ends = corners.reshape(-1, 3).T, corners.take(_FOLLOWING[3], axis=1).reshape(-1, 3).T
+    origin = np.zeros_like(starts)
+    passes = signs_of_volumes(origin, np.broadcast_to(_RAY, starts.shape), starts, ends).signs.reshape(-1, 3)
+    crossed = np.flatnonzero(np.abs(passes.sum(axis=1)) == 3)
+    facing = signs_of_volumes(origin[:, : len(crossed)], *corners[crossed].transpose(1, 2, 0)).signs
+    return int(facing[facing == passes[crossed, 0]].sum())
 
 
 def _least_along(corners: FloatArray, directions: FloatArray) -> FloatArray:
