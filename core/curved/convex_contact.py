@@ -191,7 +191,8 @@ def _solve_cores(
         if found.method == "secular":
             return found
         found = found if plane is not None else _cover_directions(a, b, found)
-        if found.certificate.depth is not None or found.upper - found.lower <= _COVER_FRACTION * tolerance:
+        near = found.upper - found.lower <= _COVER_FRACTION * tolerance
+        if found.certificate.depth is not None or (near and (found.slab <= 0.0 or _miss(found) <= 0.5 * tolerance)):
             return found
     flat = None if plane is None else _by_sections(a, b, core_a, core_b, plane)
     if flat is None:
@@ -253,8 +254,7 @@ def _along_points(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
         return found
     signed_distance = found.slab - found.core_a.radius - found.core_b.radius
     tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
-    on_a, on_b = find_witness_points(found.core_a, found.core_b, found.points, found.normal, found.slab, None)
-    miss = float(np.linalg.norm(on_b - on_a - found.slab * found.normal))
+    miss = _miss(found)
     direction = (q - p) / gap
     slab = float(slab_widths(found.core_a, found.core_b, direction[None])[0])
     if miss <= 0.5 * tolerance or slab < found.slab - slab_noise(found.core_a, found.core_b) or abs(gap - slab) >= miss:
@@ -262,6 +262,12 @@ def _along_points(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
     return found._replace(
         normal=direction, slab=slab, lower=slab, certificate=replace(found.certificate, normal=direction)
     )
+
+
+def _miss(found: Solved) -> float:
+    """Return how far the witness points are from realising the slab across the normal."""
+    on_a, on_b = find_witness_points(found.core_a, found.core_b, found.points, found.normal, found.slab, None)
+    return float(np.linalg.norm(on_b - on_a - found.slab * found.normal))
 
 
 def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:

@@ -245,3 +245,12 @@ def test_two_ellipsoids_with_several_best_directions():
     assert not verify(replace(c, certificate=replace(c.certificate, depth=c.depth + 1e-6)), a, b)
     assert not verify(replace(c, certificate=replace(c.certificate, depth=None)), a, b)
     assert len(contact(a, Ellipsoid((0, 0, 0), (0.5, 0.4, 0.3))).ties) == 2
+
+
+def test_witness_points_of_parallel_needles_realise_their_distance():
+    """Directions across a needle are equally good to rounding, and the best of them is not along its points."""
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        a = Ellipsoid((0, 0, 0), (1e-12, 1, 1e-12), rng.normal(size=4))
+        b = a.translated(0.3 * rng.normal(size=3))
+        assert_verified(contact(a, b), a, b)
