@@ -276,7 +276,7 @@ class CurvedPair:
         kept = direction is not None and found.normal is not None and float(direction @ found.normal) > 1.0 - EPS**0.5
         return replace(
             found,
-            relation=self._relation(found.relation, near, length, -upper),
+            relation=self._relation(found.relation, near, length),
             signed_distance=-length,
             lower=-length - self.tolerance,
             upper=min(upper, 0.0),
@@ -298,8 +298,8 @@ class CurvedPair:
             for fraction in BEYOND
         )
 
-    def _relation(self, of_facets: Relation, near: Nearest, length: float, least: float) -> Relation:
-        """Return the relation of a solid separated by a translation of `length`, and by none shorter than `least`."""
+    def _relation(self, of_facets: Relation, near: Nearest, length: float) -> Relation:
+        """Return the relation of a solid separated by a translation of `length`."""
         if self._around:
             return Relation.B_INSIDE_A if self.of_a else Relation.A_INSIDE_B
         if of_facets is Relation.COINCIDENT:

@@ -189,8 +189,6 @@ class MeshPair:
             return Relation.TOUCHING
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
 
-    # Regions
-
     @cached_property
     def touching(self) -> tuple[MergedRegion, ...]:
         """Where the meshes are no farther apart, and no deeper in each other, than those that touch may be with what is

@@ -175,9 +175,7 @@ class Samples:
         return float(self.distance[~self.inside].max(initial=0.0))
 
 
-def sample_surface(
-    a: Body, b: Body, crossings: Crossings, side: int, near: float, progress: Progress | None = None
-) -> Samples:
+def sample_surface(a: Body, b: Body, crossings: Crossings, side: int, near: float) -> Samples:
     """Return points of `a`, which has that side in the crossings: corners, middles of triangles and of their sides,
     and points beside where the surfaces meet. All of a small mesh, some of a large one.
 
@@ -207,14 +205,14 @@ def sample_surface(
             parts += [middle + part * (corner - middle) for part in _FRACTIONS]
             owners += [its] * len(_FRACTIONS)
     points = np.concatenate(parts)
-    found = points_to_mesh(points, b.mesh, subrange(progress, 0.0, 0.2))
+    found = points_to_mesh(points, b.mesh)
     inside = found.distance <= near
     away = np.flatnonzero(~inside)
-    inside[away] = _are_inside(b, points.take(away, axis=0), found.distance.take(away), subrange(progress, 0.2, 1.0))
+    inside[away] = _are_inside(b, points.take(away, axis=0), found.distance.take(away))
     return Samples(points, np.concatenate(owners), found.distance, inside)
 
 
-def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: Progress | None) -> BoolArray:
+def _are_inside(body: Body, points: FloatArray, distance: FloatArray) -> BoolArray:
     """Return (k,) which points, this far (k,) from the surface of a body, are inside its solid.
 
     No surface enters the ball around a point that reaches to the nearest of it: what is in the ball is inside if its
@@ -235,7 +233,7 @@ def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: 
                 break
     asked = np.unique(of)
     inside = np.zeros(len(points), dtype=np.bool_)
-    inside[asked] = body.contains(points.take(asked, axis=0), progress)
+    inside[asked] = body.contains(points.take(asked, axis=0))
     return inside.take(of)
 
 
