@@ -304,7 +304,6 @@ def test_self_crossings() -> None:
     assert (self_crossings(Mesh(points, triangles)).kinds == Meeting.CROSSING).sum() > 10
 
 
-@pytest.mark.slow
 def have_more_in_common(corner: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two triangles, from one corner to two others each, have more than the corner in common: a direction from
     it. In fractions."""
