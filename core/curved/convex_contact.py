@@ -52,8 +52,9 @@ _CURVED_BESIDE = 0.25
 _CURVED_POLE = 1e-6
 """Sine: a normal this near to the axis of two bodies of revolution is replaced by it, if that separates as well."""
 _COVER_FRACTION = 0.5
-"""Times the promised tolerance: bounds of curved shapes that are closer are not improved by cells of directions, which
-prove this much less than the reported depth."""
+"""Times the promised tolerance: bounds of curved shapes that are closer are not improved by cells of directions."""
+_CLAIMED = 0.1
+"""Times the promised tolerance: how much less than the reported depth these prove."""
 
 _FEW_CELLS = 2_000
 """Cells of directions in the time that polytopes take instead, for two ellipsoids."""
@@ -303,7 +304,7 @@ def _cover_directions(a: ConvexShape, b: ConvexShape, found: Solved) -> Solved:
         slab = float(slabs.max())
         if slab <= found.slab:
             normal, slab = found.normal, found.slab
-        claim = -slab - _COVER_FRACTION * tolerance
+        claim = -slab - _CLAIMED * tolerance
         cells = cover(pieces, cover_axis(a, b), claim, *most) if claim > 0.0 else None
         if cells is None or cells.complete or float(slab_widths(core_a, core_b, cells.lowest[None])[0]) <= -claim:
             break
