@@ -27,10 +27,8 @@ def with_regions(pair: MeshPair, draft: MeshDraft) -> MeshDraft:
     and the normal of the largest one along which they are as far apart as reported."""
     if any(facets.curved for facets in pair.facets):
         return draft
-    if not pair.wants_regions and draft.normal is not None:
-        return replace(draft, regions=())
     is_fitted = pair.intersects and draft.normal is None  # along no normal they are separated
-    if is_fitted and not pair.wants_regions:
+    if not pair.wants_regions and (is_fitted or draft.normal is not None):
         return replace(draft, regions=())
     regions = _regions(pair, draft)
     draft = draft if is_fitted else _along_regions(pair, draft, regions)

@@ -286,9 +286,8 @@ def deep_corner(a: Body, b: Body, deeper: float) -> PointInside | None:
     """Return a corner or a middle of a triangle of one body that is more than `deeper` inside the other's solid; None
     when none is found. Much faster than `sample_surface`: only what is as deep in the other's box is looked at."""
     rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    sides = (a, b, True), (b, a, False)
     for are_middles in (False, True):
-        for surface, solid, is_of_a in sides if b.solid else sides[1:]:
+        for surface, solid, is_of_a in ((a, b, True), (b, a, False)):
             if not solid.solid:
                 continue
             mesh, (low, high) = surface.mesh, solid.mesh.bounds
