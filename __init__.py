@@ -12,13 +12,13 @@ __version__ = "0.2.0"
 
 def register() -> None:
     """Add the operators, panels, properties and handlers to Blender. Blender calls this when the add-on is enabled."""
-    from . import blender_addon
+    from .blender_addon import registration
 
-    blender_addon.register()
+    registration.register()
 
 
 def unregister() -> None:
     """Take out everything `register` put in. Blender calls this when the add-on is disabled."""
-    from . import blender_addon
+    from .blender_addon import registration
 
-    blender_addon.unregister()
+    registration.unregister()
