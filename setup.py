@@ -19,6 +19,6 @@ class BuildPackage(build_py):
 setup(
     packages=[PACKAGE, *(f"{PACKAGE}.{name}" for name in find_packages(include=["core*", "blender_addon*"]))],
     package_dir={PACKAGE: "."},
-    package_data={PACKAGE: ["py.typed", "farm/*", "farm/*/*"]},
+    package_data={PACKAGE: ["py.typed", "farm/*", "farm/*/*", "blender_addon/page/player.*"]},
     cmdclass={"build_py": BuildPackage},
 )

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the viewport shows: a function of results."""
+"""What the viewport shows, a function of results; pictures of it, and steps as objects of the scene."""

@@ -16,12 +16,11 @@ from bpy.props import EnumProperty
 from ...core.shapes.curved_shape import ConvexShape
 from ..data import messages, preferences, properties
 from ..data.collision_kinds import CONVEX_HULL
-from ..draw import overlay
+from ..draw import bake, overlay
 from ..geometry import collision_shape
 from ..live import background, follow_steps
 from ..live.background import Polled, Undoable
 from ..pair import session
-from ..study import bake
 from ..views.view_room import room_of
 from . import pair_operators
 

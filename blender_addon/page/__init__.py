@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a report for browsers."""
+"""Pages for browsers: a report, and the player of steps."""

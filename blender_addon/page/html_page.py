@@ -10,6 +10,12 @@ which has escaped what it is made of.
 
 from __future__ import annotations
 
+BEGINNING = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="generator" content="Contact Lens">
+"""
+"""How a page begins."""
+
 STYLE = """
 :root { color-scheme: light dark; overflow-anchor: none; --line: #8884; --soft: #8881; --dim: #5f6368; --ink: #1a1a1a;
   --paper: #fff; --vermillion: #d55e00; --bad: #b04000; --orange: #e69f00; --teal: #009e94; --purple: #cc79a7;

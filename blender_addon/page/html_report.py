@@ -18,11 +18,6 @@ from ..scene.clash_rows import APART, RESOLVED, changed_relations, unit_format, 
 from . import html_facts, html_page
 from .html_table import dot, shared_notes, shown, table
 
-BEGINNING = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="generator" content="Contact Lens">
-"""
-"""How a page begins."""
 BEGINNING_0_1 = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,7 +43,7 @@ def _page(document: dict[str, Any]) -> Iterator[str]:
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     facts = [html_facts.of_check(check, digests.get(check.get("path"))) for check in checks]
     common = [fact for fact in facts[0] if all(fact in others for others in facts)] if facts else []
-    yield f'{BEGINNING}<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f'{html_page.BEGINNING}<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{shown(_title(document))}</title><style>{html_page.STYLE}</style>"
     yield "<noscript><style>.blocked { display: none; }</style></noscript></head><body>"
     yield f"<header><h1>{shown(_title(document))}</h1>"

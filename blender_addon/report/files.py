@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..data import messages
-from ..page import html_report
+from ..page import html_page, html_report
 from . import csv_report, json_report, junit_report, pair, windows_paths
 
 BEGINNINGS = tuple(
@@ -30,7 +30,7 @@ BEGINNINGS = tuple(
         json_report.LINE_BEGINNING,
         *pair.BEGINNINGS,
         csv_report.BEGINNING,
-        html_report.BEGINNING,
+        html_page.BEGINNING,
         html_report.BEGINNING_0_1,
         junit_report.BEGINNING,
     )

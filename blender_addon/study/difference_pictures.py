@@ -44,6 +44,14 @@ _BODY_ROLES: tuple[Role, ...] = ("a", "b", "hull")
 _REGIONS = ("Point", "Edge", "Triangle")
 
 
+class _Sheet:
+    """What is drawn of a step: at the objects, in the difference, and both together."""
+
+    def __init__(self, behind: StudyPicture | None = None) -> None:
+        self.whole = Canvas(behind)
+        self.objects, self.difference = Canvas(whole=self.whole), Canvas(whole=self.whole)
+
+
 class DifferencePictures:
     """The pictures of the steps of GJK and EPA of a pair."""
 
@@ -57,11 +65,35 @@ class DifferencePictures:
 
     def picture(self, place: int) -> StudyPicture:
         """Return the picture of the step at a place in the trace."""
-        step, canvas = self.trace.steps[place], Canvas(self._behind)
+        return self._drawn(place, self.behind).whole.picture()
+
+    def parts(self, place: int) -> tuple[StudyPicture, StudyPicture]:
+        """Return what is drawn of the step at the objects, and in the difference without what is behind all steps."""
+        sheet = self._drawn(place)
+        return sheet.objects.picture(), sheet.difference.picture()
+
+    def _drawn(self, place: int, behind: StudyPicture | None = None) -> _Sheet:
+        step, sheet = self.trace.steps[place], _Sheet(behind)
         if isinstance(step, GjkStep):
-            self._draw_gjk(canvas, step)
+            self._draw_gjk(sheet, step)
         elif isinstance(step, EpaStep):
-            self._draw_epa(canvas, step, place)
+            self._draw_epa(sheet, step, place)
+        return sheet
+
+    def before(self, place: int) -> StudyPicture:
+        """Return what is known in the difference before the support point of the step: the simplex or the polytope, and
+        the direction of the search."""
+        step, sheet = self.trace.steps[place], _Sheet()
+        canvas, start = sheet.difference, np.zeros(self.dim)
+        canvas.label("origin", "Origin", self.origin)
+        if isinstance(step, GjkStep):
+            self._draw_simplex(sheet, "simplex", step.before)
+            self._draw_direction(canvas, "Direction", start, step.direction[: self.dim])
+        elif isinstance(step, EpaStep):
+            self._draw_faces(canvas, "simplex", [face for face in self.polytopes[place] if face != step.face])
+            self._draw_simplex(sheet, "nearest", step.face, THICK)
+            start = self.differences(step.face).mean(axis=0) if step.face else start
+            self._draw_direction(canvas, "Normal", start, step.normal[: self.dim])
         return canvas.picture()
 
     # --- places
@@ -105,11 +137,11 @@ class DifferencePictures:
         array = np.asarray(vectors, dtype=float)
         return array if self.given.flat is None else array @ self.given.flat.axes
 
-    def _placed(self, points: ArrayLike) -> FloatArray:
+    def placed(self, points: ArrayLike) -> FloatArray:
         """Return points (..., dim) of the difference where they are drawn (..., 3)."""
         return self.origin + self._vectors(points)
 
-    def _differences(self, pairs: ArrayLike) -> FloatArray:
+    def differences(self, pairs: ArrayLike) -> FloatArray:
         """Return points (..., dim) of A - B by their indices (..., 2)."""
         indices = np.asarray(pairs, dtype=np.intp)
         return self.a.vertices[indices[..., 0]] - self.b.vertices[indices[..., 1]]
@@ -117,10 +149,10 @@ class DifferencePictures:
     # --- what all have in common
 
     @cached_property
-    def _behind(self) -> StudyPicture:
+    def behind(self) -> StudyPicture:
         """The difference, what each of its facets is from, and its origin."""
         canvas, hull = Canvas(), self.body.hull
-        corners = self._placed(hull.vertices - self._zero)
+        corners = self.placed(hull.vertices - self._zero)
         # 0: a face of A and a vertex of B, 1: the same of B, 2: spanned by two edges.
         is_of_a, is_of_b = (self.body.faces >= 0).T
         kinds = np.where(is_of_a, 0, np.where(is_of_b, 1, 2))
@@ -153,48 +185,49 @@ class DifferencePictures:
         """Return the outline (n, 2, 3) of the difference of round shapes."""
         turn = np.linspace(0.0, 2.0 * np.pi, STEPS + 1)
         lines = wires(shape) if self.dim == 3 else [shape.supports(np.stack([np.cos(turn), np.sin(turn)], axis=1))]
-        return self._placed(np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) - self._zero)
+        return self.placed(np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) - self._zero)
 
-    def _draw_support(self, canvas: Canvas, support: IndexPair | None) -> None:
+    def _draw_support(self, sheet: _Sheet, support: IndexPair | None) -> None:
         """Light a support point, and the two vertices that it is made of."""
         if support is None:
             return
         names = [str(ids[index]) for ids, index in zip(self.ids, support, strict=True)]
         for shape, index, name in zip((self.a, self.b), support, names, strict=True):
             vertex = self.given.in_world(shape.vertices[index])
-            canvas.mark("support", vertex)
-            canvas.label("support", f"Vertex {name}", vertex)
+            sheet.objects.mark("support", vertex)
+            sheet.objects.label("support", f"Vertex {name}", vertex)
         if not self.is_sum:
-            point = self._placed(self._differences(support))
-            canvas.mark("support", point)
-            canvas.label("support", f"({', '.join(names)})", point)
+            point = self.placed(self.differences(support))
+            sheet.difference.mark("support", point)
+            sheet.difference.label("support", f"({', '.join(names)})", point)
 
-    def _draw_simplex(self, canvas: Canvas, role: Role, pairs: Sequence[IndexPair], width: float = 1.0) -> None:
+    def _draw_simplex(self, sheet: _Sheet, role: Role, pairs: Sequence[IndexPair], width: float = 1.0) -> None:
         """Add a point, an edge, a triangle or a tetrahedron of A - B, and light what it is made of on the objects."""
         if not pairs:
             return
-        canvas.simplex(role, self._placed(self._differences(pairs)), width)
+        sheet.difference.simplex(role, self.placed(self.differences(pairs)), width)
         for shape, indices in zip((self.a, self.b), zip(*pairs, strict=True), strict=True):
             feature = self.given.in_world(shape.vertices[list(dict.fromkeys(indices))])
-            canvas.simplex(role, feature, width, FAINT)
+            sheet.objects.simplex(role, feature, width, FAINT)
 
     def _draw_distance(self, canvas: Canvas, point: FloatArray, distance: float) -> None:
         """Add the line from the origin to a point of the difference, with its length."""
-        end = self._placed(point)
+        end = self.placed(point)
         if distance != 0.0:
             canvas.line("nearest", [self.origin, end], is_dashed=True)
         canvas.label("nearest", self.given.units.length(abs(distance)), 0.5 * (self.origin + end))
 
     def _draw_direction(self, canvas: Canvas, name: str, start: FloatArray, direction: ArrayLike) -> None:
-        tail = self._placed(start)
+        tail = self.placed(start)
         tip = tail + ARROW * self._size * self._vectors(direction)
         canvas.line("direction", [tail, tip], is_arrow=True)
         canvas.label("direction", name, tip)
 
     # --- GJK
 
-    def _draw_gjk(self, canvas: Canvas, step: GjkStep) -> None:
-        self._draw_support(canvas, step.support)
+    def _draw_gjk(self, sheet: _Sheet, step: GjkStep) -> None:
+        canvas = sheet.difference
+        self._draw_support(sheet, step.support)
         if self.is_sum:
             return
         is_common = step.outcome in ("inside", "touching")
@@ -202,22 +235,22 @@ class DifferencePictures:
         canvas.label("origin", f"Origin {words}" if is_common else "Origin", self.origin)
         if self.dim == 2 and step.after:
             self._draw_regions(canvas, step.tried or step.after, set(step.after))
-        self._draw_simplex(canvas, "simplex", step.before)
-        self._draw_simplex(canvas, "nearest", step.after, THICK)
+        self._draw_simplex(sheet, "simplex", step.before)
+        self._draw_simplex(sheet, "nearest", step.after, THICK)
         if any(step.direction):
             self._draw_direction(canvas, "Direction", np.zeros(self.dim), step.direction)
         if step.after and not is_common:
-            canvas.mark("nearest", self._placed(step.nearest))
+            canvas.mark("nearest", self.placed(step.nearest))
             self._draw_distance(canvas, np.array(step.nearest), float(np.linalg.norm(step.nearest)))
 
     def _draw_regions(self, canvas: Canvas, tried: Sequence[IndexPair], nearest: set[IndexPair]) -> None:
         """Tint the Voronoi regions of a simplex in the plane, and most that of the nearest face, with the origin."""
-        regions = voronoi_regions(self._differences(tried), rectangle(*self._window))
+        regions = voronoi_regions(self.differences(tried), rectangle(*self._window))
         sides = []
         for face, region in regions.items():
             is_of_origin = {tried[k] for k in face} == nearest
             sides.append(loop(region))
-            corners = self._placed(region)
+            corners = self.placed(region)
             canvas.fill("voronoi" if is_of_origin else "other", fan(corners))
             if is_of_origin:
                 # In its far corner, beside what else is written.
@@ -228,7 +261,7 @@ class DifferencePictures:
         found = np.concatenate(sides) / self._size
         ends = (found @ (1.0, 0.5**0.5)).argsort(axis=1)[:, :, None]
         unique = np.unique(np.take_along_axis(found, ends, axis=1).round(9), axis=0)
-        canvas.line("other", self._placed(unique * self._size), is_dashed=True)
+        canvas.line("other", self.placed(unique * self._size), is_dashed=True)
 
     # --- EPA
 
@@ -244,8 +277,9 @@ class DifferencePictures:
             found.append(faces)
         return found
 
-    def _draw_epa(self, canvas: Canvas, step: EpaStep, place: int) -> None:
-        self._draw_support(canvas, step.support)
+    def _draw_epa(self, sheet: _Sheet, step: EpaStep, place: int) -> None:
+        canvas = sheet.difference
+        self._draw_support(sheet, step.support)
         if self.is_sum:
             return
         canvas.label("origin", "Origin", self.origin)
@@ -254,38 +288,38 @@ class DifferencePictures:
         self._draw_faces(canvas, "added", step.added)
         if step.offset is None:
             return
-        self._draw_simplex(canvas, "nearest", step.face, THICK)
+        self._draw_simplex(sheet, "nearest", step.face, THICK)
         self._draw_faces(canvas, "removed", step.removed, is_dashed=True)
         if step.silhouette:
-            canvas.line("silhouette", self._placed(self._differences(step.silhouette)))
+            canvas.line("silhouette", self.placed(self.differences(step.silhouette)))
         normal = np.array(step.normal)[: self.dim]
         found = self.pair.found_earlier(place) or step
         if found.height is not None and found.outcome in ("nearest", "tie", "flat"):
-            self._draw_depth(canvas, found.face, np.array(found.normal)[: self.dim], found.height)
+            self._draw_depth(sheet, found.face, np.array(found.normal)[: self.dim], found.height)
             return
         self._draw_distance(canvas, step.offset * normal, step.offset)
-        self._draw_direction(canvas, "Normal", self._differences(step.face).mean(axis=0), normal)
+        self._draw_direction(canvas, "Normal", self.differences(step.face).mean(axis=0), normal)
 
-    def _draw_depth(self, canvas: Canvas, face: FaceCorners, normal: FloatArray, depth: float) -> None:
+    def _draw_depth(self, sheet: _Sheet, face: FaceCorners, normal: FloatArray, depth: float) -> None:
         """Add the translation of B that separates, in the difference and where it leads from B to A."""
         x, y, *z = foot = (depth * normal).tolist()
-        starts = [self.origin]
+        starts = [(sheet.difference, self.origin)]
         if face:
             corners = simplex_of(self.a, self.b, face)
             weights = barycentric((x, y, z[0] if z else 0.0), corners)
-            starts.append(self.given.in_world(witness_points(self.a, self.b, corners, weights)[1]))
-        for start in starts:
+            starts.append((sheet.objects, self.given.in_world(witness_points(self.a, self.b, corners, weights)[1])))
+        for canvas, start in starts:
             end = start + self._vectors(foot)
             if depth != 0.0:
                 canvas.line("overlap", [start, end], THICK, is_arrow=True)
             canvas.label("overlap", self.given.units.length(abs(depth)), 0.5 * (start + end))
-        canvas.mark("nearest", self._placed(foot))
+        sheet.difference.mark("nearest", self.placed(foot))
 
     def _draw_faces(self, canvas: Canvas, role: Role, faces: Sequence[FaceCorners], is_dashed: bool = False) -> None:
         """Add faces of the polytope, in the plane sides of it."""
         if not faces:
             return
         if self.dim == 3:
-            canvas.fill(role, self._placed(self._differences(faces)), FAINT)
+            canvas.fill(role, self.placed(self.differences(faces)), FAINT)
         edges = {frozenset(edge): edge for face in faces for edge in combinations(face, 2)}
-        canvas.line(role, self._placed(self._differences(list(edges.values()))), is_dashed=is_dashed)
+        canvas.line(role, self.placed(self.differences(list(edges.values()))), is_dashed=is_dashed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,33 +100,42 @@ def points_of(picture: StudyPicture) -> FloatArray:
     return np.concatenate([np.zeros((0, 3)), *(np.reshape(part, (-1, 3)) for part in parts)])
 
 
+Part = Fills | Lines | Points | Label
+_Part = TypeVar("_Part", Fills, Lines, Points, Label)
+
+
 class Canvas:
     """Collects what a picture consists of, and leaves out what is empty."""
 
-    def __init__(self, behind: StudyPicture | None = None) -> None:
-        picture = behind or StudyPicture()
-        self.fills, self.lines = list(picture.fills), list(picture.lines)
-        self.points, self.labels = list(picture.points), list(picture.labels)
+    def __init__(self, behind: StudyPicture | None = None, whole: Canvas | None = None) -> None:
+        """whole: another canvas that gets everything, too."""
+        picture, self.whole = behind or StudyPicture(), whole
+        self.parts: list[Part] = [*picture.fills, *picture.lines, *picture.points, *picture.labels]
+
+    def add(self, part: Part) -> None:
+        self.parts.append(part)
+        if self.whole is not None:
+            self.whole.add(part)
 
     def fill(self, role: Role, triangles: ArrayLike, opacity: float = 1.0) -> None:
         array = np.asarray(triangles, dtype=float).reshape(-1, 3, 3)
         if len(array):
-            self.fills.append(Fills(role, array, opacity))
+            self.add(Fills(role, array, opacity))
 
     def line(
         self, role: Role, ends: ArrayLike, width: float = 1.0, is_dashed: bool = False, is_arrow: bool = False
     ) -> None:
         array = np.asarray(ends, dtype=float).reshape(-1, 2, 3)
         if len(array):
-            self.lines.append(Lines(role, array, is_dashed, is_arrow, width))
+            self.add(Lines(role, array, is_dashed, is_arrow, width))
 
     def mark(self, role: Role, points: ArrayLike) -> None:
         array = np.asarray(points, dtype=float).reshape(-1, 3)
         if len(array):
-            self.points.append(Points(role, array))
+            self.add(Points(role, array))
 
     def label(self, role: Role, text: str, point: FloatArray) -> None:
-        self.labels.append(Label(role, text, point))
+        self.add(Label(role, text, point))
 
     def polygon(self, role: Role, corners: FloatArray, width: float = 1.0, opacity: float = 1.0) -> None:
         """Add a convex polygon (n, 3), or the line between two corners."""
@@ -142,4 +151,8 @@ class Canvas:
 
     def picture(self) -> StudyPicture:
         """Return what has been collected."""
-        return StudyPicture(tuple(self.fills), tuple(self.lines), tuple(self.points), tuple(self.labels))
+
+        def of(kind: type[_Part]) -> tuple[_Part, ...]:
+            return tuple(part for part in self.parts if isinstance(part, kind))
+
+        return StudyPicture(of(Fills), of(Lines), of(Points), of(Label))

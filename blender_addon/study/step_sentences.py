@@ -76,7 +76,8 @@ class StepSentences:
             text += f"-... ({len(ids)} vertices)"
         return f"{text} of {self.names[side]}"
 
-    def _point(self, pair: IndexPair) -> str:
+    def point(self, pair: IndexPair) -> str:
+        """Return a point of A - B by its vertices: '(4, 17)'."""
         return f"({self.ids[0][pair[0]]}, {self.ids[1][pair[1]]})"
 
     def _difference(self, pair: IndexPair) -> str:
@@ -86,7 +87,7 @@ class StepSentences:
     def _simplex(self, corners: Sequence[IndexPair], is_face: bool = False) -> str:
         """Return a feature of A - B by its corners: 'edge (4, 17), (3, 17)'."""
         noun = "face" if len(corners) > 3 and is_face else _SIMPLICES[len(corners)]
-        return f"{noun} {', '.join(map(self._point, corners))}"
+        return f"{noun} {', '.join(map(self.point, corners))}"
 
     # --- SAT
 
@@ -148,7 +149,7 @@ class StepSentences:
         if step.support is None:
             text = f"The search starts from the {self._simplex(step.after or step.before)}."
         else:
-            text = f"Support point {self._point(step.support)}: {self._difference(step.support)}."
+            text = f"Support point {self.point(step.support)}: {self._difference(step.support)}."
             if len(step.tried) > len(step.before) + 1:
                 text += " It is beyond the origin, so support points all around are taken at once."
         distance = self._length(float(np.linalg.norm(step.nearest)))
@@ -192,7 +193,7 @@ class StepSentences:
             )
             kind = "face" if self.trace.dim == 3 else "side"
             text += (
-                f" Support point {self._point(step.support)}, {self._difference(step.support)}, is farther along its "
+                f" Support point {self.point(step.support)}, {self._difference(step.support)}, is farther along its "
                 f"normal, {self._length(step.height)}: {counted(len(step.removed), kind)} removed, "
                 f"{len(step.added)} added."
             )

@@ -41,7 +41,9 @@ class Bar:
     """Whether it is the best so far."""
     is_current: bool
     step: int
-    """Index into the steps of the trace."""
+    """Index into the steps of the trace; of a `Playable` into its frames, -1 where none shows it."""
+    text: str = ""
+    """What it is, with its length; of a `Playable` only."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..data import messages, properties
+from ..draw import bake
 from ..live import follow_pair, follow_steps
 from ..operators import layout, steps_operators
 from ..operators.layout import Closed, Tab
-from ..study import bake
 
 WIDER = 1.6
 """Than an icon: each of the buttons that go through the steps."""

@@ -44,7 +44,7 @@ def picture(roles: tuple[str, ...] | None = None, middle: object = (0.0, 0.0, 0.
 
 def bake(shown: Any, texts: tuple[str, str] = (TITLE, SENTENCE), context: Any = None) -> bpy.types.Collection:
     look = lens.data.look.DEFAULT_LOOK
-    made = lens.study.bake.bake(context or bpy.context, shown, texts, np.zeros((0, 3)), look)
+    made = lens.draw.bake.bake(context or bpy.context, shown, texts, np.zeros((0, 3)), look)
     update()
     return made
 
@@ -149,16 +149,16 @@ def test_removing_leaves_the_file_as_it_was_and_what_is_the_users() -> None:
     before = everything()
     bake(picture())
     bake(picture(("a",)), ("GJK, Step 4 of 9", "Another."))
-    assert lens.study.bake.has_baked()
-    assert lens.study.bake.remove_baked() == 2
+    assert lens.draw.bake.has_baked()
+    assert lens.draw.bake.remove_baked() == 2
     assert everything() == before
-    assert not lens.study.bake.has_baked()
+    assert not lens.draw.bake.has_baked()
 
     made = bake(picture(("a",)))
     mine, material = bpy.data.objects["Mine"], made.objects["A Faces"].data.materials[0]
     made.objects.link(mine)
     mine.data.materials.append(material)
-    assert lens.study.bake.remove_baked() == 1
+    assert lens.draw.bake.remove_baked() == 1
     assert mine.name in bpy.context.scene.objects
     assert mine.data.materials[0] == material
     assert [obj.name for obj in bpy.data.objects] == ["Mine"]

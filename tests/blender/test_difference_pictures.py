@@ -100,14 +100,14 @@ def test_the_difference_is_beside_the_objects_or_where_it_is_wanted() -> None:
     a = lens.core.Box((0, 0, 0), (2, 2, 2))
     b = lens.core.Box((1.5, 0.5, 0), (2, 2, 2))
     steps = steps_of(a, b)
-    body = steps.difference_pictures._behind
+    body = steps.difference_pictures.behind
     points = np.concatenate([part.triangles.reshape(-1, 3) for part in body.fills])
     assert points[:, 0].min() > 2.5, "to the right of both"
     offset = (1.0, 2.0, 3.0)
     placed = steps.with_settings(lens.study.steps.StepSettings("gjk", offset=offset))
     assert placed.difference_pictures.body is steps.difference_pictures.body, "is made once"
     assert np.array_equal(of_role(placed.picture(0).points, "origin")[0].points, [offset])
-    there = np.concatenate([part.triangles.reshape(-1, 3) for part in placed.difference_pictures._behind.fills])
+    there = np.concatenate([part.triangles.reshape(-1, 3) for part in placed.difference_pictures.behind.fills])
     assert np.allclose(there.min(axis=0), np.array(offset) + (-3.5, -2.5, -2.0))
     assert np.allclose(there.max(axis=0), np.array(offset) + (0.5, 1.5, 2.0))
 
@@ -115,7 +115,7 @@ def test_the_difference_is_beside_the_objects_or_where_it_is_wanted() -> None:
 def test_facets_have_the_colour_of_what_they_are_from() -> None:
     octahedron = np.concatenate([np.eye(3), -np.eye(3)])
     steps = steps_of(lens.core.Box((0, 0, 0), (2, 2, 2)), octahedron + [2.5, 0.1, 0.2])
-    body = steps.difference_pictures._behind
+    body = steps.difference_pictures.behind
     counts = {part.role: len(part.triangles) for part in body.fills}
     # Faces of the box against a corner, of the octahedron against a corner, and an edge of each.
     assert counts == {"a": 6 * 2, "b": 8 * 1, "hull": 12 * 2}
@@ -185,7 +185,7 @@ def test_the_difference_of_round_shapes_has_the_outline_of_both_radii(dim: int) 
     else:
         pair = lens.core.Sphere((0, 0, 0), 1.0), lens.core.Box((3, 0, 0), (1, 1, 1))
     steps = steps_of(*pair)
-    outline = steps.difference_pictures._behind.lines[-1]
+    outline = steps.difference_pictures.behind.lines[-1]
     assert outline.role == "hull"
     size = np.ptp(outline.ends.reshape(-1, 3), axis=0)
     wanted = (0.0, 3.0, 4.0) if dim == 2 else (3.0, 3.0, 3.0)

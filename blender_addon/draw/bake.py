@@ -17,7 +17,7 @@ from mathutils import Color, Matrix
 from ...core.types import FloatArray
 from ..data.look import ROLE_FORMS, Look, role_color
 from ..data.objects import BAKED, is_baked
-from .picture import Fills, Label, Lines, Points, Role, StudyPicture, points_of
+from ..study.picture import Fills, Label, Lines, Points, Role, StudyPicture, points_of
 
 TOP = "Contact Lens Steps"
 """Name of the collection of all baked steps of a scene."""
