@@ -516,13 +516,13 @@ LONGEST_NAME = 60
 """Bytes of an object's name in a file's name: two of them and the rest fit everywhere."""
 
 
-def path_beside_file(name_a: str, name_b: str) -> str:
+def path_beside_file(name_a: str, name_b: str, ending: str = "contact.json") -> str:
     """Return a path beside the .blend file, with the objects' names as far as a file name can have them."""
     names = []
     for name in (name_a, name_b):
         cut = NOT_IN_FILE_NAMES.sub("_", name).encode()[:LONGEST_NAME].decode(errors="ignore")
         names.append(cut.strip(" .") or "_")
-    return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} contact.json")
+    return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} {ending}")
 
 
 class SaveOperator(ExportHelper, Polled):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators, keys and gizmos of the steps of an algorithm: start, go, end, bake; click a bar, drag the difference.
+"""Operators, keys and gizmos of the steps of an algorithm: start, go, end, keep; click a bar, drag the difference.
 
 The keys are taken in 3D views while steps are shown: all else that Blender does with keys stays as it is.
 """
@@ -7,11 +7,12 @@ The keys are taken in 3D views while steps are shown: all else that Blender does
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ...core.shapes.curved_shape import ConvexShape
 from ..data import messages, preferences, properties
@@ -20,7 +21,10 @@ from ..draw import bake, overlay
 from ..geometry import collision_shape
 from ..live import background, follow_steps
 from ..live.background import Polled, Undoable
+from ..page import player_page
 from ..pair import session
+from ..report import files as report_files
+from ..study.playable import playable
 from ..views.view_room import room_of
 from . import pair_operators
 
@@ -198,6 +202,31 @@ class CONTACT_LENS_OT_copy_trace(OfStep, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class CONTACT_LENS_OT_save_steps_page(pair_operators.SaveOperator, OfStep, bpy.types.Operator):
+    """Save the steps as one web page that plays them in 3D and asks what comes next, without network"""
+
+    bl_idname = "contact_lens.save_steps_page"
+    bl_label = "Save as Web Page"
+    what = "page"
+
+    filename_ext = ".html"
+    check_extension = True
+    filter_glob: StringProperty(default="*.html", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def default_path(self, context: bpy.types.Context) -> str:
+        inspection = session.current(context)
+        names = () if inspection is None else (inspection.name_a, inspection.name_b)
+        return pair_operators.path_beside_file(*names, "steps.html") if names else ""
+
+    def save(self, context: bpy.types.Context, path: Path) -> str | None:
+        found = follow_steps.current(context.scene)
+        if found is None:
+            return None
+        text = player_page.player_page(playable(found[0]), preferences.look(context))
+        report_files.write(report_files.place_of(str(path)), text)
+        return messages.counted(len(found[0].shown), "step")
+
+
 # --- gizmos: what gets the clicks of a view before its tools --------------------------------------------------------
 
 
@@ -280,6 +309,7 @@ IN_MENU = (
     CONTACT_LENS_OT_bake_step,
     CONTACT_LENS_OT_remove_baked_steps,
     CONTACT_LENS_OT_copy_trace,
+    CONTACT_LENS_OT_save_steps_page,
 )
 CLASSES = (
     *IN_MENU,

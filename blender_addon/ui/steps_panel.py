@@ -39,9 +39,11 @@ class CONTACT_LENS_PT_steps(Tab, Closed, bpy.types.Panel):
             if steps_operators.not_convex(context):
                 panel.operator("contact_lens.show_steps_of_hulls", icon="MESH_ICOSPHERE")
         elif found is not None:
-            row = panel.row(align=True)
+            column = panel.column(align=True)
+            row = column.row(align=True)
             row.operator("contact_lens.bake_step", icon="OUTLINER_OB_MESH")
             row.operator("contact_lens.copy_trace", icon="COPYDOWN")
+            column.operator("contact_lens.save_steps_page", icon="URL")
             sentence = found[0].sentence(found[1]).replace(" - ", "\u00a0-\u00a0")  # a difference stays on one line
             layout.sentence(panel, context, sentence, "INFO")
         elif not layout.progress(panel, follow_steps.progress_of(scene), "Computing", "steps") and is_on:

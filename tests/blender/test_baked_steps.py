@@ -5,6 +5,7 @@ never taken for objects to check."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -263,7 +264,32 @@ def test_copy_trace_writes_json_of_all_steps(stepping: Any) -> None:
     assert said == [f"{len(copied['steps'])} steps copied as JSON"]
 
 
-def test_without_steps_there_is_nothing_to_bake_or_copy() -> None:
-    for operator in (bpy.ops.contact_lens.bake_step, bpy.ops.contact_lens.copy_trace):
+def test_save_as_web_page_writes_all_steps_and_replaces_only_its_own(stepping: Any, tmp_path: Path) -> None:
+    path, save = tmp_path / "steps.html", bpy.ops.contact_lens.save_steps_page
+    assert save(filepath=str(path)) == {"FINISHED"}
+    text = path.read_text(encoding="utf-8")
+    assert text == lens.page.player_page.player_page(
+        lens.study.playable.playable(stepping), lens.data.preferences.look(bpy.context)
+    )
+    assert text.count("<li>") == len(stepping.shown)
+    bpy.context.scene.contact_lens.step_algorithm = "GJK"
+    assert save(filepath=str(path)) == {"FINISHED"}
+    assert 0 < path.read_text(encoding="utf-8").count("<li>") < len(stepping.shown)
+    with pytest.raises(RuntimeError, match=r"The page cannot be saved: .*: there is no folder"):
+        save(filepath=str(tmp_path / "no folder" / "steps.html"))
+    path.write_text("of another program")
+    with pytest.raises(RuntimeError, match=r"steps\.html: .* not a report of Contact Lens"):
+        save(filepath=str(path))
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["of another program"]
+
+
+def test_the_name_of_a_page_is_that_of_the_pair(stepping: Any) -> None:
+    operator = lens.operators.steps_operators.CONTACT_LENS_OT_save_steps_page
+    assert operator.default_path(None, bpy.context) == "A B steps.html"
+
+
+def test_without_steps_there_is_nothing_to_bake_copy_or_save() -> None:
+    ops = bpy.ops.contact_lens
+    for operator in (ops.bake_step, ops.copy_trace, ops.save_steps_page):
         with pytest.raises(RuntimeError, match="No step is shown: choose Show Steps"):
             operator()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import bpy
 
-SMALL = {"at", "and", "by", "in", "of", "or", "the", "to"}
+SMALL = {"as", "at", "and", "by", "in", "of", "or", "the", "to"}
 """Words that are not capitalized inside a label."""
 OF_LISTS = {"active", "object_a", "object_b"}
 """Properties of rows, which have tooltips of their own."""
