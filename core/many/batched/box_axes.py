@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The separating axis test of many pairs of boxes at once: least overlap or widest gap, and its axis.
 
-As in `box_sat`: r_ij = axis i of A . axis j of B, t the offset between the centres in the frame of A, h and g the half
-sizes. The 15 axes are the face normals of A and of B and the products of their edges.
+A and B have the unit axes a_i and b_j, the half sizes h_i and g_j; c is the offset between their centres:
+
+                 |<------ |n.c| ------>|                    along a unit vector n
+       [=========A=========]
+                         [=============B=============]
+                 |<------->|                                reach of A = sum_i h_i |n.a_i|
+                         |<----------->|                    reach of B = sum_j g_j |n.b_j|
+                         |-|                                overlap = reach of A + reach of B - |n.c|
+
+With r_ij = a_i . b_j, t_i = a_i . c, u_j = b_j . c, and i1 and i2 the axes that follow i cyclically, the overlaps along
+the 15 axes, negative for a gap, are
+
+    a_i         h_i + sum_j |r_ij| g_j - |t_i|
+    b_j         g_j + sum_i |r_ij| h_i - |u_j|
+    a_i x b_j   (h_i1 |r_i2,j| + h_i2 |r_i1,j| + g_j1 |r_i,j2| + g_j2 |r_i,j1| - |t_i2 r_i1,j - t_i1 r_i2,j|) / s,
+                s^2 = r_i1,j^2 + r_i2,j^2
+
+for a_i1 . (a_i x b_j) = (a_i1 x a_i) . b_j = -r_i2,j and a_i2 . (a_i x b_j) = r_i1,j: the components of the product,
+whose length is the sine s, and likewise along the axes of B.
 
 1. In single precision, twice as fast: skip pairs that a face separates, where a bound of their distance is enough.
 2. Of the others compute the overlaps along all axes, those of edges times their sine. The decisive axis is that of the
@@ -129,26 +146,26 @@ class _Workspace:
     def edges(self, careful: bool) -> None:
         """Fill in the overlaps along the edge products, times their sines, and the squared sines.
 
-        `careful`: the reach of B comes from the same rounded numbers as the axis itself, or its error, divided by a
-        small sine, would be large.
+        `careful`: the reach of B comes from the same rounded numbers as the axis itself, |r_i,j2| = |r_i1,j r_i2,j1 -
+        r_i2,j r_i1,j1|, or its error, divided by a small sine, would be large.
         """
-        r, q = self.cyclic
+        r, abs_r = self.cyclic
         h, g, t = self.sizes
         overlap, square, memory = self.overlap[6:].reshape(self.memory.shape), self.square, self.memory
         r[:3, :3], r[:3, 3:] = self.cosines, self.cosines[:, :2]
         r[3:] = r[:2]
         for five, three in ((h, self.half_a), (g, self.half_b), (t, self.offset_a)):
             five[:3], five[3:] = three, three[:2]
-        np.abs(r, out=q)
-        np.multiply(q[1:4, :3], h[2:, None], out=overlap)
-        overlap += np.multiply(q[2:, :3], h[1:4, None], out=memory)
+        np.abs(r, out=abs_r)
+        np.multiply(abs_r[1:4, :3], h[2:, None], out=overlap)
+        overlap += np.multiply(abs_r[2:, :3], h[1:4, None], out=memory)
         if careful:
             np.multiply(r[1:4, :3], r[2:, 1:4], out=memory)
             memory -= np.multiply(r[2:, :3], r[1:4, 1:4], out=square)
-            np.abs(memory, out=q[:3, 2:])
-            q[:3, :2] = q[:3, 3:]
-        overlap += np.multiply(q[:3, 1:4], g[2:], out=memory)
-        overlap += np.multiply(q[:3, 2:], g[1:4], out=memory)
+            np.abs(memory, out=abs_r[:3, 2:])
+            abs_r[:3, :2] = abs_r[:3, 3:]
+        overlap += np.multiply(abs_r[:3, 1:4], g[2:], out=memory)
+        overlap += np.multiply(abs_r[:3, 2:], g[1:4], out=memory)
         np.multiply(r[1:4, :3], t[2:, None], out=memory)
         memory -= np.multiply(r[2:, :3], t[1:4, None], out=square)
         overlap -= np.abs(memory, out=memory)
@@ -255,9 +272,9 @@ def near_box_axes(
         widest = np.equal(work.overlap[:6].take(far, axis=1), least.take(far)).view(np.int8)
         widest *= _RANKS[:6]
         axis, bound = single.edges(work, left).only_axis()
-    of = 15 - np.maximum.reduce(widest, axis=0).astype(np.intp)
-    of_a = of < 3
-    (side,) = boxes.sides(np.where(of_a, of, of - 3), np.where(of_a, i.take(far), j.take(far)), 0)
+    face = 15 - np.maximum.reduce(widest, axis=0).astype(np.intp)
+    is_of_a = face < 3
+    (side,) = boxes.sides(np.where(is_of_a, face, face - 3), np.where(is_of_a, i.take(far), j.take(far)), 0)
     normal = side[:3]
     normal *= np.copysign(1.0, dot(normal, offset.take(far, axis=1).astype(np.float64)))
     slabs = BoxSlabs(far, normal, gap.take(far), upper)
@@ -267,7 +284,7 @@ def near_box_axes(
     left = left.take(order)
     tied = np.flatnonzero(~(result.signed_distance * -boxes.scale <= bound.take(order)))
     if len(tied):
-        i, j = (of.take(order.take(tied)) for of in (i, j))
+        i, j = (numbers.take(order.take(tied)) for numbers in (i, j))
         axis = np.empty(len(tied), dtype=np.int8)
         for part, exact in double_chunks(boxes, i, j):
             exact.edges(careful=True)

@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contact regions of many pairs of boxes at once: what `contact_region` computes for one pair.
 
-1. Find the support features of both boxes in the contact plane (`box_features`).
-2. A vertex in a feature, or two edges that cross, give a point; an edge clipped by a face gives a segment.
-3. Of two faces, clip the sides of each by the other (Cyrus-Beck). What is left of all eight sides, in the order of
-   their directions, is the outline: it must be closed and turn left everywhere, so nothing is missing.
+A feature of a box in the contact plane is all points c + s u + t v with |s|, |t| <= 1: of a face with the arms u and v,
+of an edge with u alone, of a vertex with none. Sides of a face are counter-clockwise, v is to the left of u:
+
+    +--<---2------+       side   centre   arm
+    |      | v    ^       0      c - v     u
+    3      c------1       1      c + u     v
+    v         u   |       2      c + v    -u
+    +------0--->--+       3      c - u    -v
+
+1. Find the support features of both boxes (`box_features`).
+2. A vertex c + d is in a face where |d x v| and |d x u| are at most |u x v|: d = s u + t v, so d x v = s (u x v). Edges
+   with the arms d and e, their centres apart by w, cross at s = (w x e) / (d x e) along the first: s d = w + t e.
+3. A face is what two strips have in common, one along each arm. With n a unit vector `across` u, the strip along u is
+   all c + x with |x . n| <= `width` = |u x v| / |u|. A segment m + s a is in it between s = (-start - width) / step and
+   s = (-start + width) / step, where `start` = (m - c) . n and `step` = a . n (Cyrus-Beck).
+4. Of two faces, clip the sides of each by the other. What is left of all eight sides, in the order of their directions,
+   is the outline: it must be closed and turn left everywhere, so nothing is missing. With P and Q the ends of a side,
+   twice the area is the sum of P x Q, and the centroid that of (P x Q) (P + Q), over three times that sum.
 
 Everything else, and what rounding makes ambiguous, is left to `region_between`. Source: S2.2 to S2.6; M. Cyrus and
 J. Beck, Generalized Two- and Three-Dimensional Clipping, 1978.
@@ -287,19 +301,19 @@ def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray
     """Return where edges cross that are not along each other."""
     (dx, dy), (ex, ey) = p.arms[0], q.arms[0]
     wx, wy = q.center - p.center
-    d, e = np.hypot(dx, dy), np.hypot(ex, ey)
+    size_d, size_e = np.hypot(dx, dy), np.hypot(ex, ey)
     turn = dx * ey - dy * ex
     # How far the centre and the ends of each are from the line through the other.
-    center_p, ends_p = np.abs(wx * ey - wy * ex) / e, np.abs(turn) / e
-    center_q, ends_q = np.abs(wx * dy - wy * dx) / d, np.abs(turn) / d
+    center_p, ends_p = np.abs(wx * ey - wy * ex) / size_e, np.abs(turn) / size_e
+    center_q, ends_q = np.abs(wx * dy - wy * dx) / size_d, np.abs(turn) / size_d
     found = np.minimum(ends_p, ends_q) > np.maximum(_CLOSE * tolerance, ON_ONE_LINE * band)
     found &= center_p <= ends_p + tolerance
     found &= center_q <= ends_q + tolerance
     place = (wx * ey - wy * ex) / np.where(turn == 0.0, 1.0, turn)
     # Kept within the extent of both: at a small angle rounding moves the crossing far.
-    middle, reach = (wx * dx + wy * dy) / (d * d), np.abs(ex * dx + ey * dy) / (d * d)
+    middle, reach = (wx * dx + wy * dy) / (size_d * size_d), np.abs(ex * dx + ey * dy) / (size_d * size_d)
     low, high = np.maximum(middle - reach, -1.0), np.minimum(middle + reach, 1.0)
-    found &= (low - high) * d <= tolerance
+    found &= (low - high) * size_d <= tolerance
     point = p.center + np.minimum(np.maximum(place, low), high) * p.arms[0]
     return _Outlines.of_segments(found, point, point)
 
