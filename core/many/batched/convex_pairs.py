@@ -1,11 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts of many pairs of convex shapes, in batches of boxes and of polytopes.
 
-1. Boxes: the separating axis test; witness points and regions of those that intersect.
-2. Polytopes: find which intersect; then GJK for those that do not, EPA for those that do.
-3. Fill in a row where its bounds meet within the promised tolerance and its witness points realise the signed distance.
+    pairs --+-- of boxes ------ separating axes --+-- a gap: bounds only, or as polytopes
+            |                                     +-- overlap: relation, region
+            |
+            +-- of polytopes -- do they meet? ----+-- APART: GJK, or bounds only
+            |                                     +-- MEET: EPA
+            |                                     +-- OPEN --------------------------+
+            +-- others, and rows that fail a test below -----------------------------+-- left to `contact`
 
-All other rows are left to `contact`. Source: S0.4, S1.3, S4.4.
+A row is filled in where the bounds of its signed distance d meet, upper - lower <= tolerance, and its witness points
+realise d: on_b - on_a = d * normal, to BATCH_MISS times the tolerance. Of boxes d = -overlap of the decisive axis:
+
+    lower = d - rounding                      moving B by the overlap along that axis separates
+    upper = d (1 - 2 BOX_PREFER_FACE)         so does no shorter translation: other axes are better by a factor of at
+            + rounding + BOX_PARALLEL extent  most 1 - BOX_PREFER_FACE, those of parallel edges by BOX_PARALLEL extent
+
+Witness points in the middle m of a flat region are m + 0.5 depth * normal on A and m - 0.5 depth * normal on B.
+
+    PENETRATING,
+    A_INSIDE_B, B_INSIDE_A       TOUCHING         WITHIN_CLEARANCE        SEPARATED
+    ------------------------+--------+--------+----------------------+---------------> d
+                          -band      0      band                 clearance
+
+COINCIDENT is d <= band with each inside the other. A ball of radius r inside both makes the depth 2 r at least: only
+boxes that are as deep as the smaller inscribed ball, less the band, are tested for being inside each other.
+
+Source: S0.4, S1.3, S4.4.
 """
 
 from __future__ import annotations
