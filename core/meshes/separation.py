@@ -8,6 +8,18 @@ tried: B is moved by it and no triangle of it meets one of A any more, exactly, 
 2. Where the surfaces meet, look along their normals for the nearest gap between them.
 3. On a grid of all shorter translations find those that probably separate, and how short none can be.
 4. Slide what separates towards zero, along the triangles that stop it, to a local minimum.
+
+Among translations t, where those that do not separate are filled:
+
+                              t0                  1. The target is 0. On the path from t0 two triangles
+                         .                           meet at t1: they are apart where n . t >= offset.
+    --------t2<------t1--------  n . t = offset   2. The next target, t2, is the shortest t with n . t >= offset
+    ################.##########                      for all that stops it: a foot, an edge or a corner.
+    ########0##################                   3. It ends at a target that it reaches.
+
+With against = -n . path > 0, an impact at the fraction s of a path has n . (t0 + s path) = offset. The slide stops
+before it, at s - clearance / against, where n . t = offset + clearance, and keeps to n . t >= offset + clearance: the
+rounding of coordinates is less than that.
 """
 
 from __future__ import annotations

@@ -1,13 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which translations of B may separate two solids, on a grid of them: a bound of the depth, and where to search.
 
-Both solids are voxelized on one lattice. B moved by a whole number of cells d certainly overlaps A where a cell inside
-of A is a cell inside of B moved by d; then it does so, too, for all translations less than a cell from d along each
-axis. So a shorter translation than the nearest one that is not within a cell of such a d separates nothing: a lower
-bound of the depth. How many cells coincide is a correlation, which the fast Fourier transform gives for all d at once.
+Both solids are voxelized on one lattice; d is a translation of B by whole cells, n(d) the number of cells inside A that
+are cells inside B moved by d. For all d at once it is a correlation, by the fast Fourier transform F:
 
-Counted with the cells that the surface of one of the two may enter, the translations without a common cell are about
-those that separate: the nearest ones of each region of them are where to search.
+    n(d) = sum_k a(k) b(k - d)      a(k), b(k): 1 for a cell k inside the solid, else 0
+    F(n) = F(a) conj(F(b))          padded with zeros, as transforms are cyclic
+
+Two cells that coincide at d overlap for all translations less than a cell from d along each axis: where n(d) > 0, none
+in the 2 x 2 x 2 cells of translations around d separates, nor on their sides: no surface enters the two. In the plane:
+
+    +---+---+---+---+---+---+---+
+    |   |###|###|###|###|   |   |      x  translations d with n(d) > 0
+    +---+---x---+---x---+---+---+      o  no translation, n(0) > 0 too
+    |###|###|###|###|###|###|   |      #  no translation in this cell separates
+    +---x---+---o---+---x---+---+
+    |###|###|###|###|###|###|   |      The nearest cell without # begins 2 cells from o: none
+    +---+---x---+---x---+---+---+      shorter separates, and the depth is 2 cells or more.
+    |   |###|###|###|###|   |   |
+    +---+---+---+---+---+---+---+
+    |   |   |   |   |   |   |   |
+    +---+---+---+---+---+---+---+
+
+One correlation shows which kinds of cells coincide. Those inside (i) count as w, those that the surface may enter (t,
+touched) as 1, and w = 2 + all touched cells of both (`weight`):
+
+    w^2 n_ii + w (n_it + n_ti) + n_tt,      n_it + n_ti <= w - 2,  n_tt < w / 2
+
+is w^2 or more where n_ii > 0, else less than w^2 - w; w or more where one of n_ii, n_it and n_ti is > 0, else less than
+w / 2. Where these three are 0, d probably separates: the shortest such d of each region are where to search.
 """
 
 from __future__ import annotations
@@ -103,8 +124,6 @@ class TranslationGrid:
                 product = np.fft.ifft(product, axis=axis).take(rows[axis], axis=axis)
             return np.fft.irfft(product, shape[2], axis=2).take(rows[2], axis=2)
 
-        # Cells inside count so much more than touched ones that one correlation shows which kinds of cells coincide:
-        # the square of the weight stands for two inside, the weight for one, and touched ones make half of it at most.
         weight = 2.0 + a.touched.sum() + b.touched.sum()
         counts = correlate(weight * a.inside + a.touched, weight * b.inside + b.touched)
         self._near = counts > _COUNTED * weight
