@@ -2,7 +2,27 @@
 """The intersection of two outlines in the contact plane: points, segments and convex polygons in any combination.
 
 Outlines with few sides are clipped one side at a time in plain floats; those with many by all pairs of sides, in
-chunks, with numpy. Source: S2.5.
+chunks, with numpy.
+
+     outside | inside             g is the inward unit normal of a side of the clipping polygon, x0 a point on it;
+             |                    d = g . (p - x0) and e = g . (q - x0), how far p and q are inside, < 0 outside.
+    p .------+-----------. q      From p to q the outline crosses the line at p + f (q - p), d + f (e - d) = 0:
+         d   |      e             f = d / (d - e)
+             +---> g
+
+Within the tolerance of the line a point is on it. What is kept of each step from p to q (`_clip_polygon`):
+
+    from p   to q:  outside               on                        inside
+    outside         nothing               crossing if e > 0, q      crossing, q
+    on              crossing if d > 0     q                         q
+    inside          crossing              q                         q
+
+Where p is on the line, d <= 0 and q outside, the outline continues from p along the line: its side becomes that one.
+
+Segments PQ and RS with unit directions u and v are cut at each other's lines: p = v x (P - R) and q = v x (Q - R) are
+the distances of P and Q to the left of RS, so they cross at P + t u, t = |PQ| p / (p - q).
+
+Source: S2.5.
 """
 
 from __future__ import annotations
@@ -167,7 +187,7 @@ def _clip_segment(
     ux, uy = qx - px, qy - py
     place_p, place_q = 0, 2
     on_p = on_q = INSIDE
-    for gx, gy, x0, y0, line in sorted(_half_planes(clip), key=lambda h: -abs(h[0] * ux + h[1] * uy)):
+    for gx, gy, x0, y0, line in sorted(_half_planes(clip), key=lambda plane: -abs(plane[0] * ux + plane[1] * uy)):
         d = gx * (px - x0) + gy * (py - y0)
         e = gx * (qx - x0) + gy * (qy - y0)
         if cuts is not None:
@@ -421,7 +441,7 @@ def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[i
 
 def _before_sharp_corners(points: FloatArray, outline: list[OutlinePoint]) -> FloatArray:
     """Return the distance (k,) of each point inside of the lines across the sharp corners of the outline."""
-    planes = [h[:4] for h in _half_planes(outline)[len(outline) :]]
+    planes = [plane[:4] for plane in _half_planes(outline)[len(outline) :]]
     if not planes:
         return np.full(len(points), inf)
     gx, gy, x0, y0 = np.array(planes).T

@@ -1,6 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The outline of a support feature in the contact plane: its corners in order.
 
+With p x q = px qy - py qx, a point r is (q - p) x (r - p) / |q - p| to the left of the line from p to q, to the right
+where that is negative. Comparisons with the tolerance are multiplied by |q - p|.
+
+    behind   far   before      Of the points to the right of a chord from p to q, the farthest is a corner. Next are
+          . '   ' .            those to the right of the chord from p to far (`before`) and of that from far to q
+       . '         ' .         (`behind`), until there are none (`_add_chain`).
+     q <------------- p        Chords from the first point to the last and back, the ends along the wider of x and y,
+        (the others)           give the outline, counter-clockwise (`wind`).
+
+Of four points p, q, r, s the signs of areas decide (`_wind_quad`); pqr + prs = pqs + qrs, twice that of the
+quadrilateral pqrs, cut along either diagonal.
+
+The height of a face that is not level is that of a plane, by least squares (`_fit_plane`): u, v and h are coordinates
+of its points from their mean. As w = v - (u.v / u.u) u is orthogonal to u, the slopes are found one by one:
+
+    h = slope_u u + slope_v v,  slope_v = w.h / w.w,  slope_u = u.h / u.u - slope_v (u.v / u.u)
+
 Source: S2.4.
 """
 
@@ -145,7 +162,7 @@ def _fit_plane(points: list[OutlinePoint]) -> tuple[float, float, float, float, 
         us, vs, uu = vs, us, vv
     slope_u = slope_v = 0.0
     if uu > 0.0:
-        # Orthogonalised: the normal equations would square the aspect ratio of a thin face.
+        # The normal equations would square the aspect ratio of a thin face.
         fraction = sum(u * v for u, v in zip(us, vs, strict=True)) / uu
         ws = [v - fraction * u for u, v in zip(us, vs, strict=True)]
         slope_u = sum(u * h for u, h in zip(us, hs, strict=True)) / uu
@@ -215,7 +232,7 @@ def _wind_quad(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoin
     ax, ay = q[0] - x, q[1] - y
     bx, by = r[0] - x, r[1] - y
     cx, cy = s[0] - x, s[1] - y
-    # Twice the signed areas of the triangles pqr, pqs, prs and qrs: their signs determine the order.
+    # Twice the signed areas of triangles.
     pqr = ax * by - ay * bx
     pqs = ax * cy - ay * cx
     prs = bx * cy - by * cx

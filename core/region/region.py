@@ -1,5 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact region: the intersection of the two support features."""
+r"""The contact region: the intersection of the two support features.
+
+     h
+     ^            \    upper    /
+     |             +-----------+              h = upper.support, its lowest point
+     o===================================     contact plane, h = `middle` of both supports
+     |       +-----------+                    h = lower.support, its highest point
+     |      /    lower    \
+     +             |-----|                    the region: what both features cover, seen along n
+
+The frame of the contact: o is the middle of the witness points, n the normal, or minus the normal, that points up. The
+rotation by the shortest arc that turns z to n turns x to s and y to t:
+
+    s = (1 - nx^2 / (1 + nz), -nx ny / (1 + nz), -nx),   t = (-nx ny / (1 + nz), 1 - ny^2 / (1 + nz), -ny)
+
+A point p has the coordinates (p - o) . s and (p - o) . t and the height h = (p - o) . n; a depth is the height of the
+lower feature less that of the upper one, > 0 where they overlap. Measures are sums over triangles (`_measures`) of a
+side from P to Q and the last corner, relative to which P and Q are: P x Q is twice the area, (P + Q) / 3 the centroid
+of one.
+
+    area = 1/2 sum P x Q,   centroid = sum (P x Q) (P + Q) / (3 sum P x Q)
+"""
 
 from __future__ import annotations
 
