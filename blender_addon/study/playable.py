@@ -33,7 +33,7 @@ MOST_BARS = 60
 """Bars of SAT: where there are more axes, a bar is the best of a few."""
 AS_GOOD = 1e-9
 """By which a right choice may differ from the best, relative to the differences between all."""
-REACH = 0.6
+REACH = 0.5
 """Length of half an axis that is guessed, relative to the objects."""
 Choices = tuple[tuple[str, FloatArray], ...]
 """Labels, and points (3,)."""
@@ -127,9 +127,11 @@ def _view_of_plane(normal: FloatArray) -> dict[str, tuple[float, float, float]]:
 
 def _objects(given: StepsInput) -> StudyPicture:
     """Return both objects: faces, outlines and names."""
-    canvas = Canvas()
-    for role, shape, name in zip(SIDES, (given.a, given.b), (given.name_a, given.name_b), strict=True):
-        body = stand_in(shape if given.flat is None else to_3d(shape, given.flat))
+    canvas, shapes, names = Canvas(), (given.a, given.b), (given.name_a, given.name_b)
+    bodies = [stand_in(shape if given.flat is None else to_3d(shape, given.flat)) for shape in shapes]
+    apart = np.subtract(*(np.mean(body.bounds, axis=0) for body in bodies))
+    upward = np.array((0.0, 0.0, float(np.linalg.norm(apart)) or 1.0))
+    for role, shape, body, name, away in zip(SIDES, shapes, bodies, names, (apart, -apart), strict=True):
         facets = body.facets if body.rank == 3 else body.facets[:1]
         canvas.fill(role, np.concatenate([np.zeros((0, 3, 3)), *(fan(body.vertices[facet]) for facet in facets)]))
         if given.flat is not None or isinstance(shape, Polytope):
@@ -138,7 +140,7 @@ def _objects(given: StepsInput) -> StudyPicture:
             canvas.line(role, edges if len(edges) <= MOST_EDGES else edges[is_crease])
         else:
             canvas.line(role, [ends for line in wires(shape) for ends in pairwise(line)])
-        canvas.label(role, name, body.vertices[int(body.vertices[:, -1].argmax())])
+        canvas.label(role, name, body.vertices[int((body.vertices @ (away + upward)).argmax())])
     return canvas.picture()
 
 
