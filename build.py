@@ -7,7 +7,8 @@
   python3 build.py test         the tests, on the Blender that fits this Python: minutes
   python3 build.py test --core  the tests of the engine, without Blender: two minutes
   python3 build.py test --all   the slow tests and all other Blender versions too
-  python3 build.py check        formatting, lint, types, metadata and the tables in the documents
+  python3 build.py check        formatting, lint, types, metadata, the tables and chapters in the documents
+  python3 build.py learn        the pages of docs/learn, and the pictures of their players
   python3 build.py docs         the API reference and the documents, in build/docs
   python3 build.py words        every string that a user can read, with its place
   python3 build.py listing      icon, pictures and demo file for the extension's page, in dist/listing
@@ -49,10 +50,13 @@ DIST = ROOT / "dist"
 DEMO_OUTPUT = ROOT / "build" / "demo"
 DOCS_OUTPUT = ROOT / "build" / "docs"
 FIELD_TABLES = ROOT / "docs" / "field_tables.py"
+LEARN = ROOT / "docs" / "learn"
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
 PACKED_FOLDERS = ("blender_addon", "core", "farm")
+PACKED_PAGES = "*.html"
+"""Of `LEARN`, which Blender opens."""
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """The same in every archive, so that the same files give the same bytes. 1980 is where zip's calendar starts."""
 
@@ -421,7 +425,7 @@ def version() -> str:
 
 def packed_paths() -> list[str]:
     """Return the files of the zip: paths relative to the repository, with forward slashes, sorted."""
-    paths = [ROOT / name for name in PACKED_FILES]
+    paths = [*(ROOT / name for name in PACKED_FILES), *LEARN.glob(PACKED_PAGES)]
     for folder in PACKED_FOLDERS:
         for path in (ROOT / folder).rglob("*"):
             hidden = any(part.startswith(".") for part in path.relative_to(ROOT).parts)
@@ -579,9 +583,7 @@ def command_demo(options: argparse.Namespace) -> None:
 
 def command_listing(options: argparse.Namespace) -> None:
     """Make what the page of the extension shows, then check what is to be filled in before it is published."""
-    blender = find_blender(options.blender_binary)
-    browsers = (shutil.which(name) for name in BROWSERS)
-    browser = next(filter(None, browsers), None)
+    blender, browser = find_blender(options.blender_binary), find_browser()
     window_tools()
     if browser is None or not shutil.which("xvfb-run"):
         raise MissingError("The listing needs xvfb-run and Chromium: apt install xvfb xauth chromium.")
@@ -596,6 +598,11 @@ def command_listing(options: argparse.Namespace) -> None:
         say(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
     for missing in unpublishable():
         say(f"Before publishing: {missing}")
+
+
+def find_browser() -> str | None:
+    """Return the path of a Chromium; None where there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def unpublishable() -> list[str]:
@@ -830,6 +837,7 @@ def command_check(_: argparse.Namespace) -> None:
         ("types", check_types(python)),
         ("metadata", output_of([python, "-m", "validate_pyproject", "pyproject.toml"])),
         ("fields", output_of([sys.executable, FIELD_TABLES, "--check"])),
+        ("learn", output_of([python, LEARN / "make.py", "--check"], this_checkout())),
     ):
         say(f"{'ok    ' if code == 0 else 'FAILED'} {what}")
         if code != 0:
@@ -837,6 +845,19 @@ def command_check(_: argparse.Namespace) -> None:
             say(output)
     if failed:
         raise FailedError(f"Failed: {', '.join(failed)}.")
+
+
+# --- learn ----------------------------------------------------------------------------------------------------------
+
+
+def command_learn(options: argparse.Namespace) -> None:
+    """Write the pages of the chapters, which need Python only, then the pictures, which need a browser."""
+    python, browser = light_environment("check", extra("check"), "the chapters"), find_browser()
+    arguments = ["--check"] if options.check else ["--pictures", browser] if browser else []
+    if run([python, LEARN / "make.py", *arguments], this_checkout()) != 0:
+        raise FailedError("The chapters, and what they are made of, disagree.")
+    if browser is None and not options.check:
+        raise MissingError("The pages are written; the pictures of their players need Chromium: apt install chromium.")
 
 
 # --- docs -----------------------------------------------------------------------------------------------------------
@@ -850,6 +871,9 @@ def command_docs(_: argparse.Namespace) -> None:
     command = [python, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-d", DOCS_OUTPUT.with_name("doctrees")]
     if run([*command, ROOT / "docs", DOCS_OUTPUT], this_checkout()) != 0:
         raise FailedError("The documentation has warnings or errors.")
+    for path in LEARN.glob(PACKED_PAGES):
+        (DOCS_OUTPUT / LEARN.name).mkdir(exist_ok=True)
+        shutil.copy2(path, DOCS_OUTPUT / LEARN.name)
     say(f"{(DOCS_OUTPUT / 'index.html').relative_to(ROOT)}")
 
 
@@ -931,7 +955,9 @@ def parser() -> argparse.ArgumentParser:
     )
     text = "a Blender with a window (default: $BLENDER, or `blender` on PATH)"
     listing.add_argument("--blender-binary", metavar="PATH", help=text)
-    add("check", command_check, "check formatting, lint, types, metadata and the tables of fields")
+    add("check", command_check, "check formatting, lint, types, metadata, the tables of fields and the chapters")
+    learn = add("learn", command_learn, "write the pages of docs/learn and take the pictures of their players")
+    learn.add_argument("--check", action="store_true", help="write nothing, and fail where they are out of date")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
     words = add("words", command_words, "print every string that a user can read, with its place and kind")
     words.add_argument("--root", metavar="PATH", type=Path, default=ROOT, help="of another checkout, to compare with")

@@ -24,7 +24,7 @@ copyright = "2026, Contact Lens contributors"
 release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["images"]
+exclude_patterns = ["images", "learn"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # links out of docs/, to files of the repository
 html_theme = "alabaster"

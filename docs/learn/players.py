@@ -4,17 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import numpy as np
 
 from contact_lens.blender_addon.data.units import UnitFormat
 from contact_lens.blender_addon.geometry.plane import Plane
-from contact_lens.blender_addon.study.picture import Canvas, StudyPicture
-from contact_lens.blender_addon.study.playable import Frame, Playable, Space, playable
+from contact_lens.blender_addon.geometry.shape_outline import fan, loop
+from contact_lens.blender_addon.study.descent import Descent
+from contact_lens.blender_addon.study.picture import SIDES, Canvas, StudyPicture
+from contact_lens.blender_addon.study.playable import Frame, Guess, Playable, Space, playable
 from contact_lens.blender_addon.study.steps import Steps, steps_of
 from contact_lens.blender_addon.study.traced_pair import StepSettings, StepsInput
-from contact_lens.core import Box, ConvexHull
+from contact_lens.blender_addon.study.volume_pictures import CIRCLE, draw_slabs, edges_of, slabs_of
+from contact_lens.core import Box, Bvh, ConvexHull, Polygon, bounding_volumes, contact, minkowski_hull
+from contact_lens.core.bounding.bounding_sphere import Spheres
+from contact_lens.core.bounding.kdop import KDops
+from contact_lens.core.hierarchy.tree_pairs import VolumeTests
 from contact_lens.core.shapes.curved_shape import ConvexShape
+from contact_lens.core.types import FloatArray
 
 UNITS = UnitFormat("NONE")
 """Numbers without a unit, as those of the chapters."""
@@ -64,6 +72,86 @@ def two_boxes() -> Playable:
     return pair("Two boxes, edge to edge", a, b, "sat", all_axes=True)
 
 
+# --- Minkowski difference
+
+
+TURNS = (0, 80, 140, 200, 250, 300)
+"""Directions in degrees, each with another support point."""
+
+
+def minkowski() -> Playable:
+    """Two triangles in the plane: the direction turns, and the support points are the corners of A - B."""
+    a, b = Polygon([(0, 0), (4, 0), (0, 3)]), Polygon([(1, 1), (5, 2), (3, 4)])
+    whole, differences = minkowski_hull(a, b), (a.vertices[:, None] - b.vertices).reshape(-1, 2)
+    objects, difference, frames, found = Canvas(), Canvas(), [], []
+    for role, shape, name in zip(SIDES, (a, b), "AB", strict=True):
+        objects.polygon(role, PLANE.to_3d(shape.vertices))
+        for k, vertex in enumerate(PLANE.to_3d(shape.vertices)):
+            objects.label(role, f"Vertex {k} of {name}", vertex)
+    difference.mark("origin", np.zeros(3))
+    difference.label("origin", "Origin", np.zeros(3))
+    difference.mark("other", PLANE.to_3d(differences))
+    for degrees in TURNS:
+        n = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        i, j = a.support_index(n), b.support_index(-n)
+        point, before = a.vertices[i] - b.vertices[j], found[-1] if found else None
+        text = f"Direction {degrees}°: vertex {i} of A is farthest along it and vertex {j} of B farthest against it. "
+        text += f"{_at(a.vertices[i])} - {_at(b.vertices[j])} = {_at(point)} is the support point ({i}, {j}) of A - B."
+        if before is not None:
+            side = "A" if before[0] != i else "B"
+            text += f" Only the vertex of {side} is another one, so this side of A - B is a side of {side}."
+        drawn, known, asked = Canvas(), Canvas(), Canvas()
+        for shape, k, sign in ((a, i, 1.0), (b, j, -1.0)):
+            _support(drawn, shape.vertices[k], sign * n)
+        corners = PLANE.to_3d(np.array([a.vertices[p] - b.vertices[q] for p, q in found] or np.zeros((0, 2))))
+        for canvas in (known, asked):
+            canvas.line("simplex", [*pairwise(corners)])
+            canvas.mark("simplex", corners)
+            for pair_of, corner in zip(found, corners, strict=True):
+                canvas.label("simplex", f"({pair_of[0]}, {pair_of[1]})", corner)
+            canvas.line("direction", PLANE.to_3d(np.array([0.0 * n, 2.0 * n])), is_arrow=True)
+        known.line("nearest", [corners[-1], PLANE.to_3d(point)] if found else [])
+        _support(known, point, 0.0 * n, n)
+        known.label("support", f"({i}, {j})", PLANE.to_3d(point))
+        labels = [f"({p}, {q})" for p in range(3) for q in range(3)]
+        choices = tuple(zip(labels, PLANE.to_3d(differences), strict=True))
+        question, answer = "Which point of A - B is farthest along the arrow?", f"The support point is ({i}, {j})."
+        guess = Guess(question, 1, asked.picture(), choices, (3 * i + j,), answer)
+        found.append((i, j))
+        pictures = drawn.picture(), known.picture()
+        frames.append(Frame("support", f"Support Point {len(found)} of {len(TURNS)}", text, pictures, guess=guess))
+    closed, moved, mtv = Canvas(), Canvas(), contact(a, b).mtv
+    closed.polygon("simplex", PLANE.to_3d(whole.hull.vertices))
+    closed.line("overlap", PLANE.to_3d(np.array([0.0 * mtv, mtv])), is_arrow=True)
+    closed.label("overlap", _number(np.hypot(*mtv)), PLANE.to_3d(0.5 * mtv))
+    moved.line("overlap", PLANE.to_3d(b.vertices.mean(axis=0) + np.array([0.0 * mtv, mtv])), is_arrow=True)
+    moved.line("b", loop(PLANE.to_3d(b.vertices + mtv)), is_dashed=True)
+    text = f"All {len(found)} together are the corners of A - B. The origin is inside, so the triangles intersect. The "
+    text += f"point of its surface nearest to the origin is {_at(mtv)}, {_number(np.hypot(*mtv))} away: moving B by as "
+    text += "much separates them."
+    frames.append(Frame("support", "The Minkowski Difference", text, (moved.picture(), closed.picture())))
+    spaces = Space("Objects", objects.picture()), Space("Minkowski Difference A - B", difference.picture())
+    return Playable("Two triangles and their Minkowski difference", spaces, tuple(frames), **FROM_ABOVE)
+
+
+def _support(canvas: Canvas, point: FloatArray, direction: FloatArray, normal: FloatArray | None = None) -> None:
+    """Add a support point with the direction from it, and the line beyond which nothing is."""
+    n = direction if normal is None else normal
+    across = 1.2 * np.array([-n[1], n[0]])
+    canvas.line("plane", PLANE.to_3d(np.array([point - across, point + across])), is_dashed=True)
+    if direction.any():
+        canvas.line("direction", PLANE.to_3d(np.array([point, point + direction])), is_arrow=True)
+    canvas.mark("support", PLANE.to_3d(point))
+
+
+def _number(value: float) -> str:
+    return UNITS.length(value)
+
+
+def _at(point: FloatArray) -> str:
+    return f"({', '.join(map(_number, point.tolist()))})"
+
+
 # --- GJK
 
 
@@ -74,8 +162,189 @@ def gjk() -> Playable:
     return pair("A pyramid and a tetrahedron, apart", a, b, "gjk", names=("Pyramid", "Tetrahedron"))
 
 
+# --- bounding volumes
+
+
+def eight_dop() -> Playable:
+    """A triangle in four kinds of volumes, then the slabs of its 8-DOP against those of another triangle."""
+    a, b = (np.array(corners, dtype=float) for corners in (((3, 1), (5, 4), (1, 5)), ((4, 1), (7, 2), (6, 3))))
+    behind, frames = Canvas(), []
+    behind.polygon("a", PLANE.to_3d(a))
+    behind.label("a", "A", PLANE.to_3d(a.mean(axis=0)))
+    own, other = (bounding_volumes("kdop", corners, k=8) for corners in (a, b))
+    assert isinstance(own, KDops)
+    assert isinstance(other, KDops)
+    ball = bounding_volumes("sphere", a)
+    assert isinstance(ball, Spheres)
+    turn = np.linspace(0.0, 2.0 * np.pi, CIRCLE + 1)[:-1]
+    circle = ball.center[0] + ball.radius[0] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    box = bounding_volumes("obb", a)
+    sides = np.linalg.norm(np.diff(box.polytope(0).vertices[[0, 1, 2]], axis=0), axis=1).tolist()
+    for name, volumes, corners, why in (
+        (
+            "Bounding Sphere",
+            ball,
+            circle,
+            f"In the plane a circle, here of radius {_number(ball.radius[0])}. It looks the "
+            "same however A is turned, and two are tested with one distance.",
+        ),
+        (
+            "AABB",
+            bounding_volumes("aabb", a),
+            None,
+            "Two slabs, each between the least and the greatest value of a "
+            f"coordinate: {_slabs(own, 2)}. Two are tested with comparisons only.",
+        ),
+        (
+            "OBB",
+            box,
+            None,
+            f"A box that is turned so that it is small: {_number(sides[0])} by {_number(sides[1])}. A test "
+            "of two is SAT.",
+        ),
+        (
+            "8-DOP",
+            own,
+            None,
+            f"Four slabs, with two numbers each: {_slabs(own, 4)}. The two more cut off corners of the "
+            "AABB, and a test is comparisons still.",
+        ),
+    ):
+        drawn = Canvas()
+        if volumes is own:
+            draw_slabs(drawn, own, PLANE, UNITS)
+        drawn.polygon("region", PLANE.to_3d(volumes.polytope(0).vertices if corners is None else corners), 1.0, 0.4)
+        frames.append((name, f"{why} Area {_number(volumes.volume[0])}.", drawn))
+    for number, (direction, name) in enumerate(zip(own.directions, _names(own), strict=True)):
+        (low, high), (from_, to) = ((each.low[0, number], each.high[0, number]) for each in (own, other))
+        is_apart = from_ > high or low > to
+        text = f"Slab {name} of A is from {_number(low)} to {_number(high)}, that of B from {_number(from_)} to "
+        text += f"{_number(to)}: "
+        if is_apart:
+            gap = UNITS.length(float(own.gap(other)[0]), rounding="down")
+            text += f"they have nothing in common, so neither have the triangles, which are at least {gap} apart."
+        else:
+            text += "they overlap, so the next slab is compared."
+        frames.append((f"Against B: {name}", text, _bands(direction, (low, high), (from_, to), b, name)))
+    return by_hand("A triangle in bounding volumes", "volumes", frames, behind)
+
+
+def _names(dop: KDops) -> list[str]:
+    return [name for name, *_ in slabs_of(dop, PLANE.names, UNITS)]
+
+
+def _slabs(dop: KDops, count: int) -> str:
+    parts = [f"{name} from {low} to {high}" for name, low, high in slabs_of(dop, PLANE.names, UNITS)[:count]]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+REACH = 3.0
+"""How far bands go, to both sides of the middle of both triangles."""
+
+
+def _bands(
+    direction: FloatArray, of_a: tuple[float, float], of_b: tuple[float, float], b: FloatArray, name: str
+) -> Canvas:
+    """Return the triangle B, and the slabs of both across a direction as bands."""
+    drawn, middle = Canvas(), np.array([4.0, 3.0])
+    drawn.polygon("b", PLANE.to_3d(b))
+    drawn.label("b", "B", PLANE.to_3d(b.mean(axis=0)))
+    n = direction / (direction @ direction)
+    along = REACH * np.array([-n[1], n[0]]) / np.linalg.norm(n)
+    for role, slab in zip(SIDES, (of_a, of_b), strict=True):
+        first, second = (middle + (value - middle @ direction) * n for value in slab)
+        drawn.fill(
+            role, fan(PLANE.to_3d(np.array([first - along, first + along, second + along, second - along]))), 0.6
+        )
+        for foot, value in zip((first, second), slab, strict=True):
+            line = PLANE.to_3d(np.array([foot - along, foot + along]))
+            drawn.line(role, line, 0.6)
+            drawn.label(role, f"{name} = {_number(value)}", line[int(role == "b")])
+    return drawn
+
+
+# --- trees
+
+
+COAST = np.array([(0, 0), (1, 1.2), (2, 0.8), (3, 1.9), (4, 1.3), (5, 2.2), (6, 1.4), (7, 2.0), (8, 1.1)])
+ROAD = np.array(
+    [(0.4, 4.0), (1.3, 3.2), (2.4, 3.6), (3.5, 2.7), (4.6, 3.1), (5.2, 1.9), (6.3, 2.6), (7.2, 3.5), (8, 3.0)]
+)
+
+
+def descent() -> Playable:
+    """Two lines of eight segments that cross at one place: their trees are descended test by test."""
+    lines, names = (COAST, ROAD), ("A", "B")
+    ends = [np.stack([line[:-1], line[1:]], axis=1).reshape(-1, 2) for line in lines]
+    items = [bounding_volumes("aabb", points, np.arange(0, len(points), 2)) for points in ends]
+    trees = Bvh.build(items[0], "top-down"), Bvh.build(items[1], "top-down")
+    tests: list[VolumeTests] = []
+    found = trees[0].overlapping_pairs(trees[1], tests=tests)
+    played = Descent(names, trees, found, tests, "segment", UNITS, PLANE)
+    objects, diagram, shown = Canvas(), Canvas(), Canvas()
+    places = [_places(tree, 9.0 * side) for side, tree in enumerate(trees)]
+    for role, line, tree, place, name in zip(SIDES, lines, trees, places, names, strict=True):
+        objects.line(role, [*pairwise(PLANE.to_3d(line))], 1.5)
+        objects.label(role, name, PLANE.to_3d(line[-1]))
+        diagram.line(
+            "other",
+            [
+                [place[k], place[child]]
+                for k in np.flatnonzero(tree.left >= 0)
+                for child in (tree.left[k], tree.left[k] + 1)
+            ],
+        )
+        diagram.mark(role, place)
+        diagram.label(role, f"Tree of {name}", place[0] + (0.0, 0.5, 0.0))
+        for level in range(tree.depth):
+            shown.line(
+                role,
+                edges_of(tree.volumes.take(np.flatnonzero(tree.level == level)), PLANE)[0],
+                0.4 + 0.3 * (3 - level),
+            )
+    text = (
+        f"Each node has the AABB of the segments below it, down to leaves of one segment. Of {found.possible} pairs of "
+    )
+    text += f"segments {found.tests} tests of two AABBs leave {len(found.pairs)}."
+    frames = [Frame("descent", "Two Trees", text, (shown.picture(), StudyPicture()))]
+    nodes = np.concatenate([np.stack([each.a, each.b], axis=1) for each in tests])
+    leaves: list[list[FloatArray]] = [[], []]
+    for number, (test, overlap) in enumerate(zip(nodes, np.concatenate([each.overlap for each in tests]), strict=True)):
+        drawn, is_leaf = Canvas(), all(tree.is_leaf[k] for tree, k in zip(trees, test, strict=True))
+        for side, (tree, place, k) in enumerate(zip(trees, places, test, strict=True)):
+            below = np.flatnonzero(
+                (tree.first >= tree.first[k]) & (tree.first + tree.count <= tree.first[k] + tree.count[k])
+            )
+            if overlap and is_leaf:
+                leaves[side].append(place[k])
+            if not overlap:
+                drawn.mark("removed", place[below])
+            drawn.mark("region", leaves[side])
+            drawn.mark("support", place[k])
+            drawn.label("support", f"Node {k}", place[k])
+        sentence = played.sentence(number).partition(": ")[2]
+        cut, left = (f"{name}: {value}" for name, value in played.rows(number))
+        words = f"{sentence[0].upper()}{sentence[1:]}. {cut}. {left}."
+        frames.append(
+            Frame("descent", f"Test {number + 1} of {found.tests}", words, (played.picture(number), drawn.picture()))
+        )
+    spaces = Space("Objects", objects.picture()), Space("Trees", diagram.picture())
+    return Playable("Two lines of eight segments and their trees", spaces, tuple(frames), **FROM_ABOVE)
+
+
+def _places(tree: Bvh, shift: float) -> FloatArray:
+    """Return where the nodes (n, 3) of a tree are drawn: each in the middle of the leaves below."""
+    across = tree.first + 0.5 * (tree.count - 1) + shift
+    return PLANE.to_3d(np.stack([across, -3.0 * tree.level], axis=1))
+
+
 PLAYERS: dict[str, Callable[[], Playable]] = {
     "two_boxes": two_boxes,
+    "minkowski": minkowski,
     "gjk": gjk,
+    "eight_dop": eight_dop,
+    "descent": descent,
 }
 """By the name that a chapter calls them."""
+STILLS = {"eight_dop": 3}
+"""The step that is on the picture of a player, from 0, where it is not that in the middle."""
