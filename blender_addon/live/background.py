@@ -33,6 +33,7 @@ MODAL_AFTER_S = 0.3
 POLL_INTERVAL_S = 0.1
 """Seconds between two looks at work that runs."""
 LONGEST_LOOK_S = 1.0
+WORK_PER_DRAWING = 4.0
 CANCELLED_INTERVAL_S = 0.01
 """Seconds between two looks at whether cancelled work has ended."""
 JOIN_TIMEOUT_S = 10.0
@@ -249,8 +250,8 @@ class BackgroundOperator(Polled):
     """What the status bar says is being done."""
     keeps_partial: ClassVar[bool] = False
     seconds_at_once: ClassVar[float] = 0.0
-    """How long Blender waits at each look at work that runs: for steps of which each takes a moment. As long as it has
-    been drawing since the look before, where that is longer, or it would do little else."""
+    """How long Blender waits at each look at work that runs: for steps of which each takes a moment. Where it has been
+    drawing for long since the look before, WORK_PER_DRAWING times as long, or it would do little else."""
     looked = math.inf
     flow: Flow | None = None
     is_modal = False
@@ -308,8 +309,9 @@ class BackgroundOperator(Polled):
         if context.workspace is not None:
             context.workspace.status_text_set(flow.status)
         handlers.redraw()
-        drawing = min(time.monotonic() - self.looked, LONGEST_LOOK_S) if self.seconds_at_once else 0.0
-        result = self.proceed(context, max(self.seconds_at_once, drawing)) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
+        drawing = time.monotonic() - self.looked if self.seconds_at_once else 0.0
+        seconds = max(self.seconds_at_once, min(WORK_PER_DRAWING * drawing, LONGEST_LOOK_S))
+        result = self.proceed(context, seconds) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
         self.looked = time.monotonic()
         return result
 

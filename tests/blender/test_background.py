@@ -7,10 +7,12 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from .scenes import lens
+from .window import TICK, Held, modal_operator
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LIMIT_S = 60.0
@@ -85,3 +87,20 @@ def test_work_beside_other_work_does_not_wait() -> None:
     assert second.wait(LIMIT_S)
     go_on.set()
     assert first.wait(LIMIT_S)
+
+
+@pytest.mark.parametrize(("drawing", "waited"), [(0.01, 0.25), (0.2, 0.8), (30.0, 1.0)])
+def test_a_slow_display_takes_a_fifth_of_the_time(
+    monkeypatch: pytest.MonkeyPatch, drawing: float, waited: float
+) -> None:
+    """Work is waited for four times as long as Blender has drawn, but never so long that Esc seems not to work."""
+    clock, waits = [0.0], list[float]()
+    monkeypatch.setattr(lens.live.background, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(Held, "wait", lambda self, seconds: bool(waits.append(seconds)))
+    operator, window = modal_operator(
+        lens.live.background, lambda *_: (work for work in [lambda progress: None]), monkeypatch, seconds_at_once=0.25
+    )
+    operator.modal(window, TICK)
+    clock[0] += drawing
+    operator.modal(window, TICK)
+    assert waits[-1] == pytest.approx(waited)
