@@ -6,6 +6,21 @@
 3. A cell whose fragments do not is cut down to what is under all their planes: a piece.
 4. Cells are merged while the union of two is convex.
 
+    +-----+                 +-----+          g rises above the plane of f, and f above that of g: two conflicts, as
+    |     |f       plane    |     |          the solid bends inward between them. Cut in the plane of f, one cell has
+    |     +-----+   of f    |     +-----+    f and the other g, which leaves none.
+    |        g  |   --->    |     :     |
+    +-----------+           +-----+-----+    With conflict[f, g] = 1 where g rises above the plane of f, and side[f] = 1
+                                             where a part of f is in a cell, it keeps side @ conflict @ side conflicts.
+
+A point (x, y, z, w) is (x, y, z) / w, w > 0; a plane (a, b, c, d) has a x + b y + c z = d, (a, b, c) points up. Both
+are without common factors, so that equal ones are found. The value of a point, > 0 above the plane,
+
+    a x + b y + c z - d w = w |(a, b, c)| height,
+
+is linear in the four numbers. On the edge from v to w, with values p and q of unlike signs, the point q v - p w has the
+value q p - p q = 0: there the edge crosses the plane. These are products of whole numbers: nothing is rounded.
+
 Sources: S1.2; Chazelle, "Convex partitions of polyhedra" (1984); Naylor, Amanatides and Thibault, "Merging BSP trees
 yields polyhedral set operations" (1990).
 """
@@ -69,8 +84,7 @@ class ExactCuts:
     `least`, unit of the coordinates: corners nearer to a plane than this, or than rounding, are on it. Where it is 0.0
     nothing is rounded: triangles that lean against each other, however little, have planes of their own.
 
-    A point (x, y, z, w) is (x, y, z) / w, w > 0; a plane (a, b, c, d) has a x + b y + c z = d. Both without common
-    factors, so that equal ones are found. Floats are in units of half the solid's size, from its middle.
+    Floats are in units of half the solid's size, from its middle.
     """
 
     def __init__(self, points: FloatArray, triangles: IntArray, least: float) -> None:
