@@ -1,8 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Boxes of translations for which the same two triangles cross: a lower bound of the depth, of thin solids too.
+r"""Boxes of translations for which the same two triangles cross: a lower bound of the depth, of thin solids too.
 
-The translations for which two triangles meet are a convex polytope. An octree of all short translations is refined
-where no such polytope contains a box; how near to none the smallest boxes are that are left is the bound.
+The translations t of B for which two triangles p of A and q of B meet are a convex polytope, p - q:
+
+          .---------------.        The box with the middle m and half sides h is in p - q, so p and q cross for all t
+         /    +-------+    \       in it: none of these separates A and B. A box that is in p - q for no pair is cut
+        /     |       |     \      into eight, down to those of the last level. The distance of the nearest box that is
+       :      |   m-h-|      :     left from no translation, t = 0, is the bound: no shorter translation separates.
+        \     |       |     /
+         \    +-------+    /
+          '---------------'
+
+The axes n are the normals of p and q and the products of an edge of each: across the faces of p - q, for t on which the
+ranges of n.p and n.(q + t) only touch. At t = m + e, in the box, they overlap by
+
+    overlap(m + e) >= overlap(m) - |n.e| >= overlap(m) - h reach,        reach = sum_k |n.f_k|
+    overlap(t) = min(max n.p - min n.(q + t), max n.(q + t) - min n.p)   f_k the axes of the octree, |e.f_k| <= h
+
+so the largest h is `margin`, the least overlap(m) / reach of all axes. Where it is negative, they meet for no t of a
+box with half sides up to -margin. Half the sum of both ranges is the largest overlap there is, for any m.
 """
 
 from __future__ import annotations

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lower bounds of the depth of two meshes: what no short translation separates.
 
-Two triangles that cross are separated by no shorter translation than their own; a ball of radius r inside both solids
-by none shorter than 2 r.
+    +-----------------+               What no short translation t of B separates:
+    | A               |
+    |      +----------x--------+      ball       of radius r inside both: B + t contains the ball moved by t, which
+    |      |  .---.   |        |                 overlaps it where |t| < 2 r
+    |      | (  r  )  p      B |      point      p of A's surface inside B, r from B's surface: p - t is in B where
+    |      |  '---'   |        |                 |t| < r, so p is in B + t
+    |      +----------x--------+      triangles  that cross, at x: they do where |t| is less than the least overlap
+    +-----------------+                          along their axes n,
+
+    overlap = min(max n.p - min n.q, max n.q - min n.p) / |n|,    n the normals of p and q, an edge of p x one of q
+
+is how far B must be moved along n for the ranges of n.p and n.q to be apart, to the nearer side. All bounds are reduced
+by what rounding makes of them.
 """
 
 from __future__ import annotations
