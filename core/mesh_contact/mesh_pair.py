@@ -1,5 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two meshes, or a mesh and the facets of another solid, and what is known of them as they are solved."""
+"""Two meshes, or a mesh and the facets of another solid, and what is known of them as they are solved.
+
+The signed distance is between two bounds, each with a proof:
+
+             intersecting                                  separated
+          lower        upper                             lower  upper
+    --------[------------]--------------|------0------|----[------]------> signed distance
+         -length       -least         -band          band
+
+    length      of a translation that was tried: with B moved by it no triangles meet, and nothing is inside
+    least       of a depth proof: no shorter translation separates
+    separated   a proved lower bound of the distance, and `surface`, that of the nearest points, with `rounding`
+
+The depth is the length of the shortest translation that separates: least <= depth <= length. Where the surfaces do not
+meet, and a part of one is inside the other, `surface` is a lower bound of the depth, too. Bounds are widened by the
+slits, how far the surfaces may be from the meshes. Up to `band` from 0 two are TOUCHING; up to `promise` a depth is 0.
+"""
 
 from __future__ import annotations
 

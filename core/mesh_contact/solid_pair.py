@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contact of two solids, or of a solid and a bare surface, that intersect or touch.
 
-Unless both have exact pieces, both bounds of the depth are proved on the meshes themselves.
+    convex pieces of both solids                         signed distance
+    exact, and touch                                     0                                   `_touching`
+    their translation separates the meshes               -depth of exact ones, else -length
+    exact, and touch after their translation             -depth
+    a shorter translation than theirs separates          -length of it                       `_shorter`
+    none, or inexact and their translation fails         -length, upper bound -least         `_by_meshes`
+
+Pieces are up to `spare` from the meshes, the sum of both distances. Of exact ones, which are the solids themselves, the
+proved least depth is that of the meshes, too, but for `spare`:
+
+    least_depth of the pieces - spare  <=  depth of the meshes  <=  length of what separates the meshes
+
+Inexact pieces prove nothing, as one that fills a gap, however narrow, blocks a direction: their translation is tried,
+and the least depth is proved on the meshes (`search_depth`).
 """
 
 from __future__ import annotations
@@ -76,8 +89,6 @@ def solve_solids(pair: MeshPair, progress: Progress | None) -> MeshDraft:
     if taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
         length = length_of(taken)
         if length <= found.depth + 8.0 * (tolerance + spare) + 64.0 * EPS * pair.magnitude:
-            # Pieces that fill a gap, however narrow, block a direction: inexact pieces prove nothing, but the parts
-            # of them inside the meshes do.
             least = found.least_depth - spare if exact else _refine(pair, search, proving)
             if search.length < found.depth - tolerance:
                 return _shorter(pair, search, least, found)
@@ -152,13 +163,13 @@ def _search(pair: MeshPair) -> SeparationSearch:
     if pair.is_deep():
         return search
     regions = [region for region in pair.touching if region.normal.any()]
-    ways: list[FloatArray] = []
+    translations: list[FloatArray] = []
     for region in regions[:MOST_NORMALS]:
         together = [other for other in regions if float(other.normal @ region.normal) > _TOGETHER]
-        ways.append((max(0.0, *map(deepest, together)) + search.clearance) * region.normal)
-    if ways and length_of(ways[0]) < search.length:
-        search.separates(ways[0])  # most often it is one
-    shorter = [way for way in ways[1:] if length_of(way) < search.length]
+        translations.append((max(0.0, *map(deepest, together)) + search.clearance) * region.normal)
+    if translations and length_of(translations[0]) < search.length:
+        search.separates(translations[0])  # most often it is one
+    shorter = [translation for translation in translations[1:] if length_of(translation) < search.length]
     if shorter:
         for k in np.flatnonzero(are_clear_after(pair.a.mesh, pair.b.mesh, np.array(shorter))).tolist():
             if length_of(shorter[k]) < search.length:
@@ -182,8 +193,8 @@ def _fitted(pair: MeshPair, search: SeparationSearch) -> MeshDraft | None:
         return None if pair.depth or point.least <= pair.band else only_related(pair, point)
     if are_many or pair.coincide(of_a, of_b):
         return None
-    ways = [pair.band * direction for direction in contact_directions(pair.a, pair.b, pair.crossings)]
-    if are_clear_after(pair.a.mesh, pair.b.mesh, np.array(ways)).any():
+    translations = [pair.band * direction for direction in contact_directions(pair.a, pair.b, pair.crossings)]
+    if are_clear_after(pair.a.mesh, pair.b.mesh, np.array(translations)).any():
         return None
     ball = common_ball(pair.a, pair.b, pair.crossings)
     if ball is not None and ball.least > pair.band:
