@@ -11,7 +11,7 @@
     |     +-----+   of f    |     +-----+    f and the other g, which leaves none.
     |        g  |   --->    |     :     |
     +-----------+           +-----+-----+    With conflict[f, g] = 1 where g rises above the plane of f, and side[f] = 1
-                                             where a part of f is in a cell, it keeps side @ conflict @ side conflicts.
+                                             where a part of f is in a cell, side @ conflict @ side are left in it.
 
 A point (x, y, z, w) is (x, y, z) / w, w > 0; a plane (a, b, c, d) has a x + b y + c z = d, (a, b, c) points up. Both
 are without common factors, so that equal ones are found. The value of a point, > 0 above the plane,

@@ -18,7 +18,8 @@ ranges of n.p and n.(q + t) only touch. At t = m + e, in the box, they overlap b
     overlap(t) = min(max n.p - min n.(q + t), max n.(q + t) - min n.p)   f_k the axes of the octree, |e.f_k| <= h
 
 so the largest h is `margin`, the least overlap(m) / reach of all axes. Where it is negative, they meet for no t of a
-box with half sides up to -margin. Half the sum of both ranges is the largest overlap there is, for any m.
+box with half sides up to -margin. The largest overlap for any m is half the sum of both ranges: where that is too
+small, a pair covers no box of the last level.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 Outlines with few sides are clipped one side at a time in plain floats; those with many by all pairs of sides, in
 chunks, with numpy.
 
-     outside | inside             g is the inward unit normal of a side of the clipping polygon, x0 a point on it;
-             |                    d = g . (p - x0) and e = g . (q - x0), how far p and q are inside, < 0 outside.
+     outside | inside             g = (gx, gy) is the inward unit normal of a side of the clipping polygon, o = (x0, y0)
+             |                    on it; d = g . (p - o), e = g . (q - o): how far p and q are inside, < 0 outside.
     p .------+-----------. q      From p to q the outline crosses the line at p + f (q - p), d + f (e - d) = 0:
          d   |      e             f = d / (d - e)
              +---> g

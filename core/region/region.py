@@ -15,9 +15,10 @@ rotation by the shortest arc that turns z to n turns x to s and y to t:
     s = (1 - nx^2 / (1 + nz), -nx ny / (1 + nz), -nx),   t = (-nx ny / (1 + nz), 1 - ny^2 / (1 + nz), -ny)
 
 A point p has the coordinates (p - o) . s and (p - o) . t and the height h = (p - o) . n; a depth is the height of the
-lower feature less that of the upper one, > 0 where they overlap. Measures are sums over triangles (`_measures`) of a
-side from P to Q and the last corner, relative to which P and Q are: P x Q is twice the area, (P + Q) / 3 the centroid
-of one.
+lower feature less that of the upper one, > 0 where they overlap.
+
+Measures are sums over the triangles of the last corner and each side, from P to Q, all from that corner (`_measures`):
+P x Q is twice the area of a triangle, (P + Q) / 3 its centroid.
 
     area = 1/2 sum P x Q,   centroid = sum (P x Q) (P + Q) / (3 sum P x Q)
 """

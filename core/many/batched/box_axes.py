@@ -10,8 +10,9 @@ A and B have the unit axes a_i and b_j, the half sizes h_i and g_j; c is the off
                          |<----------->|                    reach of B = sum_j g_j |n.b_j|
                          |-|                                overlap = reach of A + reach of B - |n.c|
 
-With r_ij = a_i . b_j, t_i = a_i . c, u_j = b_j . c, and i1 and i2 the axes that follow i cyclically, the overlaps along
-the 15 axes, negative for a gap, are
+The overlap is how far B must be moved along n, to the side where its centre is, to be separated; negative for a gap.
+With r_ij = a_i . b_j (`cosines`), t_i = a_i . c (`offset_a`), u_j = b_j . c (`offset_b`), and i1 and i2 the axes that
+follow i cyclically, it is along axis
 
     a_i         h_i + sum_j |r_ij| g_j - |t_i|
     b_j         g_j + sum_i |r_ij| h_i - |u_j|
@@ -146,8 +147,8 @@ class _Workspace:
     def edges(self, careful: bool) -> None:
         """Fill in the overlaps along the edge products, times their sines, and the squared sines.
 
-        `careful`: the reach of B comes from the same rounded numbers as the axis itself, |r_i,j2| = |r_i1,j r_i2,j1 -
-        r_i2,j r_i1,j1|, or its error, divided by a small sine, would be large.
+        `careful`: the reach of B comes from the same rounded numbers as the axis itself, or its error, divided by a
+        small sine, would be large: r_i,j2 = r_i1,j r_i2,j1 - r_i2,j r_i1,j1, but for the sign.
         """
         r, abs_r = self.cyclic
         h, g, t = self.sizes

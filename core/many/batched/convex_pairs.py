@@ -13,8 +13,8 @@ A row is filled in where the bounds of its signed distance d meet, upper - lower
 realise d: on_b - on_a = d * normal, to BATCH_MISS times the tolerance. Of boxes d = -overlap of the decisive axis:
 
     lower = d - rounding                      moving B by the overlap along that axis separates
-    upper = d (1 - 2 BOX_PREFER_FACE)         so does no shorter translation: other axes are better by a factor of at
-            + rounding + BOX_PARALLEL extent  most 1 - BOX_PREFER_FACE, those of parallel edges by BOX_PARALLEL extent
+    upper = d (1 - 2 BOX_PREFER_FACE)         other axes overlap less by BOX_PREFER_FACE, relative, at most, those of
+            + rounding + BOX_PARALLEL extent  edges that count as parallel by BOX_PARALLEL extent
 
 Witness points in the middle m of a flat region are m + 0.5 depth * normal on A and m - 0.5 depth * normal on B.
 
@@ -23,8 +23,8 @@ Witness points in the middle m of a flat region are m + 0.5 depth * normal on A 
     ------------------------+--------+--------+----------------------+---------------> d
                           -band      0      band                 clearance
 
-COINCIDENT is d <= band with each inside the other. A ball of radius r inside both makes the depth 2 r at least: only
-boxes that are as deep as the smaller inscribed ball, less the band, are tested for being inside each other.
+COINCIDENT is d <= band with each inside the other. A ball of radius r inside both makes the depth 2 r at least: so one
+box can be inside the other, but for the band, only where -d >= 2 (r - band), r that of the smaller inscribed ball.
 
 Source: S0.4, S1.3, S4.4.
 """
