@@ -227,6 +227,21 @@ class CONTACT_LENS_OT_save_steps_page(pair_operators.SaveOperator, OfStep, bpy.t
         return messages.counted(len(found[0].shown), "step")
 
 
+class CONTACT_LENS_OT_open_learn(Polled, bpy.types.Operator):
+    """Open seven short chapters about these algorithms in the browser, with players; no network is needed"""
+
+    bl_idname = "contact_lens.open_learn"
+    bl_label = "Learn How It Works"
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if player_page.CHAPTERS.is_file() else "The chapters are missing: install the extension from its zip"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bpy.ops.wm.url_open(url=player_page.CHAPTERS.as_uri())
+        return {"FINISHED"}
+
+
 # --- gizmos: what gets the clicks of a view before its tools --------------------------------------------------------
 
 
@@ -310,6 +325,7 @@ IN_MENU = (
     CONTACT_LENS_OT_remove_baked_steps,
     CONTACT_LENS_OT_copy_trace,
     CONTACT_LENS_OT_save_steps_page,
+    CONTACT_LENS_OT_open_learn,
 )
 CLASSES = (
     *IN_MENU,

@@ -50,6 +50,7 @@ class CONTACT_LENS_PT_steps(Tab, Closed, bpy.types.Panel):
             layout.sentence(panel, context, follow_pair.status(context).text or messages.PENDING, "INFO")
         if bake.has_baked():
             panel.operator("contact_lens.remove_baked_steps", icon="TRASH")
+        panel.operator("contact_lens.open_learn", icon="HELP")
 
 
 def _draw_moves(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -293,3 +293,16 @@ def test_without_steps_there_is_nothing_to_bake_copy_or_save() -> None:
     for operator in (ops.bake_step, ops.copy_trace, ops.save_steps_page):
         with pytest.raises(RuntimeError, match="No step is shown: choose Show Steps"):
             operator()
+
+
+def test_the_chapters_that_are_packed_are_opened_in_the_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url, *_: opened.append(url) or True)
+    assert bpy.ops.contact_lens.open_learn() == {"FINISHED"}
+    assert opened == [lens.page.player_page.CHAPTERS.as_uri()]
+    assert opened[0].endswith("docs/learn/index.html")
+    monkeypatch.setattr(lens.page.player_page, "CHAPTERS", tmp_path / "index.html")
+    with pytest.raises(RuntimeError, match="The chapters are missing: install the extension from its zip"):
+        bpy.ops.contact_lens.open_learn()

@@ -664,7 +664,7 @@ def test_preferences_menus_and_the_overlays_popover_draw(addon: ModuleType) -> N
     assert {"color_a", "label_size"} <= set(layout.drawn.props)
     menu, move_operators = lens.ui.menu, lens.operators.move_operators
     listed = drawn_by(menu.CONTACT_LENS_MT_contact, "draw")
-    assert len(listed.operators) == 34
+    assert len(listed.operators) == 35
     layout = Layout()
     menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
     assert layout.drawn.names == {"inspect"}

@@ -88,7 +88,7 @@ def test_the_code_is_reviewable(sources: dict[str, ast.Module]) -> None:
 
 def test_the_zip_has_text_only(build: ModuleType) -> None:
     suffixes = {Path(path).suffix for path in build.packed_paths() if path != "LICENSE"}
-    assert suffixes <= {".py", ".toml", ".json", ".js", ".css", ".sh", ".yaml", ".yml", ".md"}
+    assert suffixes <= {".py", ".toml", ".json", ".js", ".css", ".html", ".sh", ".yaml", ".yml", ".md"}
 
 
 def test_the_permissions_are_those_that_are_used_with_a_reason(sources: dict[str, ast.Module]) -> None:
