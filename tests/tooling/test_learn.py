@@ -29,8 +29,12 @@ def make() -> ModuleType:
     sys.path.insert(0, str(FOLDER))
     try:
         import make  # type: ignore[import-not-found]
+        import players  # type: ignore[import-not-found]
     finally:
         sys.path.remove(str(FOLDER))
+    a = players.ConvexHull([(0, 0, 0), (2, 0, 0), (0, 2, 0), (2, 2, 0), (1, 1, 2)])
+    b = players.ConvexHull([(4, 1, 1), (6, 0, 1), (5, 3, 0), (5, 1, 3)])
+    make.PLAYERS = {"gjk": lambda: players.pair("Two solids", a, b, "gjk", names=("Pyramid", "Tetrahedron"))}
     module: ModuleType = make
     return module
 
@@ -44,17 +48,16 @@ def check(make: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     # The environment of the tests has no Markdown: a paragraph of a player is all that is made here.
     player = '<p><a href="gaps.html#gjk"><img src="pictures/gjk.png" alt=""></a></p>'
     monkeypatch.setattr(make, "html_of", lambda text: f"{player if 'gjk.png' in text else ''}<p>{text}</p>")
-    players = {"gjk": make.PLAYERS["gjk"]}
     (tmp_path / "index.md").write_text("# Learn\n\n[Gaps](gaps.md)\n", encoding="utf-8")
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "gjk.png").touch()
 
     def problems(text: str) -> list[str]:
         (tmp_path / "gaps.md").write_text(text, encoding="utf-8")
-        figures = {"gjk": make.player_figure(players["gjk"](), name="gjk")}
+        figures = {"gjk": make.player_figure(make.PLAYERS["gjk"](), name="gjk")}
         for name in ("index", "gaps"):
             (tmp_path / f"{name}.html").write_text(make.page_of(name, figures, tmp_path), encoding="utf-8")
-        found: list[str] = make.problems(players, tmp_path)
+        found: list[str] = make.problems(make.PLAYERS, tmp_path)
         return found
 
     return problems
@@ -81,7 +84,7 @@ def test_a_page_is_compared_to_the_letter_but_for_the_rounding_of_coordinates(
 
     def problems(changed: str) -> list[str]:
         page.write_text(changed, encoding="utf-8")
-        found: list[str] = make.problems({"gjk": make.PLAYERS["gjk"]}, tmp_path)
+        found: list[str] = make.problems(make.PLAYERS, tmp_path)
         return found
 
     stale = ["gaps.html is not what its text and its players give: run python3 build.py learn"]
@@ -89,4 +92,4 @@ def test_a_page_is_compared_to_the_letter_but_for_the_rounding_of_coordinates(
         assert problems(text[:start] + str(float(number) + change) + text[start + len(number) :]) == expected
     assert problems(text.replace("vertex 3 of Pyramid", "vertex 4 of Pyramid")) == stale
     page.unlink()
-    assert make.problems({"gjk": make.PLAYERS["gjk"]}, tmp_path) == stale
+    assert make.problems(make.PLAYERS, tmp_path) == stale
