@@ -237,6 +237,7 @@ def pair_name(name_a: str, name_b: str) -> str:
 
 UP_TO_FRAME = " up to frame"
 """Before the frame, where a reason ends with it: over frames the last of such reasons is said."""
+HIDDEN_AT_FRAMES = "is hidden, and not checked"
 STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."
 UNSAVED_FILE = "unsaved file"
 PLACES_LEFT_OUT = {"scene": "scene", "layer": "view layer"}

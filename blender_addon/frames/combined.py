@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ..data.lazy_rows import Row, column
-from ..data.messages import UP_TO_FRAME
+from ..data.messages import HIDDEN_AT_FRAMES, UP_TO_FRAME, about
 from ..scene.clash_rows import SERIES, WORSE
-from .over_frames import SceneOverFrames, scenes_over_frames
+from .over_frames import HIDDEN, Owner, SceneOverFrames, scenes_over_frames
 from .sentences import at_frames
 
 
@@ -79,4 +80,16 @@ def _skipped(scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]]) -> list
         if len(found) < len(of_scene) and not is_said:
             frames = [scene.frames[place] for place in found]
             entries[key] = {**entries[key], "reason": at_frames(entries[key]["reason"], frames, scene.frames)}
-    return list(entries.values())
+    return [*entries.values(), *_hidden(scene, of_scene, {name for name, kind, *_ in entries if kind == HIDDEN})]
+
+
+def _hidden(scene: SceneOverFrames, of_scene: Sequence[dict[str, Any]], named: AbstractSet[str]) -> Iterator[Row]:
+    """Yield what is hidden at some of the frames, as it was checked at the others; named: what is named already."""
+    frames: dict[Owner, list[float]] = {}
+    for frame, check in zip(scene.frames, of_scene, strict=False):  # of a list, which is of many frames, it is skipped
+        for name, library in check.get(HIDDEN) or ():
+            frames.setdefault((name, library), []).append(frame)
+    for (name, _), found in frames.items():
+        if len(found) < len(of_scene) and name not in named:
+            reason = at_frames(about(name, HIDDEN_AT_FRAMES), found, scene.frames)
+            yield {"name": name, "reason": reason, "unchecked": False, "kind": HIDDEN}

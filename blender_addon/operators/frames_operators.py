@@ -21,6 +21,7 @@ from ..data.frame_lists import MOST_FRAMES
 from ..data.objects import frame_of
 from ..data.records import Key, Pair, Rules, Skipped, State
 from ..frames.found_frames import FoundFrames
+from ..frames.over_frames import HIDDEN
 from ..frames.sentences import at_frames
 from ..geometry.frame_geometries import FrameGeometries
 from ..geometry.snapshot import ReadError
@@ -177,8 +178,8 @@ def _absent(found: FoundFrames, named: set[str]) -> Iterator[Skipped]:
     for key, (name, frames) in found.absent().items():
         if name not in named:
             is_gone = key[0] not in there
-            reason = f"'{name}' {'was removed during the check' if is_gone else 'is hidden, and not checked'}"
-            yield Skipped(name, at_frames(reason, frames, found.frames), is_gone, "hidden")
+            reason = messages.about(name, "was removed during the check" if is_gone else messages.HIDDEN_AT_FRAMES)
+            yield Skipped(name, at_frames(reason, frames, found.frames), is_gone, HIDDEN)
 
 
 # --- frames of the active clash ---------------------------------------------------------------------------------------

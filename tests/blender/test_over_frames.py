@@ -219,6 +219,29 @@ def test_what_was_skipped_over_frames_is_there_once_with_its_frames() -> None:
     assert one["left_out"] == left_out[2], "most of all frames, not those of the first"
 
 
+def test_what_is_hidden_at_some_of_the_frames_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    fresh()
+    file, page = room(tmp_path), tmp_path / "room.html"
+    cube("Never shown", (30.0, 0.0, 0.0)).hide_viewport = True
+    cube("Chosen", (-9.0, 0.0, 9.0))
+    animate(bpy.data.objects["Chosen"], "hide_viewport", f1=False, f3=True, f4=False)
+    save_scene(file)
+    run(file, "--frames", "1-5", "--html", page, "--pictures", 0)
+    printed = capfd.readouterr().out
+    named = [
+        f"'{name}' is hidden, and not checked ({at})"
+        for name, at in (("Hides", "frame 3"), ("Wall", "frames 1, 4 to 5"))
+    ]
+    assert all(f"  left out: {sentence}\n" in printed for sentence in named)
+    assert "Never shown" not in printed
+    assert "left out: 'Chosen'" in printed
+    assert all(sentence.replace("'", "&#x27;") in page.read_text(encoding="utf-8") for sentence in named)
+    run(file, "--object", "Chosen", "--frames", "1-5")
+    printed = capfd.readouterr().out
+    assert "not checked: 'Chosen'" in printed
+    assert "left out: 'Chosen'" not in printed, "once"
+
+
 @pytest.fixture(scope="module")
 def written(addon: object, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The reports of two pairs, one always in contact and one at frames 2 and 3."""
