@@ -24,8 +24,7 @@ from ..study.playable import Frame, Guess, Playable
 from ..study.steps import NAMES
 from .html_page import BEGINNING
 
-_FILES = [Path(__file__).with_name(f"player.{kind}") for kind in ("css", "js")]
-STYLE, SCRIPT = (file.read_text(encoding="utf-8") if file.exists() else "" for file in _FILES)
+STYLE, SCRIPT = (Path(__file__).with_name(f"player.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
 CHAPTERS = Path(__file__).resolve().parents[2] / "docs" / "learn" / "index.html"
 """The contents of the chapters to learn from, which are packed with the extension."""
 DIGITS = 4
