@@ -20,7 +20,7 @@ from ..data import messages
 from ..data.units import Rounding
 from ..geometry.plane import to_3d
 from ..geometry.shape_outline import SHARP, edges_and_sides, fan, stand_in, wires
-from .difference_pictures import MOST_EDGES, DifferencePictures
+from .difference_pictures import THIN, DifferencePictures
 from .picture import SIDES, Canvas, StudyPicture
 from .steps import MOST_AXES, Bar, Steps
 from .traced_pair import StepsInput, TracedPair, measured
@@ -33,6 +33,8 @@ MOST_BARS = 60
 """Bars of SAT: where there are more axes, a bar is the best of a few."""
 AS_GOOD = 1e-9
 """By which a right choice may differ from the best, relative to the differences between all."""
+FEW, MOST_OUTLINE = 60, 300
+"""Edges of an object from which on they are thin, and from which on only its creases are drawn."""
 REACH = 0.5
 """Length of half an axis that is guessed, relative to the objects."""
 Choices = tuple[tuple[str, FloatArray], ...]
@@ -137,7 +139,8 @@ def _objects(given: StepsInput) -> StudyPicture:
         if given.flat is not None or isinstance(shape, Polytope):
             edges, sides = edges_and_sides(body)
             is_crease = (sides[:, 0] * sides[:, 1]).sum(axis=1) < SHARP
-            canvas.line(role, edges if len(edges) <= MOST_EDGES else edges[is_crease])
+            seen = edges if len(edges) <= MOST_OUTLINE else edges[is_crease]
+            canvas.line(role, seen, 1.0 if len(edges) <= FEW else THIN)
         else:
             canvas.line(role, [ends for line in wires(shape) for ends in pairwise(line)])
         canvas.label(role, name, body.vertices[int((body.vertices @ (away + upward)).argmax())])

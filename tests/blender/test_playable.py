@@ -196,3 +196,17 @@ def test_a_page_has_the_data_and_all_names_are_data() -> None:
         value is None or abs(value) < 1.0 for frame in data["frames"] for value in (frame["lower"], frame["upper"])
     )
     assert "default-src 'none'" in html
+
+
+def test_objects_are_outlined_as_far_as_it_is_no_blot_and_named_where_they_are_apart() -> None:
+    points = np.random.default_rng(7).normal(size=(200, 3))
+    ball = lens.core.ConvexHull(points / np.linalg.norm(points, axis=1)[:, None] + (3.0, 0.0, 0.0))
+    made = study.playable.playable(steps_of(lens.core.Box((0, 0, 0), (2, 2, 2)), ball, algorithm="gjk"))
+    behind = made.spaces[0].behind
+    counts = {role: sum(len(part.ends) for part in behind.lines if part.role == role) for role in "ab"}
+    assert counts["a"] == 12
+    assert counts["b"] < 100 < len(ball.edges)
+    assert [len(part.triangles) for part in behind.fills] == [12, sum(len(facet) - 2 for facet in ball.facets)]
+    (a, b), middle = (label.point for label in behind.labels), 1.5
+    assert a[0] == -1.0
+    assert b[0] > middle + 1.5
