@@ -326,14 +326,15 @@ def _counts(noun: str, counts: Mapping[str, int]) -> list[str]:
 def _objects_left_out(check: Mapping[str, Any]) -> dict[str, int]:
     """Return how many objects a check left out on purpose, by the reason."""
     counts = check.get("left_out") or {"hidden": 0, "rendered": 0, "excluded": 0}  # files saved earlier do not say
+    kinds = Counter(entry.get("kind") for entry in check["skipped"] if not entry["unchecked"])
+    number = max(counts["hidden"], kinds.pop("hidden", 0))  # over frames those are named that some of the frames show
     hidden = "not rendered" if check["settings"].get("visibility") == "render" else "hidden"
     if counts["rendered"]:
-        part = "all " if counts["rendered"] == counts["hidden"] else f"{counts['rendered']:,} of them "
-        hidden += f" ({part if counts['hidden'] > 1 else ''}rendered)"
-    kinds = Counter(entry.get("kind") for entry in check["skipped"] if not entry["unchecked"])
+        part = "all " if counts["rendered"] == number else f"{counts['rendered']:,} of them "
+        hidden += f" ({part if number > 1 else ''}rendered)"
     words = {"no_surface": "without a surface", "emptied": "emptied by modifiers"}
     return {
-        hidden: counts["hidden"],
+        hidden: number,
         "excluded": counts["excluded"],
         **{word: kinds.pop(kind, 0) for kind, word in words.items()},
         "for other reasons": sum(number for kind, number in kinds.items() if kind not in PLACES_LEFT_OUT),

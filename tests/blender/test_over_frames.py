@@ -235,6 +235,7 @@ def test_what_is_hidden_at_some_of_the_frames_is_named(tmp_path: Path, capfd: py
     assert all(f"  left out: {sentence}\n" in printed for sentence in named)
     assert "Never shown" not in printed
     assert "left out: 'Chosen'" in printed
+    assert "for other reasons" not in printed, "each is counted as hidden"
     assert all(sentence.replace("'", "&#x27;") in page.read_text(encoding="utf-8") for sentence in named)
     run(file, "--object", "Chosen", "--frames", "1-5")
     printed = capfd.readouterr().out
