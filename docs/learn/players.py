@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +18,18 @@ from contact_lens.blender_addon.study.playable import Frame, Guess, Playable, Sp
 from contact_lens.blender_addon.study.steps import Steps, steps_of
 from contact_lens.blender_addon.study.traced_pair import StepSettings, StepsInput
 from contact_lens.blender_addon.study.volume_pictures import CIRCLE, draw_slabs, edges_of, slabs_of
-from contact_lens.core import Box, Bvh, ConvexHull, Polygon, bounding_volumes, contact, minkowski_hull
+from contact_lens.core import (
+    Box,
+    Bvh,
+    Circle,
+    Compound,
+    ConvexHull,
+    Polygon,
+    bounding_volumes,
+    contact,
+    decompose_polygon,
+    minkowski_hull,
+)
 from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.kdop import KDops
 from contact_lens.core.hierarchy.tree_pairs import VolumeTests
@@ -62,6 +74,16 @@ def by_hand(
     return Playable(title, (Space(space, picture),), made, **(FROM_ABOVE if is_flat else {}))
 
 
+def _numbered(shown: Playable, *shapes: ConvexHull) -> Playable:
+    """Return a player with the numbers of the vertices at the objects."""
+    objects, *others = shown.spaces
+    canvas = Canvas(objects.behind)
+    for role, shape in zip(SIDES, shapes, strict=True):
+        for number, vertex in enumerate(shape.vertices):
+            canvas.label(role, str(number), vertex)
+    return replace(shown, spaces=(replace(objects, behind=canvas.picture()), *others))
+
+
 # --- separating axes
 
 
@@ -69,7 +91,47 @@ def two_boxes() -> Playable:
     """Two boxes on their edges, which cross: of 15 axes a product of edges is the best."""
     a = Box((0, 0, 0), (2, 2, 2), (3, 1, 0, 0))
     b = Box((0, 0, 2.6), (2, 2, 2), (3, 0, 1, 0))
-    return pair("Two boxes, edge to edge", a, b, "sat", all_axes=True)
+    return pair("15 axes and their shadows", a, b, "sat", all_axes=True)
+
+
+def containment() -> Playable:
+    """A triangle in a rectangle, nearest to the side below it."""
+    a = Polygon([(0, 0), (6, 0), (6, 4), (0, 4)])
+    b = Polygon([(2, 0.5), (4, 0.5), (2, 2.5)])
+    return pair("A triangle inside a rectangle", a, b, "sat", names=("Rectangle", "Triangle"))
+
+
+def l_shape() -> Playable:
+    """A square in the corner of an L: the best axis of each piece, and the translations out of both and of the hull."""
+    corners = [(0, 0), (4, 0), (4, 1), (1, 1), (1, 4), (0, 4)]
+    square = Polygon([(0.8, 0.7), (2.8, 0.7), (2.8, 2.7), (0.8, 2.7)])
+    pieces, middle = [Polygon(piece) for piece in decompose_polygon(corners)], square.vertices.mean(axis=0)
+    behind, frames = Canvas(), []
+    for number, piece in enumerate(pieces, 1):
+        name = f"Piece {number}"
+        behind.polygon("a", PLANE.to_3d(piece.vertices))
+        behind.label("a", name, PLANE.to_3d(piece.vertices.mean(axis=0)))
+        played = pair(name, piece, square, "sat", names=(name, "Square")).frames
+        best = next(frame for frame in reversed(played) if any(bar.is_best and bar.is_current for bar in frame.bars))
+        bars = tuple(replace(bar, step=len(frames) if bar.is_current else -1) for bar in best.bars)
+        frames.append(replace(best, title=f"SAT of {name}", bars=bars, guess=played[0].guess))
+    behind.polygon("b", PLANE.to_3d(square.vertices))
+    behind.label("b", "Square", PLANE.to_3d(middle))
+    hull = ConvexHull(corners)
+    for title, a, what in (
+        ("Both Pieces", Compound(pieces), "both pieces"),
+        ("The Hull", hull, "the convex hull, which fills the corner of the L"),
+    ):
+        found, drawn = contact(a, square), Canvas()
+        if a is hull:
+            drawn.line("hull", loop(PLANE.to_3d(hull.vertices)), is_dashed=True)
+        drawn.line("b", loop(PLANE.to_3d(square.vertices + found.mtv)), is_dashed=True)
+        drawn.line("overlap", PLANE.to_3d(np.array([middle, middle + found.mtv])), is_arrow=True)
+        text = f"The shortest translation out of {what}: {_at(found.mtv)}, which is {_number(found.depth)} long."
+        frames.append(Frame("compound", title, text, (drawn.picture(),)))
+    return Playable(
+        "A square in the corner of an L", (Space("Objects", behind.picture()),), tuple(frames), **FROM_ABOVE
+    )
 
 
 # --- Minkowski difference
@@ -156,10 +218,26 @@ def _at(point: FloatArray) -> str:
 
 
 def gjk() -> Playable:
-    """Two polyhedra of a few vertices, apart."""
-    a = ConvexHull([(0, 0, 0), (2, 0, 0), (0, 2, 0), (2, 2, 0), (1, 1, 2)])
-    b = ConvexHull([(4, 1, 1), (6, 0, 1), (5, 3, 0), (5, 1, 3)])
-    return pair("A pyramid and a tetrahedron, apart", a, b, "gjk", names=("Pyramid", "Tetrahedron"))
+    """Two tetrahedra that are apart, a corner of B over a face of A."""
+    a = ConvexHull([(1, 2, -1), (0, -2, 2), (1, 0, 0), (0, 2, -2)])
+    b = ConvexHull([(2, 1, 1), (3, 1, 0), (5, 3, -2), (6, -1, -1)])
+    return _numbered(pair("GJK on two tetrahedra", a, b, "gjk"), a, b)
+
+
+def circle_and_polygon() -> Playable:
+    """A circle beside a corner of a polygon."""
+    a, b = Polygon([(0, 1), (3, 3), (6, 6), (3, 7), (2, 6)]), Circle((-2, 9), 2)
+    return pair("GJK on a circle beside a corner", a, b, "gjk", names=("Polygon", "Circle"))
+
+
+# --- EPA
+
+
+def epa() -> Playable:
+    """Two tetrahedra that intersect, in two edges that cross."""
+    a = ConvexHull([(-1, -1, -2), (1, 0, -2), (-2, 1, 2), (2, -2, 1)])
+    b = ConvexHull([(3, 1, 1), (2, 3, 0), (0, -1, -1), (1, 2, 2)])
+    return _numbered(pair("EPA on two tetrahedra", a, b, "epa"), a, b)
 
 
 # --- bounding volumes
@@ -344,11 +422,15 @@ def _places(tree: Bvh, shift: float) -> FloatArray:
 
 PLAYERS: dict[str, Callable[[], Playable]] = {
     "two_boxes": two_boxes,
+    "containment": containment,
+    "l_shape": l_shape,
     "minkowski": minkowski,
     "gjk": gjk,
+    "circle_and_polygon": circle_and_polygon,
+    "epa": epa,
     "eight_dop": eight_dop,
     "descent": descent,
 }
 """By the name that a chapter calls them."""
-STILLS = {"eight_dop": 3}
+STILLS = {"two_boxes": 7, "containment": 0, "l_shape": 2, "epa": 3, "eight_dop": 3}
 """The step that is on the picture of a player, from 0, where it is not that in the middle."""
