@@ -2,7 +2,8 @@
 """Make the pages of the chapters, each of which needs nothing but itself, and check what they say.
 
   make.py                     docs/learn/CHAPTER.html of each CHAPTER.md and of the players in it
-  make.py --pictures BROWSER  these and pictures/PLAYER.png of each player, for those who read the Markdown
+  make.py --pictures BROWSER  these and pictures/PLAYER.png of each player, for those who read the Markdown, and the
+                              figures of docs/engine.md in docs/images/engine
   make.py --check             nothing: a page that is no longer what text and code give, an example that prints
                               something else, and a number that neither example nor player gives are errors
 
@@ -25,6 +26,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from figures import FIGURES, TEXT
 from players import PLAYERS, STILLS
 
 from contact_lens.blender_addon.page.player_page import page, player_figure
@@ -166,6 +168,15 @@ def problems(players: Mapping[str, Callable[[], Playable]] = PLAYERS, folder: Pa
     return found
 
 
+def engine_problems() -> list[str]:
+    """Return what is wrong with `engine.md`, a sentence each."""
+    text, words = TEXT.read_text(encoding="utf-8"), [part for make in FIGURES.values() for part in words_of(make())]
+    shown = re.findall(r"!\[[^]]*\]\(images/engine/(\w+)\.png\)", text)
+    found = [] if shown == list(FIGURES) else [f"engine.md has the figures {shown}, not {list(FIGURES)}"]
+    found += failures("engine", text)
+    return found + [f"engine.md: nothing gives the number {number}" for number in unproved(text, words)]
+
+
 def failures(chapter: str, text: str) -> list[str]:
     """Return the examples of a chapter that print something else, with what they print."""
     found: list[str] = []
@@ -199,7 +210,7 @@ def words_of(shown: Playable) -> Iterator[str]:
 # --- pictures and the command
 
 
-def take_pictures(browser: str, figures: Mapping[str, str], folder: Path = HERE) -> None:
+def take_pictures(browser: str, figures: Mapping[str, str], folder: Path = HERE / "pictures") -> None:
     """Write the picture of each player, as a Chromium draws it: of its step in the middle, or that of `STILLS`."""
     width, height = PICTURE_SIZE
     steps = json.dumps({name: STILLS.get(name) for name in figures})
@@ -214,9 +225,9 @@ def take_pictures(browser: str, figures: Mapping[str, str], folder: Path = HERE)
         file.write_text(whole.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={workspace}", "--dump-dom"]
         done = subprocess.run([*command, file.as_uri()], capture_output=True, text=True, check=True)
-    (folder / "pictures").mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     for name, address in json.loads(re.sub(r"<.*?>", "", done.stdout)):
-        (folder / "pictures" / f"{name}.png").write_bytes(base64.b64decode(address.partition(",")[2]))
+        (folder / f"{name}.png").write_bytes(base64.b64decode(address.partition(",")[2]))
 
 
 def main() -> int:
@@ -230,7 +241,9 @@ def main() -> int:
             (HERE / f"{chapter}.html").write_text(page_of(chapter, figures), encoding="utf-8")
         if options.pictures:
             take_pictures(options.pictures, figures)
-    found = problems()
+            figures = {name: player_figure(make(), name=name) for name, make in FIGURES.items()}
+            take_pictures(options.pictures, figures, TEXT.parent / "images" / "engine")
+    found = problems() + engine_problems()
     for problem in found:
         print(problem)
     return 1 if found else 0
