@@ -295,7 +295,7 @@ def eight_dop() -> Playable:
         frames.append((name, f"{why} Area {_number(volumes.volume[0])}.", drawn))
     for number, (direction, name) in enumerate(zip(own.directions, _names(own), strict=True)):
         (low, high), (from_, to) = ((each.low[0, number], each.high[0, number]) for each in (own, other))
-        is_apart, at, n = from_ > high or low > to, b[0], direction / (direction @ direction)
+        is_apart, corner, n = from_ > high or low > to, b[0], direction / (direction @ direction)
         text = f"Slab {name} of A is from {_number(low)} to {_number(high)}, that of B from {_number(from_)} to "
         text += f"{_number(to)}: "
         if is_apart:
@@ -305,7 +305,9 @@ def eight_dop() -> Playable:
             text += "they overlap, so the next slab is compared."
         frames.append((f"Against B: {name}", text, _bands(direction, (low, high), (from_, to), b, name)))
         if is_apart:
-            start, end = (at + (value - at @ direction) * n for value in ((high, from_) if from_ > high else (low, to)))
+            start, end = (
+                corner + (value - corner @ direction) * n for value in ((high, from_) if from_ > high else (low, to))
+            )
             frames[-1][2].line("gap", PLANE.to_3d(np.array([start, end])), is_arrow=True)
             frames[-1][2].label("gap", gap, PLANE.to_3d(end))
     return by_hand("A triangle in bounding volumes", "volumes", frames, behind)

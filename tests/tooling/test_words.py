@@ -70,7 +70,8 @@ def files() -> list[Path]:
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
         ROOT / "blender_manifest.toml",
-        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        ROOT / "docs" / "learn" / "players.py",
     ]
     return sorted([*files_with_strings(ROOT), ROOT / "build.py", *documents])
 
