@@ -260,4 +260,5 @@ def region_size(region: Region | None, units: UnitFormat) -> str:
     """Return how large a contact region is, in words."""
     if region is None or region.kind is RegionKind.POINT:
         return "a point"
-    return f"{units.length(region.length)} long" if region.kind is RegionKind.SEGMENT else units.area(region.area)
+    is_line = region.kind is RegionKind.SEGMENT
+    return f"{units.length(region.length)} long" if is_line else f"area {units.area(region.area)}"

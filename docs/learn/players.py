@@ -34,6 +34,7 @@ from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.kdop import KDops
 from contact_lens.core.hierarchy.tree_pairs import VolumeTests
 from contact_lens.core.shapes.curved_shape import ConvexShape
+from contact_lens.core.trace import RegionStep
 from contact_lens.core.types import FloatArray
 
 UNITS = UnitFormat("NONE")
@@ -240,6 +241,35 @@ def epa() -> Playable:
     return _numbered(pair("EPA on two tetrahedra", a, b, "epa"), a, b)
 
 
+# --- contact region
+
+
+def face_on_face() -> Playable:
+    """One box on another, turned: the sides of a face of A cut a face of B to a polygon of five corners."""
+    a, b = Box((0, 0, 0), (4, 4, 2)), Box((1, 1, 1.9), (4, 4, 2), (2, 0, 0, 1))
+    steps = pair_steps(a, b, "region")
+    features = steps.trace.steps[steps.shown[0]]
+    assert isinstance(features, RegionStep)
+    assert steps.region is not None
+    names = [f"Vertex {k} of A" for k in features.feature_a] + [f"Vertex {k} of B" for k in features.feature_b]
+    points = np.concatenate([a.vertices[list(features.feature_a)], b.vertices[list(features.feature_b)]])
+    points[:, 2] = steps.region.centroid[2]
+    off = np.linalg.norm(points[:, None] - steps.region.vertices, axis=2).min(axis=1)
+    right = tuple(np.flatnonzero(off < 1e-6).tolist())
+    answer = f"{', '.join(names[k] for k in right)} are inside the other face."
+    shown = playable(steps, "One box on another, turned")
+    first, cut, *others = shown.frames
+    question = "Which vertex is a corner of the region too?"
+    guess = Guess(question, 0, first.pictures[0], tuple(zip(names, points, strict=True)), right, answer)
+    return replace(shown, frames=(first, replace(cut, guess=guess), *others), toward_viewer=(0.5, -1.0, 1.2))
+
+
+def edges_crossing() -> Playable:
+    """Two boxes edge to edge: the edges cross at one point of the contact plane."""
+    a = Box((0, 0, 0), (2, 2, 2), (3, 1, 0, 0))
+    return pair("Two boxes, edge across edge", a, Box((0, 0, 2.6), (2, 2, 2), (3, 0, 1, 0)), "region")
+
+
 # --- bounding volumes
 
 
@@ -430,6 +460,8 @@ PLAYERS: dict[str, Callable[[], Playable]] = {
     "gjk": gjk,
     "circle_and_polygon": circle_and_polygon,
     "epa": epa,
+    "face_on_face": face_on_face,
+    "edges_crossing": edges_crossing,
     "eight_dop": eight_dop,
     "descent": descent,
 }

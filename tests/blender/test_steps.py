@@ -284,7 +284,7 @@ def test_a_region_is_drawn_from_its_features_to_its_center() -> None:
             if step.stage == "result":
                 assert np.allclose(kept, contact_points)
                 (label,) = picture.labels
-                assert label.text == steps.given.units.area(steps.region.area)
+                assert label.text == f"area {steps.given.units.area(steps.region.area)}"
                 assert label.text in sentence
                 assert np.allclose(label.point, steps.region.centroid)
             else:
@@ -384,7 +384,7 @@ def test_the_region_has_steps_where_the_pair_has_a_region() -> None:
     facing = steps.steps_of(given)
     assert (
         facing.sentence(5)
-        == "The contact region is a polygon of 4 corners, 3.4 m²; its centroid is the contact center."
+        == "The contact region is a polygon of 4 corners, area 3.4 m²; its centroid is the contact center."
     )
     assert (facing.trace.clearance, facing.trace.contact_tolerance) == (0.2, 1e-3)
 
