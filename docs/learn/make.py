@@ -64,7 +64,8 @@ pre { padding: .8rem 1rem; overflow-x: auto; background: var(--soft); border-rad
 pre code { overflow-wrap: normal; font-size: 1em; }
 table { border-collapse: collapse; font-size: .95rem; line-height: 1.45; display: block; overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: .45rem 1.2rem .45rem 0; border-bottom: 1px solid var(--line); }
-@media print { :root { font-size: 12px; } nav { display: none; } pre { white-space: pre-wrap; } h2 { break-after: avoid; } }
+@media print { :root { font-size: 12px; } nav { display: none; } h2 { break-after: avoid; }
+  pre { white-space: pre-wrap; } }
 """
 
 
