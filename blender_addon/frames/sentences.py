@@ -30,7 +30,7 @@ def sentence_of(row: Row, units: UnitFormat) -> str:
 def over_frames_sentence(
     name_a: str, name_b: str, over: OverFrames, units: UnitFormat, worst_distance: Distance | None = None
 ) -> str:
-    """Return in a sentence when a pair meets, how deep, and when it parts: 'Hand enters Table at 32, deepest 0.032 m at
+    """Return in a sentence when a pair meets, how deep, and when it parts: 'Hand meets Table at 32, deepest 0.032 m at
     40, leaves after 47'; worst_distance: that of the row of the worst frame, which knows what touches."""
     distance, intervals = float(over.distances[over.worst_index]), over.intervals
     touches = worst_distance is not None and worst_distance.relation == "touching"
@@ -45,7 +45,7 @@ def over_frames_sentence(
     if over.is_permanent:
         which = " that were checked" if over.not_checked else ""
         return f"{begin} at all {over.checked.sum()} frames{which}{depth}"
-    verb = "comes near" if is_near else "enters" if is_deep else "touches"
+    verb = "comes near" if is_near else "meets" if is_deep else "touches"
     if over.first == over.last:
         return f"{name_a} {verb} {name_b} at {over.first}{depth}"
     if len(intervals) > MOST_INTERVALS:

@@ -340,7 +340,7 @@ def test_a_report_says_of_each_row_its_frame(tmp_path: Path) -> None:
     hand, leg = scene["clashes"]
     assert (hand["a"], hand["intervals"], hand["signed_distance"]) == ("Hand", [[4, 6]], pytest.approx(-0.5))
     assert (leg["a"], leg["permanent"]) == ("Leg", True)
-    for kind, words in (("html", "Hand enters Table at 4, deepest 0.5 m at 5, leaves after 6"), ("csv", "4,6,4 to 6")):
+    for kind, words in (("html", "Hand meets Table at 4, deepest 0.5 m at 5, leaves after 6"), ("csv", "4,6,4 to 6")):
         report = tmp_path / f"frames.{kind}"
         assert bpy.ops.contact_lens.save_scene_report(filepath=str(report), pictures=0) == {"FINISHED"}
         assert words in report.read_text(encoding="utf-8")

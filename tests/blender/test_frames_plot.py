@@ -129,7 +129,7 @@ def test_the_list_says_when_and_what_is_permanent_does_not_bury_the_rest() -> No
     settings().show_penetrating = settings().show_permanent = True
     assert [frozenset(shown().clashes[k].names) for k in shown().rows] == [{"A", "B"}, {"Base", "Floor"}]
     open_pair("AB")
-    assert "A enters B at 4, deepest 1 m at 5, leaves after 6" in " ".join(panel().texts)
+    assert "A meets B at 4, deepest 1 m at 5, leaves after 6" in " ".join(panel().texts)
     assert row("AB").texts[-2:] == ["···▂█▂··· from 4", "B"]
     settings().show_permanent = False
     assert lens.clashes.clash_list.is_filtered(settings())

@@ -112,7 +112,7 @@ def test_a_pair_over_frames_is_a_case(scene_file: Path, junit: ModuleType) -> No
         [("scene, Scene, frames 1-4", [5, 2, 1, 0])],
     )
     (failure,) = case(root[0], "E and F")
-    sentence = "E enters F at 2, deepest 0.099 m at 2, leaves after 3"
+    sentence = "E meets F at 2, deepest 0.099 m at 2, leaves after 3"
     assert (failure.get("type"), failure.get("message")) == ("contact_lens.penetrating", sentence)
     assert failure.text.splitlines()[:4] == [sentence, "A: E", "B: F", "Frame: 2"]
     assert list(case(root, "A and B")) == [], "it is permanent"

@@ -129,8 +129,8 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (("-", -1.0, -3.0, "-"), "Hand enters Table at 2, deepest 3 m at 3, leaves after 3"),
-        (("-", -1.0, -3.0), "Hand enters Table at 2, deepest 3 m at 3, stays to the last frame"),
+        (("-", -1.0, -3.0, "-"), "Hand meets Table at 2, deepest 3 m at 3, leaves after 3"),
+        (("-", -1.0, -3.0), "Hand meets Table at 2, deepest 3 m at 3, stays to the last frame"),
         (
             (-1.0, -3.0, "-"),
             "Hand is in contact with Table from the first frame, deepest 3 m at 2, leaves after 2",
@@ -141,9 +141,9 @@ def test_scenes_over_frames_are_in_order_whatever_the_order_of_the_checks() -> N
             "stays to 3, the last frame that was checked",
         ),
         (("-", 0.0, 0.0, "-"), "Hand touches Table at 2, leaves after 3"),
-        (("-", X, X, "-"), "Hand enters Table at 2, leaves after 3"),
+        (("-", X, X, "-"), "Hand meets Table at 2, leaves after 3"),
         (("-", 0.0, "-"), "Hand touches Table at 2"),
-        (("-", -0.5, "-"), "Hand enters Table at 2, 0.5 m deep"),
+        (("-", -0.5, "-"), "Hand meets Table at 2, 0.5 m deep"),
         (("-", 0.5, "?", 0.25, "-"), "Hand comes near Table at 2, nearest 0.25 m at 4, leaves after 4"),
         ((-1.0, "-", -2.0, -1.0), "Hand is in contact with Table at frames 1, 3 to 4, deepest 2 m at 3"),
         (
@@ -165,7 +165,7 @@ def test_a_sentence_has_the_depth_of_the_row() -> None:
         "over": SimpleNamespace(over=over("-", -3.0)),
     }
     sentence = lens.frames.sentences.sentence_of(pair, lens.data.units.UnitFormat())
-    assert sentence == "Hand enters Table at 2, ≤ 3 m deep"
+    assert sentence == "Hand meets Table at 2, ≤ 3 m deep"
 
 
 @pytest.mark.parametrize("distance", [-0.02, 0.02])
@@ -354,7 +354,7 @@ def test_one_frame_is_not_over_frames_and_a_part_leaves_it_to_the_whole(tmp_path
 def test_a_page_has_a_row_a_pair_and_the_permanent_ones_folded(written: dict[str, Any]) -> None:
     page = written["html"]
     assert [row[0].split("\n") for row in page.rows if len(row) > 1 and "Objects" not in row] == [
-        ["Hand", "Table", "Hand enters Table at 2, deepest 0.4 m at 3, leaves after 3"],
+        ["Hand", "Table", "Hand meets Table at 2, deepest 0.4 m at 3, leaves after 3"],
         ["Leg", "Table", "Leg is in contact with Table at all 5 frames, 0.1 m deep"],
     ]
     assert page.rows[1][-1].endswith("\n2 to 3Each frame2: Depth 0.2 m3: Depth 0.4 m")
