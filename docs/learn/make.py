@@ -58,7 +58,7 @@ article > :not(figure, table, pre) { max-width: 36rem; } article > figure { marg
 h1 { font-size: 2rem; line-height: 1.2; margin: 1rem 0 .8rem; } li { margin: .35rem 0; }
 h2 { font-size: 1.35rem; line-height: 1.3; margin: 2.4rem 0 .6rem; } a { color: var(--accent); }
 ol, ul { padding-left: 1.4rem; } nav { display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; padding: 1rem 0; }
-nav a:last-child { margin-left: auto; } article + nav { margin-top: 3rem; border-top: 1px solid var(--line); }
+nav [rel="next"] { margin-left: auto; } article + nav { margin-top: 3rem; border-top: 1px solid var(--line); }
 code, pre { font: .88em/1.5 ui-monospace, monospace; } code { overflow-wrap: anywhere; }
 pre { padding: .8rem 1rem; overflow-x: auto; background: var(--soft); border-radius: 6px; }
 pre code { overflow-wrap: normal; font-size: 1em; }
@@ -74,8 +74,7 @@ th, td { text-align: left; vertical-align: top; padding: .45rem 1.2rem .45rem 0;
 
 def chapters(folder: Path = HERE) -> list[str]:
     """Return the names of the chapters in the order of the contents."""
-    names = re.findall(r"\]\(([\w-]+)\.md\)", _text("index", folder))
-    return [name for name in names if (folder / f"{name}.md").exists()]
+    return re.findall(r"\]\(([\w-]+)\.md\)", _text("index", folder))
 
 
 def html_of(markdown: str) -> str:
@@ -93,10 +92,10 @@ def page_of(chapter: str, figures: Mapping[str, str], folder: Path = HERE) -> st
     body = re.sub(r'<a href="(?!https?:)([^"]*)">(.*?)</a>', lambda found: _link(found[1], found[2], names), body)
     body = re.sub(r"<h2>(.*?)</h2>", lambda found: f'<h2 id="{_anchor(found[1])}">{found[1]}</h2>', body)
     place, is_chapter = names.index(chapter), chapter != "index"
-    around = [("Contents", "index")] if is_chapter else []
-    around += [(f"← {titles[names[place - 1]]}", names[place - 1])] if place > 1 else []
-    around += [(f"{titles[name]} →", name) for name in names[place + 1 : place + 2]]
-    links = "".join(f'<a href="{name}.html">{escape(words)}</a>' for words, name in around)
+    around = [("contents", "Contents", "index")] if is_chapter else []
+    around += [("prev", f"← {titles[names[place - 1]]}", names[place - 1])] if place > 1 else []
+    around += [("next", f"{titles[name]} →", name) for name in names[place + 1 : place + 2]]
+    links = "".join(f'<a rel="{rel}" href="{name}.html">{escape(words)}</a>' for rel, words, name in around)
     title = f"{titles[chapter]} - Learn Contact Lens" if is_chapter else titles[chapter]
     return page(title, f"<nav>{links}</nav>\n<article>\n{body}</article>\n<nav>{links}</nav>", STYLE)
 
@@ -163,6 +162,8 @@ def problems(players: Mapping[str, Callable[[], Playable]] = PLAYERS, folder: Pa
         found += failures(chapter, text)
         words = [part for name in named for part in words_of(shown[name])]
         found += [f"{chapter}.md: nothing gives the number {number}" for number in unproved(text, words)]
+    unused = [name for name in players if played.count(name) != 1]
+    found += [f"players.py: no chapter, or several, have the player {name}" for name in unused]
     found += [
         f"pictures/{name}.png is missing" for name in played if not (folder / "pictures" / f"{name}.png").exists()
     ]
