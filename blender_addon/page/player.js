@@ -186,22 +186,22 @@ class Drawing {
   }
   label([role, text, point]) {  // beside its point, rather away from the middle, and not over others
     const [x, y] = this.place(point), {width, height} = this, outward = Math.atan2(y - height / 2, x - width / 2);
-    const words = shortened(text, width / 13), half = this.write(words, -1e4, 0) / 2 + 3;
+    if (x < 0 || y < 0 || x > width || y > height) return;
+    const words = shortened(text, width / 13), long = this.write(words, -1e4, 0) + 6;
     let best = {cost: Infinity};
     for (const distance of [10, 20, 34, 52]) for (let turn = 0; turn < 2 * Math.PI; turn += Math.PI / 8) {
-      const left = clamped(x + Math.cos(outward + turn) * (distance + half) - half, 4, width - 2 * half - 4);
+      const left = clamped(x + Math.cos(outward + turn) * (distance + long / 2) - long / 2, 4, width - long - 4);
       const top = clamped(y + Math.sin(outward + turn) * (distance + 8) - 8, 4, height - 20);
-      const [right, bottom] = [left + 2 * half, top + 16];
-      const covered = this.busy.filter(([p, q]) => p > left - 4 && p < right + 4 && q > top - 4 && q < bottom + 4);
-      const others = this.boxes.filter(box => box[0] < right && box[2] > left && box[1] < bottom && box[3] > top);
+      const covered = this.busy.filter(([p, q]) => p > left - 4 && p < left + long + 4 && q > top - 4 && q < top + 20);
+      const others = this.boxes.filter(box => box[0] < left + long && box[2] > left && box[1] < top + 16 && box[3] > top);
       const cost = 400 * others.length + 7 * covered.length + distance + 8 * (1 - Math.cos(turn));
-      if (cost < best.cost) best = {cost, box: [left, top, right, bottom]};
+      if (cost < best.cost) best = {cost, left, top};
     }
-    const [left, top, right, bottom] = best.box;
-    this.boxes.push(best.box);
+    const {left, top} = best;
+    this.boxes.push([left, top, left + long, top + 16]);
     this.set({strokeStyle: this.tone.ink(this.roles[role].color), lineWidth: 1});
-    this.stroke([x, y], [clamped(x, left + 3, right - 3), clamped(y, top + 2, bottom - 2)]);
-    this.write(words, (left + right) / 2, (top + bottom) / 2, this.tone.text, "center");
+    this.stroke([x, y], [clamped(x, left + 3, left + long - 3), clamped(y, top + 2, top + 14)]);
+    this.write(words, left + long / 2, top + 8, this.tone.text, "center");
   }
   // What an algorithm knows after each of its steps: of SAT a bar for every axis, overlaps up and gaps down.
   bars(bars, step) {
@@ -357,7 +357,7 @@ class Player {
     const answer = choice < 0 ? "" : `${question.right.includes(choice) ? "Right." : "Not right."} ${question.answer}`;
     for (const [name, textContent] of [["b", frame.title], ["p", sentence], [".verdict", answer]])
       if (part(`.words ${name}`).textContent !== textContent) part(`.words ${name}`).textContent = textContent;
-    part("output").textContent = this.isGuessing ? `${this.hits} of ${this.tries} right` : "";
+    part("output").textContent = this.tries ? `${this.hits} of ${this.tries} right` : "";
     Object.assign(part("input"), {max: last, value: number, ariaValueText: frame.title});
     part(".guess").ariaPressed = Boolean(this.isGuessing);
     part(".play").ariaLabel = this.timer ? "Pause" : "Play";
@@ -399,7 +399,7 @@ class Player {
     for (const label of labels) drawing.label(label);
   }
   picture(width, height) {  // URL of one of the views side by side, as they are on a screen
-    const canvas = element("canvas", {width, height}), part = width / this.views.length, ratio = width / 880;
+    const canvas = element("canvas", {width, height}), part = width / this.views.length, ratio = part / 440;
     this.views.forEach((_, k) => {
       const drawing = new Drawing(element("canvas"), part / ratio, height / ratio, ratio, SCREEN, this.data.roles);
       this.paint(k, drawing);
