@@ -256,7 +256,8 @@ def face_on_face() -> Playable:
     points[:, 2] = steps.region.centroid[2]
     off = np.linalg.norm(points[:, None] - steps.region.vertices, axis=2).min(axis=1)
     right = tuple(np.flatnonzero(off < 1e-6).tolist())
-    answer = f"{', '.join(names[k] for k in right)} are inside the other face."
+    *most, last = (names[k].lower()[:-1] + names[k][-1] for k in right)
+    answer = f"Inside the other face are {', '.join(most)} and {last}."
     shown = playable(steps, "One box on another, turned")
     first, cut, *others = shown.frames
     question = "Which vertex is a corner of the region too?"
