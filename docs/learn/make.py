@@ -89,7 +89,9 @@ def page_of(chapter: str, figures: Mapping[str, str], folder: Path = HERE) -> st
     names = ["index", *chapters(folder)]
     titles = {name: _title(_text(name, folder)) for name in names}
     body = PLAYER.sub(lambda found: figures.get(found[1], found[0]), html_of(_text(chapter, folder)))
-    body = re.sub(r'<a href="(?!https?:)([^"]*)">(.*?)</a>', lambda found: _link(found[1], found[2], names), body)
+    body = re.sub(
+        r'<a href="(?!https?:)([^"]*)">(.*?)</a>', lambda found: _link(found[1], found[2], names), body, flags=re.S
+    )
     body = re.sub(r"<h2>(.*?)</h2>", lambda found: f'<h2 id="{_anchor(found[1])}">{found[1]}</h2>', body)
     place, is_chapter = names.index(chapter), chapter != "index"
     around = [("contents", "Contents", "index")] if is_chapter else []
@@ -133,10 +135,18 @@ def _agree(first: Any, second: Any) -> bool:
     if isinstance(first, int | float) and isinstance(second, int | float):
         return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     if isinstance(first, list) and isinstance(second, list):
+        first, second = _in_any_order(first), _in_any_order(second)
         return len(first) == len(second) and all(map(_agree, first, second))
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(_agree(value, second[key]) for key, value in first.items())
     return bool(first == second)
+
+
+def _in_any_order(values: list[Any]) -> list[Any]:
+    """Return each coordinate of points sorted, since rounding decides in which direction a flat outline runs; else the
+    values as they are."""
+    are_points = all(isinstance(value, int | float) for value in values)
+    return [value for axis in range(3) for value in sorted(values[axis::3])] if are_points else values
 
 
 # --- checks
