@@ -159,7 +159,7 @@ class Drawing {
       if (head) heads.addPath(pathOf([[x - b, y + a], end, [x + b, y - a]]));
     }
     const rim = {globalAlpha: 0.55, strokeStyle: this.tone.ground, lineWidth: width + 2.5};
-    if (isSubject) for (const path of [seen, heads]) this.set(rim).stroke(path);  // sets it off from what it crosses
+    if (isSubject && !isDashed) for (const path of [seen, heads]) this.set(rim).stroke(path);  // off what it crosses
     const period = Math.max(11, 5 * width), {opacity} = form;
     if (isDashed || form.dashed) context.setLineDash([0.6 * period - width, 0.4 * period + width]);
     this.set({strokeStyle: ink, lineWidth: width, globalAlpha: opacity * FAINT * (isSubject ? 2 : 1)}).stroke(hidden);
