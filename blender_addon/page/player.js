@@ -193,8 +193,8 @@ class Drawing {
       const left = clamped(x + Math.cos(outward + turn) * (distance + long / 2) - long / 2, 4, width - long - 4);
       const top = clamped(y + Math.sin(outward + turn) * (distance + 8) - 8, 4, height - 20);
       const covered = this.busy.filter(([p, q]) => p > left - 4 && p < left + long + 4 && q > top - 4 && q < top + 20);
-      const others = this.boxes.filter(box => box[0] < left + long && box[2] > left && box[1] < top + 16 && box[3] > top);
-      const cost = 400 * others.length + 7 * covered.length + distance + 8 * (1 - Math.cos(turn));
+      const near = this.boxes.filter(box => box[0] < left + long && box[2] > left && box[1] < top + 16 && box[3] > top);
+      const cost = 400 * near.length + 7 * covered.length + distance + 8 * (1 - Math.cos(turn));
       if (cost < best.cost) best = {cost, left, top};
     }
     const {left, top} = best;
