@@ -21,7 +21,7 @@ def test_every_command_of_the_documents_is_run_by_ci() -> None:
     run = set(re.findall(r"python3 build\.py (\w+)", script))
     for name in ("README.md", "CONTRIBUTING.md"):
         commands = set(re.findall(r"python3 build\.py (\w+)", (ROOT / name).read_text(encoding="utf-8")))
-        assert commands - {"bench", "learn"} <= run, name  # `check` checks what learn writes
+        assert commands - {"bench"} <= run, name
     for option in ("", " --core", " --slow", " --gui"):
         assert f"python3 build.py test{option}" in script
 
