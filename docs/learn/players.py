@@ -190,8 +190,8 @@ def minkowski() -> Playable:
     moved.line("overlap", PLANE.to_3d(b.vertices.mean(axis=0) + np.array([0.0 * mtv, mtv])), is_arrow=True)
     moved.line("b", loop(PLANE.to_3d(b.vertices + mtv)), is_dashed=True)
     text = f"All {len(found)} together are the corners of A - B. The origin is inside, so the triangles intersect. The "
-    text += f"point of its surface nearest to the origin is {_at(mtv)}, {_number(np.hypot(*mtv))} away: moving B by as "
-    text += "much separates them."
+    text += f"point of its surface nearest to the origin is {_at(mtv)}, {_number(np.hypot(*mtv))} away: moving B by "
+    text += "this vector separates them."
     frames.append(Frame("support", "The Minkowski Difference", text, (moved.picture(), closed.picture())))
     spaces = Space("Objects", objects.picture()), Space("Minkowski Difference A - B", difference.picture())
     return Playable("Two triangles and their Minkowski difference", spaces, tuple(frames), **FROM_ABOVE)
@@ -309,14 +309,14 @@ def eight_dop() -> Playable:
             box,
             None,
             f"A box that is turned so that it is small: {_number(sides[0])} by {_number(sides[1])}. A test "
-            "of two is SAT.",
+            "of two is one of separating axes.",
         ),
         (
             "8-DOP",
             own,
             None,
-            f"Four slabs, with two numbers each: {_slabs(own, 4)}. The two more cut off corners of the "
-            "AABB, and a test is comparisons still.",
+            f"Four slabs, with two numbers each: {_slabs(own, 4)}. The other two cut off corners of "
+            "the AABB, and two are still tested with comparisons only.",
         ),
     ):
         drawn = Canvas()
@@ -331,7 +331,7 @@ def eight_dop() -> Playable:
         text += f"{_number(to)}: "
         if is_apart:
             gap = UNITS.length(float(own.gap(other)[0]), rounding="down")
-            text += f"they have nothing in common, so neither have the triangles, which are at least {gap} apart."
+            text += f"they have nothing in common, so the triangles are apart, by at least {gap}."
         else:
             text += "they overlap, so the next slab is compared."
         frames.append((f"Against B: {name}", text, _bands(direction, (low, high), (from_, to), b, name)))
