@@ -28,9 +28,7 @@ function combined(p, s, q, t) { return p.map((part, k) => s * part + t * q[k]); 
 function unit(p) { return p.map(part => part / (Math.hypot(...p) || 1)); }
 function apart(p, q) { return Math.hypot(p[0] - q[0], p[1] - q[1]); }
 function clamped(value, low, high) { return Math.min(Math.max(value, low), high); }
-function split(numbers, size) {  // [1, 2, 3, 4] by 2: [[1, 2], [3, 4]]
-  return Array.from({length: numbers.length / size}, (_, k) => numbers.slice(k * size, (k + 1) * size));
-}
+function split(numbers, size) { return numbers.flatMap((_, k) => k % size ? [] : [numbers.slice(k, k + size)]); }
 function scaled(color, factor) {
   return "#" + channels(color).map(part => Math.round(part * factor).toString(16).padStart(2, "0")).join("");
 }
@@ -276,25 +274,26 @@ class Player {
   }
   view(k) {
     const canvas = element("canvas", {tabIndex: 0, role: "img"}), fingers = new Map();
-    let path = 0;  // length of that of the pointer; a click has none
+    let path = 0, before;  // length of that of the pointer, where a click has none; the turntable before it
     const on = (name, act) => canvas.addEventListener(name, act);
     on("mousedown", event => event.preventDefault());  // or keys were for the view
     on("pointerdown", ({button, pointerId, offsetX, offsetY}) => {
       this.figure.focus({preventScroll: true});
       path = fingers.size || button ? Infinity : 0;
+      before = {...this.turntable};
       if (!button) fingers.set(pointerId, [offsetX, offsetY]);
       canvas.setPointerCapture(pointerId);
     });
     on("pointermove", ({pointerId, offsetX, offsetY}) => {
       const last = fingers.get(pointerId), now = [offsetX, offsetY];
-      path += last ? apart(now, last) : 0;
-      if (!last || path <= 4) return;
+      if (!last || (path += apart(now, last)) <= 4) return;
       fingers.set(pointerId, now);
       const other = [...fingers].find(([id]) => id !== pointerId)?.[1];
       const zoom = other ? apart(now, other) / (apart(last, other) || 1) : 1;
       this.turntable.turn((last[0] - now[0]) / 120, (now[1] - last[1]) / 120, zoom);
     });
     for (const name of ["pointerup", "pointercancel"]) on(name, event => fingers.delete(event.pointerId));
+    on("pointercancel", () => Object.assign(this.turntable, before).turn(0, 0, 1));  // the finger scrolls the page
     on("click", ({offsetX, offsetY}) => {
       if (path > 4 || this.question?.space !== k) return;
       const distances = this.places.map(place => apart(place, [offsetX, offsetY])), least = Math.min(...distances);
@@ -329,7 +328,7 @@ class Player {
   }
   forward() {
     if (this.question) this.seen.add(this.number);
-    if (document.activeElement?.closest(".question")) this.figure.focus({preventScroll: true});  // or it is lost
+    if (document.activeElement?.closest(".question")) this.part(".forward").focus({preventScroll: true});
     this.show(this.question ? this.number : this.number + 1);
   }
   play(isOn) {
@@ -348,6 +347,7 @@ class Player {
   choose(choice) {
     if (this.choice >= 0 || choice < 0) return;
     Object.assign(this, {choice, tries: this.tries + 1, hits: this.hits + this.question.right.includes(choice)});
+    this.seen.add(this.number);
     this.update();
     this.part(".next").focus({preventScroll: true});
   }

@@ -21,7 +21,6 @@ from ..data.look import DEFAULT_LOOK, ROLE_FORMS, Look, role_color
 from ..data.names import visible
 from ..study.picture import StudyPicture, points_of
 from ..study.playable import Frame, Guess, Playable
-from ..study.steps import NAMES
 from .html_page import BEGINNING
 
 STYLE, SCRIPT = (Path(__file__).with_name(f"player.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
@@ -79,7 +78,6 @@ def _data(shown: Playable, look: Look) -> dict[str, Any]:
             {"name": visible(space.name), "behind": place.picture(space.behind)}
             for space, place in zip(shown.spaces, places, strict=True)
         ],
-        "algorithms": NAMES,
         "frames": [_frame(frame, places) for frame in shown.frames],
     }
 

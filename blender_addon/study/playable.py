@@ -244,4 +244,5 @@ def _guess(
 ) -> Guess | None:
     """Return a question; None where all choices are right."""
     right = tuple(np.flatnonzero(is_right).tolist())
+    answer += " There are other right answers." if len(right) > 1 else ""
     return Guess(question, space, picture, choices, right, answer) if len(right) < len(choices) else None
