@@ -26,6 +26,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from figures import FIGURES, TEXT
 from players import PLAYERS, STILLS
 
@@ -40,15 +41,15 @@ TOLERANCE = 2e-4
 PICTURE_SIZE = 620, 520
 """Pixels, of each space of a player."""
 
-PLAYER = re.compile(r'<p><a href="[\w-]+\.html#(\w+)"><img src="pictures/\1\.png" alt="[^"]*" ?/?></a></p>')
-"""The paragraph of a player, as HTML."""
-EXAMPLE = re.compile(r"^```pycon\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PLAYER = r'<p><a href="{}\.html#(\w+)"><img src="pictures/\1\.png" alt="[^"]*" ?/?></a></p>'
+"""The paragraph of a player in a chapter, as HTML."""
+EXAMPLE = re.compile(r"^ *```pycon\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 DATA = re.compile(r'(?<=<script type="application/json">).*?(?=</script>)', re.DOTALL)
 NO_PROSE = re.compile(
-    r"^```.*?^```|`[^`]*`|^#.*?$|!?\[(?:[^][]|\[[^]]*\])*\]\([^)]*\)|^ *\d+\. ", re.MULTILINE | re.DOTALL
+    r"^ *```.*?^ *```|`[^`]*`|^#.*?$|!?\[(?:[^][]|\[[^]]*\])*\]\([^)]*\)|^ *\d+\. ", re.MULTILINE | re.DOTALL
 )
 """Code, headings, links and markers of lists."""
-NUMBER = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?!\w|-DOP|\.\d)")
+NUMBER = re.compile(r"(?<![a-zA-Z\d.])(?>(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)(?:e[+-]?\d+)?)(?!D\b|-DOP)")
 """As it is read; that of a source, of dimensions or of slabs (S0.3, 2D, 8-DOP) is a name."""
 PRINTED = re.compile(r"\d+(?:\.\d*)?(?:e[+-]?\d+)?")
 
@@ -88,7 +89,8 @@ def page_of(chapter: str, figures: Mapping[str, str], folder: Path = HERE) -> st
     """Return the page of a chapter, or that of the contents; figures: of the players."""
     names = ["index", *chapters(folder)]
     titles = {name: _title(_text(name, folder)) for name in names}
-    body = PLAYER.sub(lambda found: figures.get(found[1], found[0]), html_of(_text(chapter, folder)))
+    body = html_of(_text(chapter, folder))
+    body = re.sub(PLAYER.format(chapter), lambda found: figures.get(found[1], found[0]), body)
     body = re.sub(
         r'<a href="(?!https?:)([^"]*)">(.*?)</a>', lambda found: _link(found[1], found[2], names), body, flags=re.S
     )
@@ -135,18 +137,18 @@ def _agree(first: Any, second: Any) -> bool:
     if isinstance(first, int | float) and isinstance(second, int | float):
         return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     if isinstance(first, list) and isinstance(second, list):
-        first, second = _in_any_order(first), _in_any_order(second)
-        return len(first) == len(second) and all(map(_agree, first, second))
+        return len(first) == len(second) and (all(map(_agree, first, second)) or _are_same_points(first, second))
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(_agree(value, second[key]) for key, value in first.items())
     return bool(first == second)
 
 
-def _in_any_order(values: list[Any]) -> list[Any]:
-    """Return each coordinate of points sorted, since rounding decides in which direction a flat outline runs; else the
-    values as they are."""
-    are_points = all(isinstance(value, int | float) for value in values)
-    return [value for axis in range(3) for value in sorted(values[axis::3])] if are_points else values
+def _are_same_points(first: list[Any], second: list[Any]) -> bool:
+    """Return whether both are the same points in any order: rounding decides in which direction a flat outline runs."""
+    if len(first) % 3 or not all(isinstance(value, int | float) for value in (*first, *second)):
+        return False
+    distances = np.abs(np.reshape(first, (-1, 1, 3)) - np.reshape(second, (1, -1, 3))).max(axis=2)
+    return all(distances.min(axis=axis).max() <= TOLERANCE for axis in (0, 1))
 
 
 # --- checks
@@ -167,6 +169,8 @@ def problems(players: Mapping[str, Callable[[], Playable]] = PLAYERS, folder: Pa
         made = page_of(chapter, figures, folder)
         if not file.exists() or not is_same(file.read_text(encoding="utf-8"), made):
             found.append(f"{file.name} is not what its text and its players give: run python3 build.py learn")
+        if '<img src="' in made:
+            found.append(f"{chapter}.md: a picture is not alone in its paragraph, or not linked to its player")
         if len(made.encode()) > MOST_BYTES:
             found.append(f"{file.name} has {len(made.encode()):,} bytes, more than {MOST_BYTES:,}")
         found += failures(chapter, text)

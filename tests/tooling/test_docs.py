@@ -62,10 +62,20 @@ def sources_named() -> set[str]:
     return named
 
 
-def test_every_file_that_a_document_links_to_exists() -> None:
+def test_every_file_and_heading_that_a_document_links_to_exists() -> None:
     for document in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
-        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / link).exists(), f"{document.name}: {link}"
+        for link, name in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", document.read_text(encoding="utf-8")):
+            target = document.parent / link if link else document
+            assert target.exists(), f"{document.name}: {link}"
+            assert not name or name in anchors(target), f"{document.name}: {link}#{name}"
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the names of the headings of a document, as GitHub makes them, or the ids of a page."""
+    text = document.read_text(encoding="utf-8")
+    if document.suffix == ".html":
+        return set(re.findall(r' id="([^"]*)"', text))
+    return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
 def test_every_module_that_a_document_or_the_code_names_by_its_path_exists() -> None:
@@ -76,6 +86,14 @@ def test_every_module_that_a_document_or_the_code_names_by_its_path_exists() -> 
     named = {(path.name, name) for path in documents for name in PATH.findall(path.read_text(encoding="utf-8"))}
     assert len(named) > 50
     assert [(document, name) for document, name in sorted(named) if name not in known] == []
+
+
+def test_every_name_of_the_code_that_the_chapters_give_is_in_the_engine() -> None:
+    words = {word for path in (ROOT / "core").rglob("*.py") for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    for document in (ROOT / "docs" / "engine.md", *(ROOT / "docs" / "learn").glob("*.md")):
+        names = re.findall(r"`(_?\w+(?:\.\w+)*)`", PATH.sub("", document.read_text(encoding="utf-8")))
+        unknown = [name for name in names if not words.issuperset(name.split("."))]
+        assert set(unknown) <= {"contact_lens.core", "index.html"}, document.name
 
 
 def imports(path: Path, package: str) -> Iterator[str]:

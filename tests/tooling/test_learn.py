@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,8 +47,9 @@ Check = Callable[[str], list[str]]
 def check(make: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     """Write a chapter and its page, change the chapter or its page, and return the problems."""
     # The environment of the tests has no Markdown: a paragraph of a player is all that is made here.
-    player = '<p><a href="gaps.html#gjk"><img src="pictures/gjk.png" alt=""></a></p>'
-    monkeypatch.setattr(make, "html_of", lambda text: f"{player if 'gjk.png' in text else ''}<p>{text}</p>")
+    paragraph = re.compile(r"^\[!\[.*?\]\((.*?)\)\]\((.*?)\)(.*)$", re.MULTILINE)
+    player = r'<p><a href="\2"><img src="\1" alt=""></a>\3</p>'
+    monkeypatch.setattr(make, "html_of", lambda text: paragraph.sub(player, text))
     (tmp_path / "index.md").write_text("# Learn\n\n[Gaps](gaps.md)\n", encoding="utf-8")
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "gjk.png").touch()
@@ -67,9 +69,13 @@ def test_a_number_or_an_example_that_the_code_does_not_give_is_a_problem(check: 
     assert check(CHAPTER) == []
     assert check(CHAPTER.replace("2.236", "2.24")) == ["gaps.md: nothing gives the number 2.24"]
     assert check(CHAPTER.replace("twice that", "3,000 times that")) == ["gaps.md: nothing gives the number 3,000"]
+    for number in ("2.24m", ".24", "_24_", "-2.24"):
+        assert len(check(CHAPTER.replace("2.236", number))) == 1, number
+    assert check(CHAPTER.replace("2.236", "2.236, 3D, an 18-DOP, S1.7")) == []
     [problem] = check(CHAPTER.replace("9 / 2", "9 / 4").replace("that is 4.5", "that"))
     assert "line 8, in gaps" in problem
     assert problem.endswith("Expected:\n    4.5\nGot:\n    2.25")
+    assert "Got:\n    8" in check(CHAPTER + "2. Again:\n\n   ```pycon\n   >>> 4 + 4\n   9\n   ```\n")[0]
     unused, missing = "players.py: no chapter, or several, have the player gjk", "pictures/gj.png is missing"
     assert check(CHAPTER.replace("gjk", "gj")) == ["gaps.md: there is no player gj", unused, missing]
 
@@ -93,3 +99,14 @@ def test_a_page_is_compared_to_the_letter_but_for_the_rounding_of_coordinates(
     assert problems(text.replace("vertex 3 of Pyramid", "vertex 4 of Pyramid")) == stale
     page.unlink()
     assert make.problems(make.PLAYERS, tmp_path) == stale
+
+
+def test_pictures_are_those_of_players_that_the_page_plays(check: Check) -> None:
+    for link, other in (("(gaps.html#gjk)", "(index.html#gjk)"), ("#gjk)\n", "#gjk) Turn it.\n")):
+        [problem] = check(CHAPTER.replace(link, other))
+        assert problem.startswith("gaps.md: a picture is not alone"), other
+
+
+def test_points_agree_in_any_order_but_no_coordinates_of_others(make: ModuleType) -> None:
+    assert make._agree([0.0, 0.0, 0, 1.0, 1.0, 0], [1.0, 1.0, 0, 1e-4, 0.0, 0])
+    assert not make._agree([0.0, 0.0, 0, 1.0, 1.0, 0], [0.0, 1.0, 0, 1.0, 0.0, 0])
