@@ -90,7 +90,8 @@ def test_the_right_vertices_are_the_farthest_of_all_pairs(kind: str, scale: floa
             wrong = np.delete(chosen, guess.right)
             assert len(wrong)
             assert wrong.max() < heights.max()
-            assert guess.answer == f"The support point is {steps.sentences.point(step.support)}."
+            others = " There are other right answers." if len(guess.right) > 1 else ""
+            assert guess.answer == f"The support point is {steps.sentences.point(step.support)}.{others}"
             points = np.array([point for _, point in guess.choices])
             pairs = np.array([names[label] for label, _ in guess.choices])
             own = a[pairs[:, 0]] - b[pairs[:, 1]]
