@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -59,20 +59,6 @@ def pair_steps(
 def pair(title: str, a: ConvexShape, b: ConvexShape, algorithm: str = "all", **options: object) -> Playable:
     """Return the player of those steps; options: of `pair_steps`."""
     return playable(pair_steps(a, b, algorithm, **options), title)  # type: ignore[arg-type]
-
-
-def by_hand(
-    title: str,
-    kind: str,
-    frames: Iterable[tuple[str, str, Canvas]],
-    behind: Canvas | None = None,
-    space: str = "Objects",
-    is_flat: bool = True,
-) -> Playable:
-    """Return a player of frames, each a title, a sentence and what is drawn; kind: what the frames are of, a word."""
-    made = tuple(Frame(kind, name, text, (drawn.picture(),)) for name, text, drawn in frames)
-    picture = StudyPicture() if behind is None else behind.picture()
-    return Playable(title, (Space(space, picture),), made, **(FROM_ABOVE if is_flat else {}))
 
 
 def _numbered(shown: Playable, *shapes: ConvexHull) -> Playable:
@@ -341,7 +327,8 @@ def eight_dop() -> Playable:
             )
             frames[-1][2].line("gap", PLANE.to_3d(np.array([start, end])), is_arrow=True)
             frames[-1][2].label("gap", gap, PLANE.to_3d(end))
-    return by_hand("A triangle in bounding volumes", "volumes", frames, behind)
+    made = tuple(Frame("volumes", name, text, (drawn.picture(),)) for name, text, drawn in frames)
+    return Playable("A triangle in bounding volumes", (Space("Objects", behind.picture()),), made, **FROM_ABOVE)
 
 
 def _names(dop: KDops) -> list[str]:
@@ -454,17 +441,11 @@ def _places(tree: Bvh, shift: float) -> FloatArray:
 
 
 PLAYERS: dict[str, Callable[[], Playable]] = {
-    "two_boxes": two_boxes,
-    "containment": containment,
-    "l_shape": l_shape,
-    "minkowski": minkowski,
-    "gjk": gjk,
-    "circle_and_polygon": circle_and_polygon,
-    "epa": epa,
-    "face_on_face": face_on_face,
-    "edges_crossing": edges_crossing,
-    "eight_dop": eight_dop,
-    "descent": descent,
+    make.__name__: make
+    for make in (
+        *(two_boxes, containment, l_shape, minkowski, gjk, circle_and_polygon, epa),
+        *(face_on_face, edges_crossing, eight_dop, descent),
+    )
 }
 """By the name that a chapter calls them."""
 STILLS = {"two_boxes": 7, "containment": 0, "l_shape": 2, "epa": 3, "eight_dop": 3}
