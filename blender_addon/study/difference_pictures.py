@@ -122,7 +122,7 @@ class DifferencePictures:
 
     @property
     def _size(self) -> float:
-        return float(np.ptp(self._window, axis=0).max())
+        return float(np.ptp(self._window, axis=0).max()) or 1.0
 
     @property
     def _beside(self) -> FloatArray:

@@ -141,6 +141,12 @@ def test_the_voronoi_regions_of_flat_objects_fill_the_square(shift: tuple[float,
         assert ((turns >= -slack).all(axis=1) | (turns <= slack).all(axis=1)).any(), "the origin is in it"
 
 
+def test_two_points_at_one_place_in_the_plane_have_pictures_of_numbers() -> None:
+    steps = steps_of([(1.0, 2.0)], [(1.0, 2.0)])
+    for line in steps.picture(0).lines:
+        assert np.isfinite(line.ends).all()
+
+
 def test_where_the_origin_is_inside_it_is_said() -> None:
     steps = steps_of(TRIANGLE, moved(SQUARE, (1.0, 0.3)))
     assert texts(steps.picture(len(steps.shown) - 1), "origin") == ["Origin inside"]
