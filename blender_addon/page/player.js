@@ -262,7 +262,7 @@ class Player {
     const acts = {
       first: () => this.show(0), back: () => this.show(this.number - 1), play: () => this.play(!this.timer),
       forward: () => this.forward(), next: () => this.forward(), last: () => this.show(last), guess: () => this.ask(),
-      answer: () => this.choose(this.part("select").selectedIndex),
+      answer: () => this.choose(this.part("select").selectedIndex - 1),
     };
     figure.addEventListener("click", ({target}) => acts[target.closest("button")?.className]?.());
     list.addEventListener("click", ({target}) => this.show([...list.children].indexOf(target.closest("li"))));
@@ -323,7 +323,7 @@ class Player {
     if (!frame) return;
     Object.assign(this, {number, choice: -1, question: isNew && frame.guess || null});
     if (!this.question) this.seen.add(number);
-    this.part("select").replaceChildren(...(this.question?.choices ?? []).map(([text]) => new Option(text)));
+    this.part("select").replaceChildren(...[["Choose"], ...frame.guess?.choices ?? []].map(([text]) => new Option(text)));
     this.update();
   }
   forward() {

@@ -172,7 +172,9 @@ def test_guesses_are_asked_before_a_step_and_counted(page: Page, shown: Playable
             x, y = place_of(page, guess.space, choice)
             mouse(page, ("Pressed", x + 1, y), ("Released", x + 1, y))
         else:
-            page.value(f"document.querySelector('select').selectedIndex = {choice}")
+            page.click("button.answer")
+            assert page.value(TEXT.format(".verdict")) == "", "nothing is chosen yet"
+            page.value(f"document.querySelector('select').selectedIndex = {choice + 1}")
             page.click("button.answer")
         right += tries % 2
         verdict = "Right." if tries % 2 else "Not right."
