@@ -323,7 +323,7 @@ class Player {
     if (!frame) return;
     Object.assign(this, {number, choice: -1, question: isNew && frame.guess || null});
     if (!this.question) this.seen.add(number);
-    this.part("select").replaceChildren(...[["Choose"], ...frame.guess?.choices ?? []].map(([text]) => new Option(text)));
+    this.part("select").replaceChildren(...[["None"], ...frame.guess?.choices ?? []].map(([text]) => new Option(text)));
     this.update();
   }
   forward() {
