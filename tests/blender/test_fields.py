@@ -32,7 +32,7 @@ def test_one_record_adds_a_number_to_every_report_and_document(addon: ModuleType
     file = save_scene(tmp_path / "scene.blend")
     modules = shutil.copytree(modules_of(addon, tmp_path), tmp_path / "modules")
     package = modules / "contact_lens"
-    shutil.copytree(FOLDER.parent, package / "docs")
+    shutil.copytree(FOLDER.parent, package / "docs", dirs_exist_ok=True)
     table = package / "blender_addon" / "scene" / "fields.py"
     text = table.read_text(encoding="utf-8")
     assert text.count('\n    Field("centroid",') == 1
