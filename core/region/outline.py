@@ -324,9 +324,10 @@ def on_one_line(
     first: list[OutlinePoint], second: list[OutlinePoint], width: float
 ) -> tuple[list[OutlinePoint], list[OutlinePoint]]:
     """Return two segments moved sideways onto the line between them where all their ends are within `width` of it, in
-    world units; other outlines unchanged.
+    world units, and each is rather along it than across; other outlines unchanged.
 
-    Segments that lie along each other cross by rounding of the input, anywhere along them.
+    Segments that lie along each other cross by rounding of the input, anywhere along them. A segment across the line
+    that is shorter than `width` would become a point that is on none of its ends.
     """
     if len(first) != 2 or len(second) != 2:
         return first, second
@@ -339,6 +340,8 @@ def on_one_line(
     if length == 0.0:
         return first, second
     x, y = -y / length, x / length
+    if abs(ux * x + uy * y) > abs(ux * y - uy * x) or abs(vx * x + vy * y) > abs(vx * y - vy * x):
+        return first, second
     between = 0.25 * ((px + qx + (rx + sx)) * x + (py + qy + (ry + sy)) * y)
     offs = [[p[0] * x + p[1] * y - between for p in ends] for ends in (first, second)]
     if max(abs(off) for ends in offs for off in ends) > width:

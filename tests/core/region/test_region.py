@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from contact_lens.core import ConvexHull
 from contact_lens.core.region.region import Region, RegionKind, contact_region
-from contact_lens.core.shapes.feature import FeatureKind
+from contact_lens.core.shapes.feature import Feature, FeatureKind
 from contact_lens.core.shapes.polytope import Polytope
 
 from ..generators import OCTAHEDRAL, box, disc, rotation, rotation_about
@@ -473,3 +474,18 @@ def test_nearly_degenerate_features_give_a_region_on_both_with_nothing_left_out(
     bound += bound / noise if noise else 0.0
     found = shapely.MultiPoint(outline).convex_hull
     assert all(found.distance(shapely.Point(corner)) < bound for corner in shapely.get_coordinates(expected))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_edge_shorter_than_the_tolerance_meets_one_across_it_in_a_point(sign):
+    h = 3e-7  # within the tolerance, so both of its ends are close to the line through the long edge
+    slab = ConvexHull([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-h, h)])
+    beside = ConvexHull([(1, 1, h), (0.2, 1.6, h), (2, 2, h), (1.5, 2, 1)])
+    a, b = (slab, beside) if sign > 0.0 else (beside, slab)
+    region = contact_region(a, b, (0.6 * sign, 0.8 * sign, 0.0), 1e-5, (1, 1, h), (1, 1, h))
+    assert region.kind == "point"
+    assert region.vertices[0] == pytest.approx((1, 1, h), abs=1e-12)
+    assert {*region.features[0]} == {
+        Feature(FeatureKind.VERTEX, (int(shape.support_index(n)),))
+        for shape, n in ((slab, (1, 1, 1)), (beside, (0.6, -0.8, -0.1)))
+    }
