@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..geometry.shape_outline import fan, loop, rectangle
 from ..layers.glyphs import DIAMOND, DISC, SQUARE, GlyphArray, concatenate, fills, marks, strokes
 from ..layers.overlay_geometry import Style
 from ..study.picture import Role, StudyPicture, points_of
-from ..study.steps import Bar, Steps
+from ..study.steps import Bar, Steps, fewer_bars
 from .label_sheet import (
     PLATE_COLOR,
     SIZES,
@@ -261,13 +260,11 @@ class _Plot:
         left, bottom, right, top = self.area
         scale, look = self.style.scale, self.style.look
         columns = max(1, min(len(bars), int((right - left) / (PLATE.bar * scale))))
-        edges = np.linspace(0, len(bars), columns + 1).astype(int).tolist()
-        groups = [bars[start:end] for start, end in pairwise(edges)]
-        shown = [max(group, key=lambda bar: (bar.is_current, bar.is_best, bar.signed_distance)) for group in groups]
+        shown = fewer_bars(bars, columns)
         best = next((bar for bar in bars if bar.is_best), None)
         if best is not None:
             length = self.steps.given.units.length(abs(best.signed_distance))
-            self.write(f"best: {_kind(best)} {length}", left, top - 0.5 * SIZES.capitals * self.size, DIM)
+            self.write(f"best: {best.kind} {length}", left, top - 0.5 * SIZES.capitals * self.size, DIM)
         mark = 8.0 * scale
         above = max(0.0, *(-bar.signed_distance for bar in shown))
         below = max(0.0, *(bar.signed_distance for bar in shown))
@@ -276,7 +273,7 @@ class _Plot:
         base, step = low + below * unit, min((right - left) / columns, PLATE.widest_bar * scale)
         places = []
         for column, bar in enumerate(shown):
-            x, kind = left + column * step, _kind(bar)
+            x, kind = left + column * step, bar.kind
             sign = -1.0 if kind == "gap" else 1.0
             end = base + sign * max(abs(bar.signed_distance) * unit, 1.5 * scale)
             color = role_color(kind, look)
@@ -303,10 +300,6 @@ def _bounds(steps: Steps, number: int) -> tuple[FloatArray, FloatArray, int]:
     alike = np.array([kind == kinds[number] for kind in kinds])
     lower, upper = steps.bounds()
     return lower[alike], upper[alike], int(alike[:number].sum())
-
-
-def _kind(bar: Bar) -> Role:
-    return "gap" if bar.signed_distance > 0.0 else "overlap"
 
 
 def _flat(x: FloatArray, y: FloatArray) -> FloatArray:

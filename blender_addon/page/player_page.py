@@ -70,7 +70,6 @@ def _data(shown: Playable, look: Look) -> dict[str, Any]:
         drawn += [guess.picture for guess in guesses if guess is not None and guess.space == k]
         places.append(_Place(np.concatenate([points_of(picture) for picture in drawn])))
     return {
-        "title": visible(shown.title),
         "toward": shown.toward_viewer,
         "up": shown.up,
         "roles": _roles(look),

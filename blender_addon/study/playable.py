@@ -22,7 +22,7 @@ from ..geometry.plane import to_3d
 from ..geometry.shape_outline import SHARP, edges_and_sides, fan, stand_in, wires
 from .difference_pictures import THIN, DifferencePictures
 from .picture import SIDES, Canvas, StudyPicture
-from .steps import MOST_AXES, Bar, Steps
+from .steps import MOST_AXES, Bar, Steps, fewer_bars
 from .traced_pair import StepsInput, TracedPair, measured
 
 VIEW = (1.0, -1.0, 0.7)
@@ -170,16 +170,9 @@ def _bars(steps: Steps, number: int) -> tuple[Bar, ...]:
     """Return the bars of a frame, each with the frame that shows its axis and with its length in words."""
     bars, units = steps.bars(number), steps.given.units
     frames = {place: frame for frame, place in enumerate(steps.shown)}
-    edges = np.linspace(0, len(bars), min(len(bars), MOST_BARS) + 1).astype(int).tolist()
-    groups = [bars[start:end] for start, end in pairwise(edges)]
-    shown = [max(group, key=lambda bar: (bar.is_current, bar.is_best, bar.signed_distance)) for group in groups]
     return tuple(
-        replace(
-            bar,
-            step=frames.get(bar.step, -1),
-            text=f"{'gap' if bar.signed_distance > 0.0 else 'overlap'} {units.length(abs(bar.signed_distance))}",
-        )
-        for bar in shown
+        replace(bar, step=frames.get(bar.step, -1), text=f"{bar.kind} {units.length(abs(bar.signed_distance))}")
+        for bar in fewer_bars(bars, MOST_BARS)
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -44,6 +46,17 @@ class Bar:
     """Index into the steps of the trace; of a `Playable` into its frames, -1 where none shows it."""
     text: str = ""
     """What it is, with its length; of a `Playable` only."""
+
+    @property
+    def kind(self) -> Literal["gap", "overlap"]:
+        return "gap" if self.signed_distance > 0.0 else "overlap"
+
+
+def fewer_bars(bars: list[Bar], most: int) -> list[Bar]:
+    """Return at most so many bars: of neighbors the current one, else the best so far, else that nearest to it."""
+    edges = np.linspace(0, len(bars), min(len(bars), most) + 1).astype(int).tolist()
+    groups = [bars[start:end] for start, end in pairwise(edges)]
+    return [max(group, key=lambda bar: (bar.is_current, bar.is_best, bar.signed_distance)) for group in groups]
 
 
 @dataclass(frozen=True, eq=False)
