@@ -33,7 +33,9 @@ MODAL_AFTER_S = 0.3
 POLL_INTERVAL_S = 0.1
 """Seconds between two looks at work that runs."""
 LONGEST_LOOK_S = 1.0
+"""Seconds of work after which Blender draws and takes Esc, however long it draws."""
 WORK_PER_DRAWING = 4.0
+"""Seconds of work for each second of drawing, where drawing is slow."""
 CANCELLED_INTERVAL_S = 0.01
 """Seconds between two looks at whether cancelled work has ended."""
 JOIN_TIMEOUT_S = 10.0

@@ -53,7 +53,7 @@ class Bar:
 
 
 def fewer_bars(bars: list[Bar], most: int) -> list[Bar]:
-    """Return at most so many bars: of neighbors the current one, else the best so far, else that nearest to it."""
+    """Return at most so many bars: of neighbors the current one, else the best so far, else that of least overlap."""
     edges = np.linspace(0, len(bars), min(len(bars), most) + 1).astype(int).tolist()
     groups = [bars[start:end] for start, end in pairwise(edges)]
     return [max(group, key=lambda bar: (bar.is_current, bar.is_best, bar.signed_distance)) for group in groups]
